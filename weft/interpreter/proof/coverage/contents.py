@@ -359,7 +359,7 @@ class Contents:
         if any(s not in cells for form in (*label.at, *label.parts) for s in form.symbols()) or any(label.turns):
             return None
         sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
-        if not any(covers(at, symbols, guards, sizes) for at, symbols, guards in self._stores.get(root, ())):
+        if not any(covers(*stored, sizes, self.values) for stored in self._stores.get(root, ())):
             return None
         if label.key is None:
             return Left(None, as_map((), ()), constant=label.outside)

@@ -24,7 +24,7 @@ from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, Element, PayloadOp, PayloadOps, computes, put_in
+from .payloads import BEFORE, CASTS, Coordinates, Element, PayloadOp, PayloadOps, computes, put_in, size
 from .points import Executes, solved
 from .questions import is_zero
 from .untouched import Untouched
@@ -120,8 +120,10 @@ def _bind(
             walk.values.bind(argument, walk.values.linear(given[number]))
         return
     if number >= len(given):
-        walk.held.argument(argument, ("returned", name, number - len(given)), held)
-        return
+        returned = walk.payload.returned(name, number - len(given))
+        for axis in range(argument.type.rank if returned is not None and returned.type.rank == argument.type.rank else 0):
+            walk.values.state_extent(argument, axis, size(walk.values, returned, axis))
+        return walk.held.argument(argument, ("returned", name, number - len(given)), held)
     if isinstance(given[number].type, ir.ShapedType) and given[number].type.rank == argument.type.rank:
         for axis in range(argument.type.rank):  # of the kernel's argument more is stated
             walk.values.same_extent((argument, axis), *walk.payload.untouched.same_sizes(given[number], axis))

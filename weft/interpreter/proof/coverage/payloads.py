@@ -19,7 +19,7 @@ from ...ir.affine_maps import dimension_of
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
-from ...ir.sizes import pad_widths, size_behind
+from ...ir.sizes import form_of, pad_widths, size_behind
 from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...reductions.identities import update
@@ -120,13 +120,17 @@ class PayloadOps:
         made.around = HostLoops.around(launched, untouched, made.values)
         return made
 
-    def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
-        """What a function returns, as elements of the payload."""
+    def returned(self, function: str, number: int) -> ir.Value | None:
+        """A tensor that a function returns."""
         if function not in self.untouched.functions:
             return None
         returned = list(self.untouched.functions[function].regions[0].blocks[0].operations[-1].operation.operands)
-        known = number < len(returned) and isinstance(returned[number].type, ir.ShapedType)
-        return self.element_of(returned[number]) if known else None
+        return returned[number] if number < len(returned) and isinstance(returned[number].type, ir.ShapedType) else None
+
+    def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
+        """What a function returns, as elements of the payload."""
+        returned = self.returned(function, number)
+        return None if returned is None else self.element_of(returned)
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
         """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several have."""
@@ -366,7 +370,7 @@ def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linea
 
 def put_in(form: Linear, table: Mapping[Symbol, Linear]) -> Linear:
     """The form with forms in the place of some of its symbols."""
-    return form.replaced(lambda symbol: table.get(symbol) or Linear.of(symbol))
+    return form.put(table)
 
 
 def size(values: Values, value: ir.Value, axis: int) -> Linear:
@@ -379,7 +383,8 @@ def size(values: Values, value: ir.Value, axis: int) -> Linear:
         sizes = mixed(made, "static_offsets", "static_sizes", "static_strides")[1]
         kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
         return values.number(sizes[kept[found[1]]])
-    return values.extent(found[0], found[1])
+    form = form_of(*found)  # of a padding, that of what is padded
+    return Linear.of(form) if isinstance(form, int) else values.extent(form.tensor, form.axis) + form.plus
 
 
 def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
@@ -392,11 +397,11 @@ def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Lin
 
 def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
     """A number below the product of `sizes` as digits, the most significant first."""
-    out: list[Linear] = []
-    for n in reversed(sizes[1:]):
+    ones, out = next((axis for axis, n in enumerate(sizes) if n != Linear.of(1)), len(sizes) - 1), list[Linear]()
+    for n in reversed(sizes[ones + 1 :]):
         out.append(values.operate("mod", number, n))
         number = values.operate("floordiv", number, n)
-    return [number, *reversed(out)] if sizes else []
+    return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []
 
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")
