@@ -68,6 +68,9 @@ class LaunchShape:
 
 
 AXES = ("x", "y", "z")
+PRODUCT = "product"
+QUOTIENT, REMAINDER = (tuple(f"{part} {rounding}" for rounding in ("natural", "floor")) for part in ("quotient", "remainder"))
+"""What makes numbers that are no forms of others (`Made`); quotients that are rounded down, and what is left."""
 
 
 @dataclass
@@ -270,20 +273,14 @@ class Algebra:
             m, n = a.content, b.content
             return self.product(a.floordiv(m), b.floordiv(n)) * (m * n)
         if (a, b) not in self._products:
-            factors = tuple(sorted((*self._factors_of(a), *self._factors_of(b)), key=repr))
+            factors = tuple(sorted((*factors_of(a), *factors_of(b)), key=repr))
             low, high = multiply(a.bounds(), b.bounds())
-            made = self.unread("product", factors, low, high, lambda *others: reduce(self.product, others))
+            made = self.unread(PRODUCT, factors, low, high, lambda *others: reduce(self.product, others))
             self._products[a, b] = self._products[b, a] = made
             for identifier, chunk in ((a, b), (b, a)):
                 if id_symbol(identifier) is not None and chunk.depends() == NOTHING:
                     self.multiples.append(Multiple(self._products[a, b], identifier, chunk))
         return self._products[a, b]
-
-    @staticmethod
-    def _factors_of(form: Linear) -> tuple[Linear, ...]:
-        (symbol, factor), *more = form.terms.items()
-        alone = not more and not form.constant and factor == 1 and isinstance(symbol, Symbol)
-        return symbol.made.operands if alone and symbol.made is not None and symbol.made.operation == "product" else (form,)
 
     def factors(self) -> dict[Symbol, tuple[Linear, Linear]]:
         """What the symbols of products are products of."""
@@ -393,10 +390,11 @@ def at_or_above(form: Linear, bound: int) -> bool:
     return low is not None and low >= bound
 
 
+def factors_of(form: Linear) -> tuple[Linear, ...]:
+    """What a form is the product of, as far as that is no form; itself, where it is none."""
+    return (form.alone.operands(PRODUCT) if form.alone is not None else ()) or (form,)
+
+
 def id_symbol(form: Linear) -> Symbol | None:
     """The symbol, if the form is just a thread's or a block's id."""
-    if len(form.terms) == 1 and form.constant == 0:
-        ((term, coefficient),) = form.terms.items()
-        if coefficient == 1 and isinstance(term, Symbol) and term.kind in ("thread", "block"):
-            return term
-    return None
+    return form.alone if form.alone is not None and form.alone.kind in ("thread", "block") else None

@@ -75,6 +75,10 @@ class Symbol:
         """Close the knot of a "defined" symbol, whose formula mentions the symbol itself."""
         object.__setattr__(self, "definition", formula)
 
+    def operands(self, *operations: str) -> tuple[Linear, ...]:
+        """Of what one of these operations has made it; nothing, where none has."""
+        return () if self.made is None or self.made.operation not in operations else self.made.operands
+
     def changed(self, change: Callable[[Linear], Linear]) -> Linear:
         """What the operation that has made it makes of `change(operand)` for each operand; itself, where that changes none."""
         operands = () if self.made is None else tuple(map(change, self.made.operands))
@@ -154,6 +158,14 @@ class Linear:
     @property
     def is_constant(self) -> bool:
         return not self.terms
+
+    @property
+    def alone(self) -> Symbol | None:
+        """The symbol that the form is; None of any other form."""
+        if self.constant or len(self.terms) != 1:
+            return None
+        ((term, factor),) = self.terms.items()
+        return term if factor == 1 and isinstance(term, Symbol) else None
 
     @property
     def content(self) -> int:

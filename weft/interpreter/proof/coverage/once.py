@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from ...indices.algebra import Algebra
+from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER, Algebra
 from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less, reached, redefined
 from ..kernels.model import digits_of
 from ..solver import Unknown
@@ -218,23 +218,18 @@ def _whole(upper: Number, lower: Number) -> Linear | None:
     (quotient, _, kind), (remainder, size, other) = upper, lower
     if kind != other:
         return None
-    for symbol, factor in remainder.terms.items():
-        if isinstance(symbol, Symbol) and symbol.made is not None and symbol.made.operation in _REMAINDERS:
-            number, base = symbol.made.operands
-            rest = remainder - Linear({symbol: factor}, 0)
-            if factor > 0 and base * factor == size and is_within(rest, factor):
-                (divided, times), *more = quotient.terms.items() or ((None, 0),)
-                same = isinstance(divided, Symbol) and divided.made is not None and divided.made.operation in _QUOTIENTS
-                if same and times == 1 and not more and not quotient.constant and divided.made.operands == (number, base):
-                    return number * factor + rest
+    divided = quotient.alone.operands(*QUOTIENT) if quotient.alone is not None else ()
+    for term, factor in remainder.terms.items() if divided else ():
+        number, base = divided
+        rest = remainder - Linear({term: factor}, 0)
+        same = isinstance(term, Symbol) and term.operands(*REMAINDER) == divided
+        if same and factor > 0 and base * factor == size and is_within(rest, factor):
+            return number * factor + rest
     if not size.is_constant or not is_within(remainder, size.constant):
         return None
     whole = quotient * size.constant + remainder
     before = [*quotient.terms, *remainder.terms]
     return whole if any(map(_is_of_quotient, before)) and not any(map(_is_of_quotient, whole.terms)) else None
-
-
-_REMAINDERS, _QUOTIENTS = (("remainder natural", "remainder floor"), ("quotient natural", "quotient floor"))
 
 
 def _is_of_quotient(term: Symbol | Floor) -> bool:
@@ -269,16 +264,12 @@ def _counters(form: Linear) -> list[Symbol]:
 
 
 def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol] | None:
-    """A counter as a digit, and what it counts: `factor`, or that many times a number that is known at run time only; None of what is
-    anything else."""
-    if term.made is None:
-        return None if term.kind == "parameter" else (Linear.of(factor), term)
-    operands = term.made.operands if term.made.operation == "product" else ()
-    by_counter = [form for form in operands if _counters(form)]
-    counter = next(by_counter[0].symbols()) if len(by_counter) == 1 else None
-    if counter is None or by_counter[0] != Linear.of(counter) or counter.made is not None:
-        return None
-    return reduce(algebra.product, (form for form in operands if form is not by_counter[0])) * factor, counter
+    """A counter as a digit, and what it counts: `factor`, or that many times a number that is known at run time only; None of what
+    is anything else."""
+    factors = term.operands(PRODUCT) or (Linear.of(term),)
+    counters, others = ([form for form in factors if bool(_counters(form)) == kind] for kind in (True, False))
+    counter = counters[0].alone if len(counters) == 1 else None
+    return None if counter is None or counter.made else (reduce(algebra.product, others, Linear.of(1)) * factor, counter)
 
 
 def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[Linear, list[Formula]]:
@@ -309,8 +300,7 @@ def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[L
 
 def _size(unit: Linear) -> tuple[int, int]:
     """Of what digits count, the smaller ones first: numbers, those that are known at run time only, products of them."""
-    factors = (len(s.made.operands) if s.made is not None and s.made.operation == "product" else 1 for s in unit.symbols())
-    return max(factors, default=0), unit.content
+    return max((len(s.operands(PRODUCT)) or 1 for s in unit.symbols()), default=0), unit.content
 
 
 def _is_at_least(total: Linear, unit: Linear) -> bool:
