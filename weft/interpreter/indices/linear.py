@@ -341,6 +341,11 @@ def reached(symbols: Iterable[Symbol]) -> dict[Symbol, None]:
     return known
 
 
+def involved(*parts: Linear | Formula) -> dict[Symbol, None]:
+    """The symbols that forms and formulas are of, and all that they are defined by, or made of."""
+    return reached(s for part in parts for s in part.symbols())
+
+
 # ---- formulas ---------------------------------------------------------------------------------------------------------
 
 

@@ -142,7 +142,7 @@ class Values(Integers):
                 self._extents[argument, dimension] = self.extent(operand, dimension)
 
     def state_extent(self, value: ir.Value, axis: int, size: Linear) -> None:
-        """A size is known."""
+        """A size is known, where the type does not say it."""
         self._extents[value, axis] = size
 
     def same_extent(self, *axes: Axis) -> None:

@@ -16,8 +16,8 @@ from ...indices.linear import (
     at_least,
     both,
     either,
+    involved,
     less,
-    reached,
 )
 from ...indices.values import Values
 from ...ir.mlir import ir
@@ -217,7 +217,7 @@ class Contents:
         """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any more."""
         if what.key is not None:
             self._begin(cell[0], what.key)
-        own = {*since, *(s for form in cell[1] for s in form.symbols())}
+        own = {*since, *involved(*cell[1])}
         parts = {s for form in what.parts for s in form.symbols()}
         if any(s not in own and s not in parts and s.high != 0 for s in (*self.loops, *dims)):
             return self.forget(cell[0])
@@ -228,8 +228,8 @@ class Contents:
         root, coordinates = cell
         self._written.add(root)
         self._stored(cell, dims)
-        own = {*self.loops[: self.depth.get(root, 0)], *(s for form in coordinates for s in form.symbols())}
-        if any(s not in own for form in what.parts for s in form.symbols()):  # one part is written over another
+        *_, own, in_cells = self._cells(root, coordinates)
+        if any(s not in own for s in involved(*map(in_cells, what.parts))):  # one part is written over another
             self.overwritten |= set() if what.key is None else {what.key}
             return self.forget(root)
         if what.rows != TRUE:
@@ -286,8 +286,7 @@ class Contents:
         *_, own, in_cells = self._cells(*cell)
 
         def are_own(formula: Formula) -> bool:
-            found = reached(formula.changed(in_cells).symbols())
-            return all(s in own or s.kind in ("parameter", "defined") for s in found)
+            return all(s in own or s.kind in ("parameter", "defined") for s in involved(formula.changed(in_cells)))
 
         return [formula for formula in formulas if are_own(formula)]
 

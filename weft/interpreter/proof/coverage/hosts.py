@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ...indices.linear import NOTHING, Formula, Linear
 from ...indices.values import Values
-from ...ir.functions import symbol
+from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, ops_of
 from ...ir.structured import body_of
 from ...memory.table import ALLOCATIONS
@@ -40,14 +40,11 @@ class HostLoops:
     def around(cls, launched: ir.Operation, untouched: Untouched, values: Values) -> HostLoops:
         """Those around what is to be launched; none where anything else is around it."""
         *loops, function = [each for each in ancestors(launched) if each.name != "builtin.module"]
+        if (payload := untouched.functions.get(own_name(function))) is not None:
+            for mine, its in zip(body_of(function).arguments, body_of(payload).arguments, strict=False):
+                _share(mine, its, untouched, values)
         if not loops or any(loop.name not in ("scf.for", "affine.for") for loop in loops):
             return cls(values)
-        if (payload := untouched.functions.get(symbol(function))) is not None:
-            for mine, its in zip(body_of(function).arguments, body_of(payload).arguments, strict=False):
-                if isinstance(mine.type, ir.ShapedType) and isinstance(its.type, ir.ShapedType):
-                    values.share_extents(mine, its)
-                elif mine.type == its.type:
-                    values.bind(mine, values.linear(its))
         of = untouched.places.get(str(launched.location))
         tiled = of is not None and of.parent.operation.name == "func.func" and all(map(_goes_on, loops, (launched, *loops)))
         made = cls(values, () if tiled else loops[::-1])
@@ -86,6 +83,15 @@ class HostLoops:
         if any(bound.n_inputs or len(bound.results) != 1 for bound in maps):
             return None
         return [*(self.values.affine_map(bound, [])[0] for bound in maps), Linear.of(ir.IntegerAttr(loop.attributes["step"]).value)]
+
+
+def _share(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> None:
+    """An argument of a host function is one of the payload's; what is stated of the sizes of one holds of all that are as long."""
+    if isinstance(mine.type, ir.ShapedType) and isinstance(its.type, ir.ShapedType):
+        for axis in range(its.type.rank if mine.type.has_rank and its.type.has_rank and mine.type.rank == its.type.rank else 0):
+            values.same_extent((mine, axis), *untouched.same_sizes(its, axis))
+    elif mine.type == its.type:
+        values.bind(mine, values.linear(its))
 
 
 def _goes_on(loop: ir.Operation, inner: ir.Operation) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER, Algebra
-from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less, reached, redefined
+from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, involved, less, redefined
 from ..kernels.model import digits_of
 from ..solver import Unknown
 from .labels import Read, collect_radices, is_within
@@ -48,18 +48,13 @@ def expect_once(
     found, own, guards = _in_digits([form for each in every for form in each[:2]], execution.symbols, [*execution.guards, *masks])
     every = [(form, n, kind) for form, n, (_, _, kind) in zip(found[::2], found[1::2], every, strict=True)]
     forms, numbers = [form for form, _, _ in every[: len(point)]], every[len(point) :]
-    used = reached(symbol for form, _, _ in numbers for symbol in form.symbols())
+    used = involved(*(form for form, _, _ in numbers))
     if any(s.kind in ("opaque", "defined") or (s.guessed and s.made is None) for s in used):
         raise Unclear("its place is not affine in the loops around it")
     if any(s.kind != "parameter" and s not in own for s in used):
         raise Unclear("its place depends on loops that are not around it")
-    apart = {
-        *execution.since,
-        *(s for cell in execution.cells if cell is not None for form in cell[1] for s in form.symbols()),
-    }
-    again = [
-        s for s in execution.symbols if s not in apart and s.high != 0 and not any(_occurs(s, form) for form in point)
-    ]
+    telling = {*execution.since, *involved(*point)}
+    again = _in_one_cell([s for s in execution.symbols if s not in telling and s.high != 0], execution, algebra)
     if any(s.high is None for s in again):
         raise Unclear("a loop around it may have one iteration, or several")
     if again:
@@ -77,7 +72,7 @@ def expect_once(
         count, below = _count(form, guards, algebra)
         counts.append(count)
         inside += below
-    seen = reached((*used, *(s for _, n, _ in every for s in n.symbols())))
+    seen = used | involved(*(n for _, n, _ in every))
     free = {s: Linear.of(0) for s in own if s not in seen}  # of those that do not tell which it is, the first executes it
     first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
     if (lost := point_where([*inside, *valid, both(*first).negate()])) is not None:
@@ -165,8 +160,20 @@ def reads_outside(
     return point_where([*execution.guards, *parts, own, read.when.negate()]) is not None
 
 
-def _occurs(symbol: Symbol, form: Linear) -> bool:
-    return symbol in reached(form.symbols())
+def _in_one_cell(symbols: Sequence[Symbol], execution: Iterations, algebra: Algebra) -> list[Symbol]:
+    """Those of some counters that do not tell apart the elements that are updated."""
+    left = dict.fromkeys(symbols)
+    for cell in execution.cells if left else ():
+        told = set[Symbol]()
+        for form in () if cell is None else cell[1]:
+            part = form.put({s: Linear.of(0) for s in _counters(form) if s not in left})
+            try:
+                _count(part - part.constant, execution.guards, algebra)
+            except Unclear:
+                continue
+            told.update(_counters(part))
+        left = {s: None for s in left if cell is not None and s not in told}
+    return list(left)
 
 
 def _at(point: Sequence[Linear], where: dict[Symbol, int]) -> str:
@@ -218,13 +225,11 @@ def _whole(upper: Number, lower: Number) -> Linear | None:
     (quotient, _, kind), (remainder, size, other) = upper, lower
     if kind != other:
         return None
-    divided = quotient.alone.operands(*QUOTIENT) if quotient.alone is not None else ()
-    for term, factor in remainder.terms.items() if divided else ():
-        number, base = divided
-        rest = remainder - Linear({term: factor}, 0)
-        same = isinstance(term, Symbol) and term.operands(*REMAINDER) == divided
-        if same and factor > 0 and base * factor == size and is_within(rest, factor):
-            return number * factor + rest
+    divided = () if quotient.alone is None else quotient.alone.operands(*QUOTIENT)
+    for term, factor in remainder.terms.items():
+        rest, same = remainder - Linear({term: factor}, 0), isinstance(term, Symbol) and term.operands(*REMAINDER) == divided
+        if len(divided) == 2 and same and factor > 0 and divided[1] * factor == size and is_within(rest, factor):
+            return divided[0] * factor + rest
     if not size.is_constant or not is_within(remainder, size.constant):
         return None
     whole = quotient * size.constant + remainder
@@ -260,7 +265,7 @@ def _floors(form: Linear) -> int:
 
 def _counters(form: Linear) -> list[Symbol]:
     """The counters that a form is made of."""
-    return [s for s in reached(form.symbols()) if s.kind != "parameter"]
+    return [s for s in involved(form) if s.kind != "parameter"]
 
 
 def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol] | None:

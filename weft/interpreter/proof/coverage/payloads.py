@@ -13,7 +13,7 @@ from functools import partial
 
 from ....dsl.records import record
 from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
 from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
 from ...ir.functions import symbol
@@ -92,9 +92,7 @@ class PayloadOp:
     def is_running(self, output: int) -> bool:
         """Whether an output has an element of its own in each iteration of the reduction, of what has been summed up so far."""
         at = self.writes[output].at if output < len(self.writes) else ()
-        return output >= len(self.writes) or any(
-            s == self.dims[d] for d in self.reductions for form in at for s in form.symbols()
-        )
+        return output >= len(self.writes) or not {self.dims[d] for d in self.reductions}.isdisjoint(involved(*at))
 
 
 @dataclass
@@ -152,11 +150,11 @@ class PayloadOps:
             return []
         table: dict[Symbol, Linear] = {}
         for place, form in zip(made.writes[element.key[2]].at, element.at, strict=True):
-            if len(place.terms) == 1 and place == Linear.of(symbol := next(place.symbols())):
+            if (symbol := place.alone) is not None:
                 table[symbol] = form
         put = partial(put_in, table=table)
         read = [Element(e.key, tuple(map(put, e.at)), e.when.changed(put)) for e in made.reads if e is not None]
-        read = [e for e in read if not any(s in made.dims for form in e.at for s in form.symbols() if s not in table)]
+        read = [e for e in read if not any(s in made.dims and s not in table for s in involved(*e.at))]
         return [one for e in read for one in (e, *self.made_of(e, most - 1))]
 
     def divides(self, key: Key, at: Coordinates, by: Key, by_at: Coordinates) -> bool:
@@ -168,11 +166,7 @@ class PayloadOps:
         of = self.at(key[1]) if key[0] == "result" else None
         if of is None or of.combiner not in ("arith.addf", "arith.subf"):
             return False
-        table = {
-            next(place.symbols()): form
-            for place, form in zip(of.writes[key[2]].at, at, strict=True)
-            if len(place.terms) == 1
-        }
+        table = {place.alone: form for place, form in zip(of.writes[key[2]].at, at, strict=True) if place.alone is not None}
         for element in of.reads:
             made = None if element is None or element.key[0] != "result" else self.at(element.key[1])
             if made is None or element is None or made.reductions or made.divisor != by:
@@ -197,9 +191,7 @@ class PayloadOps:
         results = [Element(("result", str(op.location), n), at) for n, at in enumerate(maps[space.inputs :])]
         writes = results if len(op.results) else [e for e in elements[space.inputs :] if e is not None]
         reductions = tuple(d for d, kind in enumerate(space.iterators) if kind == "reduction")
-        running = [
-            any(s == dims[d] for d in reductions for form in at for s in form.symbols()) for at in maps[space.inputs :]
-        ]
+        running = [not {dims[d] for d in reductions}.isdisjoint(involved(*at)) for at in maps[space.inputs :]]
         combined = update(op, 0) if not any(running[:1]) and all(running[1:]) else None
         return PayloadOp(
             str(op.location), op.name, reductions, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
