@@ -213,12 +213,12 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
     for cell, whole in ways:
         known = {term: n for term, n in whole.terms.items() if all(s in outer for s in Linear({term: 1}, 0).symbols())}
         parts = sorted(((n, term) for term, n in whole.terms.items() if term not in known), key=lambda part: part[0])
-        below = 0
+        below: int | None = 0
         for n, term in parts:
             low, high = Linear({term: 1}, 0).bounds()
-            if n <= below or low != 0 or high is None:
+            if below is None or n <= below or low != 0:
                 break
-            below += n * high
+            below = None if high is None else below + n * high
         else:
             rest = Linear.of(cell) - Linear(known, whole.constant)
             for n, term in reversed(parts):

@@ -208,11 +208,14 @@ class PayloadOps:
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
         return self._totals[of.location]
 
-    def of_parts(self, location: str, of_result: ir.AffineMap, sizes: Sequence[Linear]) -> PayloadOp | None:
+    def of_parts(
+        self, location: str, of_result: ir.AffineMap, known: Sequence[Linear], sizes: Sequence[Linear]
+    ) -> PayloadOp | None:
         """What combines the parts of an op's result, which lie in one buffer: a reduction over that.
 
         Args:
-            of_result: coordinates of the buffer → the element of the result that the element there is a part of.
+            of_result: coordinates of the buffer → the element of the result that the element there is a part of; `known`: the
+                values of its symbols.
             sizes: of the buffer.
         """
         of = self.at(location)
@@ -220,8 +223,8 @@ class PayloadOps:
             return None
         highs = [n.constant - 1 if n.is_constant else None for n in sizes]
         cells = [self.values.fresh("loop", NOTHING, 0, high) for high in highs]
-        at = self.values.affine_map(of_result, [Linear.of(cell) for cell in cells])
-        whole = {s for form in at for s in form.symbols()}
+        at = self.values.affine_map(of_result, [*map(Linear.of, cells), *known])
+        whole = involved(*at)
         key: Key = (PARTS, location, 0)
         return PayloadOp(
             location, of.name, tuple(d for d, cell in enumerate(cells) if cell not in whole), tuple(cells), tuple(sizes),
