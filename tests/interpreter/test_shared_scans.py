@@ -6,10 +6,14 @@ import os
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from judging import assert_barriers_needed, assert_lanes_needed, expect_right, scheduled, verdict
 
-from weft.interpreter.ir.mlir import operations, parse
+from weft.interpreter.indices.arithmetic import constant
+from weft.interpreter.ir.mlir import arith, ir, operations, parse
+from weft.interpreter.launch.shared import scans
+from weft.pipeline import Applied, Choice, applied, planned
 from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
@@ -230,3 +234,63 @@ def test_elements_in_a_temporary_beside_a_result_in_memory(tmp_path: Path) -> No
     body = "let g = match linalg.generic\nlet e = match linalg.exp\nlet t = match scf.parallel\nmap t to blocks(x)\n"
     body += "map g to lanes cyclic\nmap e to lanes cyclic\ninsert-barriers\nlaunch t"
     assert verdict(ELEMENTS_TO_READ, body, tmp_path, 1, native=True) == "right"
+
+
+OPEN = """
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+func.func @scan(%x: tensor<?xi32>) -> (tensor<?xi32>, tensor<i32>) {
+  %five = arith.constant 5 : i32
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %x, %zero : tensor<?xi32>
+  %e = tensor.empty(%n) : tensor<?xi32>
+  %s = tensor.empty() : tensor<i32>
+  %i = linalg.fill ins(%five : i32) outs(%s : tensor<i32>) -> tensor<i32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #id, #none], iterator_types = ["reduction"]}
+      ins(%x : tensor<?xi32>) outs(%e, %i : tensor<?xi32>, tensor<i32>) {
+  ^bb0(%a: i32, %o: i32, %c: i32):
+    %t = arith.addi %c, %a : i32
+    linalg.yield %t, %t : i32, i32
+  } -> (tensor<?xi32>, tensor<i32>)
+  return %r#0, %r#1 : tensor<?xi32>, tensor<i32>
+}
+"""
+OF_ALL = """payload "p.mlir"
+
+schedule s() {
+  let scan = match linalg.generic
+  let init = match linalg.fill
+  map init to threads(x: 1)
+  map scan to threads(x: 64) block-cyclic(2)
+  insert-barriers
+  launch init
+  launch scan
+}"""
+
+
+def _open(folder: Path) -> Applied:
+    (folder / "p.mlir").write_text(OPEN)
+    (folder / "s.weft").write_text(OF_ALL)
+    return applied(Choice(str(folder / "s.weft")).open())
+
+
+def _said(done: Applied) -> list[str]:
+    return [line for step in done.session.steps for line in step.remarks]
+
+
+def test_a_scan_of_nothing_leaves_its_result(tmp_path: Path) -> None:
+    done = _open(tmp_path)
+    assert done.assumed == [] and not any("combination assumed: " in line for line in _said(done))
+    named = functions.signature(done.payload)
+    for n in (0, 1, 127, 128, 129, 300):
+        inputs = {named.arguments[0].name: np.arange(n, dtype=np.int32)}
+        made = run_plan(planned(done).plan, SimDevice(), inputs, text=done.text)
+        assert not made.faults and compare(named, made.outputs, reference(done.payload, named.entry, inputs)).ok, n
+
+
+def test_a_result_that_is_stored_without_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def always(_: object, bound: ir.Value) -> ir.Value:
+        return arith.CmpIOp(arith.CmpIPredicate.sle, constant(0), bound).result
+
+    monkeypatch.setattr(scans, "less", always)
+    assert any("combination assumed: " in line for line in _said(_open(tmp_path)))

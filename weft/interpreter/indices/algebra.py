@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial, reduce
 from math import gcd, prod
 from typing import Literal
 
@@ -19,6 +20,7 @@ from .linear import (
     Depends,
     Formula,
     Linear,
+    Made,
     Symbol,
     SymbolKind,
     Term,
@@ -66,6 +68,9 @@ class LaunchShape:
 
 
 AXES = ("x", "y", "z")
+PRODUCT = "product"
+QUOTIENT, REMAINDER = (tuple(f"{part} {rounding}" for rounding in ("natural", "floor")) for part in ("quotient", "remainder"))
+"""What makes numbers that are no forms of others (`Made`); quotients that are rounded down, and what is left."""
 
 
 @dataclass
@@ -117,9 +122,10 @@ class Algebra:
         low: int | None = None,
         high: int | None = None,
         guessed: bool = False,
+        made: Made | None = None,
     ) -> Symbol:
         letter = {"loop": "c", "parameter": "p", "opaque": "o", "defined": "d", "lane": "l"}[kind]
-        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, guessed)
+        symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, guessed, made)
         if kind == "defined":
             self.definitions.append(symbol)
         return symbol
@@ -134,15 +140,34 @@ class Algebra:
         return form
 
     def opaque(
-        self, depends: Depends, low: int | None = None, high: int | None = None, *, guessed: bool = False
+        self,
+        depends: Depends,
+        low: int | None = None,
+        high: int | None = None,
+        *,
+        guessed: bool = False,
+        made: Made | None = None,
     ) -> Linear:
         kind: SymbolKind = "parameter" if depends == NOTHING else "opaque"
-        return Linear.of(self.fresh(kind, depends, low, high, guessed))
+        return Linear.of(self.fresh(kind, depends, low, high, guessed, made))
 
-    def unread(self, what: str, operands: tuple[Linear, ...], low: int | None = None, high: int | None = None) -> Linear:
-        """What an operation makes that is not understood: of the same operands always the same."""
+    def unread(
+        self,
+        what: str,
+        operands: tuple[Linear, ...],
+        low: int | None = None,
+        high: int | None = None,
+        again: Callable[..., Linear] | None = None,
+    ) -> Linear:
+        """What an operation makes that is not understood: of the same operands always the same.
+
+        Args:
+            again: the operation, where it is understood of some operands.
+        """
         if (what, operands) not in self._unread:
-            self._unread[what, operands] = self.opaque(Depends.of(operands), low, high, guessed=True)
+            again = again or (lambda *others: self.unread(what, others, low, high))
+            made = Made(what, operands, again)
+            self._unread[what, operands] = self.opaque(Depends.of(operands), low, high, guessed=True, made=made)
         return self._unread[what, operands]
 
     def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
@@ -158,12 +183,19 @@ class Algebra:
             return known if part == "quotient" else known * shared + (number - whole * shared)
         most = number.bounds()[1] if part == "quotient" else base.bounds()[1]
         high = most if most is None or part == "quotient" else max(0, most - 1)
-        made = self.unread(f"{part} {rounding}", (number, base), 0 if natural else None, high if natural else None)
+        low, high = (0, high) if natural else (None, None)
+        made = self.unread(f"{part} {rounding}", (number, base), low, high, partial(self.divided, part, rounding))
         parts = self._divisions.setdefault((rounding, number, base), {})
         parts[part] = made
         if len(parts) == 2 and base.depends() == NOTHING:
             self.made_up[rounding, number, base] = MadeUp(number, [tuple(parts.values())])
         return made
+
+    def divided(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
+        """A part of `number` divided by `base`, which may be a constant; how it is rounded matters only where one is negative."""
+        if not base.is_constant or base.constant <= 0 or not (rounding == "floor" or at_or_above(number, 0)):
+            return self.part(part, rounding, number, base)
+        return number.floordiv(base.constant) if part == "quotient" else number.modulo(base.constant)
 
     def hardware(self, what: str, axis: str) -> Linear:
         """`thread_id x` and its kin; sizes that are known are constants.
@@ -241,8 +273,10 @@ class Algebra:
             m, n = a.content, b.content
             return self.product(a.floordiv(m), b.floordiv(n)) * (m * n)
         if (a, b) not in self._products:
-            depends, (low, high) = a.depends() | b.depends(), multiply(a.bounds(), b.bounds())
-            self._products[a, b] = self._products[b, a] = self.opaque(depends, low, high, guessed=True)
+            factors = tuple(sorted((*factors_of(a), *factors_of(b)), key=repr))
+            low, high = multiply(a.bounds(), b.bounds())
+            made = self.unread(PRODUCT, factors, low, high, lambda *others: reduce(self.product, others))
+            self._products[a, b] = self._products[b, a] = made
             for identifier, chunk in ((a, b), (b, a)):
                 if id_symbol(identifier) is not None and chunk.depends() == NOTHING:
                     self.multiples.append(Multiple(self._products[a, b], identifier, chunk))
@@ -356,10 +390,11 @@ def at_or_above(form: Linear, bound: int) -> bool:
     return low is not None and low >= bound
 
 
+def factors_of(form: Linear) -> tuple[Linear, ...]:
+    """What a form is the product of, as far as that is no form; itself, where it is none."""
+    return (form.alone.operands(PRODUCT) if form.alone is not None else ()) or (form,)
+
+
 def id_symbol(form: Linear) -> Symbol | None:
     """The symbol, if the form is just a thread's or a block's id."""
-    if len(form.terms) == 1 and form.constant == 0:
-        ((term, coefficient),) = form.terms.items()
-        if coefficient == 1 and isinstance(term, Symbol) and term.kind in ("thread", "block"):
-            return term
-    return None
+    return form.alone if form.alone is not None and form.alone.kind in ("thread", "block") else None

@@ -59,6 +59,7 @@ class Symbol:
             `low … high` (an element of a vector, a byte of an element); "value": one that is emitted (`IndexValue`).
         low, high: bounds that always hold; None where there is none.
         guessed: it stands for what an operation makes that is not understood: it may never have the values a conflict needs.
+        made: that operation, and of what it makes it.
     """
 
     name: str
@@ -68,10 +69,34 @@ class Symbol:
     high: int | None = None
     definition: Formula | None = field(default=None, repr=False)
     guessed: bool = False
+    made: Made | None = field(default=None, repr=False)
 
     def define(self, formula: Formula) -> None:
         """Close the knot of a "defined" symbol, whose formula mentions the symbol itself."""
         object.__setattr__(self, "definition", formula)
+
+    def operands(self, *operations: str) -> tuple[Linear, ...]:
+        """Of what one of these operations has made it; nothing, where none has."""
+        return () if self.made is None or self.made.operation not in operations else self.made.operands
+
+    def changed(self, change: Callable[[Linear], Linear]) -> Linear:
+        """What the operation that has made it makes of `change(operand)` for each operand; itself, where that changes none."""
+        operands = () if self.made is None else tuple(map(change, self.made.operands))
+        return Linear.of(self) if self.made is None or operands == self.made.operands else self.made.again(*operands)
+
+
+@record(eq=False)
+class Made:
+    """What an operation makes that is no form of its operands: a product, a quotient or a remainder of numbers that are not known,
+    or what is not understood.
+
+    Args:
+        again: what it makes of other operands.
+    """
+
+    operation: str
+    operands: tuple[Linear, ...]
+    again: Callable[..., Linear]
 
 
 @record(compared=True)
@@ -133,6 +158,14 @@ class Linear:
     @property
     def is_constant(self) -> bool:
         return not self.terms
+
+    @property
+    def alone(self) -> Symbol | None:
+        """The symbol that the form is; None of any other form."""
+        if self.constant or len(self.terms) != 1:
+            return None
+        ((term, factor),) = self.terms.items()
+        return term if factor == 1 and isinstance(term, Symbol) else None
 
     @property
     def content(self) -> int:
@@ -222,6 +255,10 @@ class Linear:
             out = out + inner * c
         return out
 
+    def put(self, table: Mapping[Symbol, Linear]) -> Linear:
+        """The form with forms in the place of some of its symbols, also in what is made of these."""
+        return self.replaced(lambda symbol: table.get(symbol) or symbol.changed(lambda operand: operand.put(table)))
+
     def value(self, point: Mapping[Symbol, int]) -> int | None:
         """The form's value where its symbols have these values; None if one of them has none."""
         found = self.replaced(lambda symbol: Linear.of(point.get(symbol, symbol)))
@@ -280,7 +317,7 @@ def redefined(table: Mapping[Symbol, Linear], used: Iterable[Symbol]) -> dict[Sy
         out |= {s: Linear.of(replace(s, definition=None)) for s in new}
 
     def change(form: Linear) -> Linear:
-        return form.replaced(lambda symbol: out.get(symbol) or Linear.of(symbol))
+        return form.put(out)
 
     for symbol, definition in ((s, s.definition) for s in known if s.definition and s in out and s not in table):
         (made,) = out[symbol].symbols()
@@ -294,13 +331,19 @@ def settled(symbols: Iterable[Symbol]) -> bool:
 
 
 def reached(symbols: Iterable[Symbol]) -> dict[Symbol, None]:
-    """The symbols, and all that they are defined by."""
+    """The symbols, and all that they are defined by, or made of."""
     known = dict.fromkeys(symbols)
     for symbol in (waiting := list(known)):
-        new = dict.fromkeys(s for s in (symbol.definition.symbols() if symbol.definition else ()) if s not in known)
+        parts = (*((symbol.definition,) if symbol.definition else ()), *(symbol.made.operands if symbol.made else ()))
+        new = dict.fromkeys(s for part in parts for s in part.symbols() if s not in known)
         waiting += new
         known |= new
     return known
+
+
+def involved(*parts: Linear | Formula) -> dict[Symbol, None]:
+    """The symbols that forms and formulas are of, and all that they are defined by, or made of."""
+    return reached(s for part in parts for s in part.symbols())
 
 
 # ---- formulas ---------------------------------------------------------------------------------------------------------

@@ -141,6 +141,10 @@ class Values(Integers):
             if kind.is_dynamic_dim(dimension):
                 self._extents[argument, dimension] = self.extent(operand, dimension)
 
+    def state_extent(self, value: ir.Value, axis: int, size: Linear) -> None:
+        """A size is known, where the type does not say it."""
+        self._extents[value, axis] = size
+
     def same_extent(self, *axes: Axis) -> None:
         """These are of one size: that of the first one that is known, or of the first one."""
         known = (a for a in axes if a in self._extents or not ir.ShapedType(a[0].type).is_dynamic_dim(a[1]))

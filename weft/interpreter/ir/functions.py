@@ -30,6 +30,11 @@ def symbol(op: ir.Operation | ir.OpView) -> str:
     return ir.StringAttr(op.operation.attributes["sym_name"]).value
 
 
+def own_name(function: ir.Operation) -> str:
+    """The name of the function of which it is a version; its own where it is none."""
+    return ir.StringAttr(function.attributes[VERSION_OF if VERSION_OF in function.attributes else "sym_name"]).value
+
+
 def inputs_of(function: ir.Operation) -> int:
     """How many of its block's arguments are the function's; the others are memory that a kernel declares."""
     return len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)

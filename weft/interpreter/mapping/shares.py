@@ -90,7 +90,7 @@ def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> 
             below = at_least(known.number * -1, -symbol.high)
             if known.number.bounds() == (0, symbol.high) or below in parts:
                 table[symbol] = known.number
-    return form.replaced(lambda symbol: table.get(symbol) or Linear.of(symbol)) if table else form
+    return form.put(table)
 
 
 def _first_alone(guard: Formula) -> Symbol | None:

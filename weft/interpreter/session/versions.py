@@ -20,7 +20,7 @@ from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..indices.values import at_most, multiples
 from ..ir.cloning import clone_module
-from ..ir.functions import VERSION_OF, inputs_of, symbol
+from ..ir.functions import VERSION_OF, inputs_of, own_name, symbol
 from ..ir.mlir import attributes, ir, operations
 from .environment import named_handles
 from .state import Fork, Frame, State
@@ -132,11 +132,11 @@ def _functions(module: ir.Module) -> list[ir.Operation]:
 def _another(module: ir.Module, number: int) -> ir.Module:
     """A copy whose functions are versions of those that there are."""
     made = clone_module(module)
-    taken = {_own(op) for op in _named(made)}
+    taken = {own_name(op) for op in _named(made)}
     names: dict[str, str] = {}
     with made.context:
         for function in _functions(made):
-            own = _own(function)
+            own = own_name(function)
             tried = (f"{own}_v{number}{'_' * k}" for k in range(len(taken) + 1))
             name = names[symbol(function)] = next(one for one in tried if one not in taken)
             function.attributes["sym_name"] = ir.StringAttr.get(name)
@@ -158,7 +158,7 @@ def known_sizes(module: ir.Module) -> KnownSizes:
         for argument in list(function.regions[0].blocks[0].arguments)[: inputs_of(function)]:
             if isinstance(argument.type, ir.RankedTensorType | ir.MemRefType):
                 stated = zip(multiples(argument), at_most(argument), strict=True)
-                found |= {(_own(function), argument.arg_number, axis): one for axis, one in enumerate(stated)}
+                found |= {(own_name(function), argument.arg_number, axis): one for axis, one in enumerate(stated)}
     return found
 
 
@@ -170,11 +170,6 @@ def _implied(weak: KnownSizes, strong: KnownSizes) -> bool:
         for axis, (multiple, most) in weak.items()
         if axis in strong
     )
-
-
-def _own(op: ir.Operation) -> str:
-    """The name of the function of which it is a version; its own where it is none."""
-    return ir.StringAttr(op.attributes[VERSION_OF if VERSION_OF in op.attributes else "sym_name"]).value
 
 
 def _together(modules: Sequence[ir.Module], span: Span) -> ir.Module:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 
 from ...buffers.elements import StructuredOp, emit_unit
 from ...hardware.limits import OF_A_THREAD, WARP
-from ...indices.arithmetic import Bound, apply_map, ceildiv, index_of, inside, is_zero, value_of
+from ...indices.arithmetic import Bound, apply_map, ceildiv, index_of, inside, is_zero, less, value_of
 from ...indices.linear import Linear
 from ...indices.values import largest
 from ...ir.affine_maps import dimension_of
@@ -105,8 +105,10 @@ class SharedScan(SharedReduction):
                     if parts:
                         barrier()
 
-            loop_over(rounds, one)
-            self._end(load(carry, []), at)
+            any_round = [less(Linear.of(0), rounds)] if isinstance(rounds, ir.Value) else []
+            with when(*any_round):  # without one the results stay what they were
+                loop_over(rounds, one)
+                self._end(load(carry, []), at)
 
         for_each(self.extents, row)
         for helper in (reduction, *copies):

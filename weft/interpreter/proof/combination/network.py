@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...hardware.lanes import SHUFFLE
-from ...indices.linear import Depends, Linear, Symbol
+from ...indices.linear import Depends, Formula, Linear, Symbol, less
 from ...ir.mlir import ir, is_within, made_by, maker
 from ...ir.refusing import describe
 from .arithmetic import Arithmetic, Followed, unchanged
@@ -56,6 +56,8 @@ class Network(Arithmetic):
         self._left = MOST_OPS
         self._sure = block.every
         """Of the threads that may be where the kernel is followed, those that surely are."""
+        self._conditions = list[Formula]()
+        """Of the branches in which the kernel is followed, those that hold there."""
         self._started = dict[ir.Value, Threads]()
         """By array of results, the threads that have stored what their results begin with."""
 
@@ -93,7 +95,7 @@ class Network(Arithmetic):
 
     def _if(self, op: ir.Operation, active: Threads) -> None:
         may, must = self.truth(op.operands[0])
-        unsure = may & ~must & active
+        unsure, condition = may & ~must & active, self.block.values.condition(op.operands[0])
         ways = [(0, may & active), (1, active & ~must)]
         before, ends, yielded = self.memory, list[Arrays](), list[list[Followed | None]]()
         sure = self._sure
@@ -101,8 +103,10 @@ class Network(Arithmetic):
             self.memory = before.copy() if unsure else self.memory
             self._sure = sure & (~may if number else must)
             there = len(op.regions[number].blocks) > 0
+            self._conditions.append(condition.negate() if number else condition)
             if threads and there:
                 self._region(op, number, threads)
+            self._conditions.pop()
             last = list(op.regions[number].blocks[0].operations)[-1] if there else None
             yielded.append([self.values.get(v) for v in last.operands] if last is not None and len(op.results) else [])
             ends.append(self.memory)
@@ -120,6 +124,8 @@ class Network(Arithmetic):
         carried = list(body.arguments)[1:]
         low, high, step = (self.block.index(v) for v in list(op.operands)[:3])
         runs = None if low is None or high is None else self.block.those(a < b for a, b in zip(low, high, strict=True))
+        if runs is None and less(*map(self.block.values.linear, list(op.operands)[:2])) in self._conditions:
+            runs = self.block.every
         inside = active if runs is None else active & runs
         for argument, result, init in zip(carried, op.results, inits, strict=True):
             self.bind(argument, self.values.get(init))

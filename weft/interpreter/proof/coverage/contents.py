@@ -16,8 +16,8 @@ from ...indices.linear import (
     at_least,
     both,
     either,
+    involved,
     less,
-    reached,
 )
 from ...indices.values import Values
 from ...ir.mlir import ir
@@ -37,7 +37,7 @@ from .labels import (
     where_bounds_leave_it,
     with_digits,
 )  # fmt: skip
-from .left import Left, as_map
+from .left import Left
 from .once import covers
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 from .questions import is_zero, point_where
@@ -96,12 +96,13 @@ class Contents:
         if held.key is None:
             self._labels[root] = (Label(None, outside=held.constant),)
             return
-        at = tuple(self.values.affine_map(held.at, [Linear.of(cell) for cell in cells]))
+        known = [self.payload.around.sizes[size] for size in held.sizes]
+        at = tuple(self.values.affine_map(held.at, [*map(Linear.of, cells), *known]))
         if not held.parts:
             self._labels[root] = (Label(held.key, cells, (0,) * len(cells), at, each=held.each),)
             return
         sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
-        if (of := self.payload.of_parts(held.key[1], held.at, sizes)) is not None and of.reads[0] is not None:
+        if (of := self.payload.of_parts(held.key[1], held.at, known, sizes)) is not None and of.reads[0] is not None:
             self.parts[held.key[1]] = of
             self._labels[root] = (
                 Label(of.reads[0].key, cells, (0,) * len(cells), tuple(map(Linear.of, cells)), each=held.each),
@@ -217,7 +218,7 @@ class Contents:
         """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any more."""
         if what.key is not None:
             self._begin(cell[0], what.key)
-        own = {*since, *(s for form in cell[1] for s in form.symbols())}
+        own = {*since, *involved(*cell[1])}
         parts = {s for form in what.parts for s in form.symbols()}
         if any(s not in own and s not in parts and s.high != 0 for s in (*self.loops, *dims)):
             return self.forget(cell[0])
@@ -228,8 +229,8 @@ class Contents:
         root, coordinates = cell
         self._written.add(root)
         self._stored(cell, dims)
-        own = {*self.loops[: self.depth.get(root, 0)], *(s for form in coordinates for s in form.symbols())}
-        if any(s not in own for form in what.parts for s in form.symbols()):  # one part is written over another
+        *_, own, in_cells = self._cells(root, coordinates)
+        if any(s not in own for s in involved(*map(in_cells, what.parts))):  # one part is written over another
             self.overwritten |= set() if what.key is None else {what.key}
             return self.forget(root)
         if what.rows != TRUE:
@@ -286,8 +287,7 @@ class Contents:
         *_, own, in_cells = self._cells(*cell)
 
         def are_own(formula: Formula) -> bool:
-            found = reached(formula.changed(in_cells).symbols())
-            return all(s in own or s.kind in ("parameter", "defined") for s in found)
+            return all(s in own or s.kind in ("parameter", "defined") for s in involved(formula.changed(in_cells)))
 
         return [formula for formula in formulas if are_own(formula)]
 
@@ -356,17 +356,17 @@ class Contents:
         if label is None or label.when != TRUE or any(isinstance(cell, Linear) for cell in label.cells):
             return None
         cells = [cell for cell in label.cells if isinstance(cell, Symbol)]
-        if any(s not in cells for form in (*label.at, *label.parts) for s in form.symbols()) or any(label.turns):
+        if any(s not in cells for s in involved(*label.parts)) or any(label.turns):
             return None
         sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
-        if not any(covers(at, symbols, guards, sizes) for at, symbols, guards in self._stores.get(root, ())):
+        if not any(covers(*stored, sizes, self.values) for stored in self._stores.get(root, ())):
             return None
         if label.key is None:
-            return Left(None, as_map((), ()), constant=label.outside)
-        used = {s for form in label.at for s in form.symbols()}
+            return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
+        used = involved(*label.at)
         alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
         at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]  # of an axis with one element
-        return Left(label.key, as_map(at, cells), bool(label.parts), None, label.each)
+        return Left.stated(label.key, at, cells, self.payload.around.sizes, parts=bool(label.parts), each=label.each)
 
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
         """The loops in which what is summed up in a buffer begins anew."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, both
-from ...ir.functions import VERSION_OF
+from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, segments
 from ...outlining.kernel import Outlined
@@ -24,7 +24,7 @@ from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, Element, PayloadOp, PayloadOps, computes, put_in
+from .payloads import BEFORE, CASTS, Coordinates, Element, Key, PayloadOp, PayloadOps, computes, put_in, size
 from .points import Executes, solved
 from .questions import is_zero
 from .untouched import Untouched
@@ -105,27 +105,21 @@ def _bind(
     host = None if producer(operand) is not None else operand.owner.owner.operation
     buffer, around = isinstance(argument.type, ir.MemRefType), walk.payload.around
     held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched) if buffer else None
-    if host is None or host.name != "func.func":
-        if buffer:
-            inside = [] if host is not None else ancestors(operand.owner.operation)
-            walk.held.argument(argument, None, held, depth=sum(each in around.tiles for each in inside))
-        elif around.tiles or (host is not None and host in around.loops):
-            walk.values.bind(argument, walk.values.linear(operand))
-        return
-    name = ir.StringAttr(host.attributes[VERSION_OF if VERSION_OF in host.attributes else "sym_name"]).value
-    number, function = ir.BlockArgument(operand).arg_number, functions.get(name)
-    given = [] if function is None else list(function.regions[0].blocks[0].arguments)
     if not buffer:
-        if number < len(given) and given[number].type == argument.type:
-            walk.values.bind(argument, walk.values.linear(given[number]))
-        return
-    if number >= len(given):
-        walk.held.argument(argument, ("returned", name, number - len(given)), held)
-        return
-    if isinstance(given[number].type, ir.ShapedType) and given[number].type.rank == argument.type.rank:
-        for axis in range(argument.type.rank):  # of the kernel's argument more is stated
-            walk.values.same_extent((argument, axis), *walk.payload.untouched.same_sizes(given[number], axis))
-    walk.held.argument(argument, ("argument", name, number), held)
+        return walk.values.bind(argument, walk.values.linear(operand))
+    sizes = [size(walk.values, operand, axis) for axis in range(argument.type.rank)]
+    key: Key | None = None
+    if host is not None and host.name == "func.func":
+        name, number = own_name(host), ir.BlockArgument(operand).arg_number
+        given = [] if name not in functions else list(body_of(functions[name]).arguments)
+        key = ("argument", name, number) if number < len(given) else ("returned", name, number - len(given))
+        returned = None if number < len(given) else walk.payload.returned(name, number - len(given))
+        if returned is not None and returned.type.has_rank and returned.type.rank == len(sizes):
+            sizes = [size(walk.values, returned, axis) for axis in range(len(sizes))]
+    for axis, n in enumerate(sizes):
+        walk.values.state_extent(argument, axis, n)
+    inside = [] if host is not None else ancestors(operand.owner.operation)
+    walk.held.argument(argument, key, held, depth=sum(each in around.tiles for each in inside))
 
 
 def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:

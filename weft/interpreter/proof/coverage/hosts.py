@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 
 from ...indices.linear import NOTHING, Formula, Linear
 from ...indices.values import Values
-from ...ir.functions import symbol
+from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, ops_of
 from ...ir.structured import body_of
 from ...memory.table import ALLOCATIONS
 from ...memory.views import is_view
 from .untouched import Untouched
+
+Size = tuple[str, int, int]
+"""A size of an argument of the payload: its function, its number, and the axis."""
 
 
 @dataclass
@@ -25,12 +28,14 @@ class HostLoops:
 
     Args:
         values: forms of the payload's values and the host's.
+        sizes: of arguments of the payload's function in which the launch is, those that are known at run time only.
         loops: of the host, the payload's own.
         counters: which iteration of each of them it is.
         tiles: the loops around an op that the payload has in none, and their counters; guards: when these are of an iteration.
     """
 
     values: Values
+    sizes: dict[Size, Linear] = field(default_factory=dict)
     loops: Sequence[ir.Operation] = ()
     counters: list[Linear] = field(default_factory=list)
     tiles: dict[ir.Operation, Linear] = field(default_factory=dict)
@@ -40,17 +45,15 @@ class HostLoops:
     def around(cls, launched: ir.Operation, untouched: Untouched, values: Values) -> HostLoops:
         """Those around what is to be launched; none where anything else is around it."""
         *loops, function = [each for each in ancestors(launched) if each.name != "builtin.module"]
+        sizes: dict[Size, Linear] = {}
+        if (payload := untouched.functions.get(name := own_name(function))) is not None:
+            for number, pair in enumerate(zip(body_of(function).arguments, body_of(payload).arguments, strict=False)):
+                sizes |= {(name, number, axis): n for axis, n in _shared(*pair, untouched, values).items()}
         if not loops or any(loop.name not in ("scf.for", "affine.for") for loop in loops):
-            return cls(values)
-        if (payload := untouched.functions.get(symbol(function))) is not None:
-            for mine, its in zip(body_of(function).arguments, body_of(payload).arguments, strict=False):
-                if isinstance(mine.type, ir.ShapedType) and isinstance(its.type, ir.ShapedType):
-                    values.share_extents(mine, its)
-                elif mine.type == its.type:
-                    values.bind(mine, values.linear(its))
+            return cls(values, sizes)
         of = untouched.places.get(str(launched.location))
         tiled = of is not None and of.parent.operation.name == "func.func" and all(map(_goes_on, loops, (launched, *loops)))
-        made = cls(values, () if tiled else loops[::-1])
+        made = cls(values, sizes, () if tiled else loops[::-1])
         for loop in made.loops:
             form = Linear.of(values.fresh("parameter", NOTHING))
             values.bind(body_of(loop).arguments[0], form)
@@ -86,6 +89,19 @@ class HostLoops:
         if any(bound.n_inputs or len(bound.results) != 1 for bound in maps):
             return None
         return [*(self.values.affine_map(bound, [])[0] for bound in maps), Linear.of(ir.IntegerAttr(loop.attributes["step"]).value)]
+
+
+def _shared(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> dict[int, Linear]:
+    """The sizes of an argument of a host function, by axis, now that it is one of the payload's; what is stated of the sizes of one
+    holds of all that are as long."""
+    if mine.type == its.type and not isinstance(mine.type, ir.ShapedType):
+        values.bind(mine, values.linear(its))
+    shaped = all(isinstance(value.type, ir.ShapedType) and value.type.has_rank for value in (mine, its))
+    rank = its.type.rank if shaped and mine.type.rank == its.type.rank else 0
+    open_axes = [axis for axis in range(rank) if its.type.is_dynamic_dim(axis)]
+    for axis in open_axes:
+        values.same_extent((mine, axis), *untouched.same_sizes(its, axis))
+    return {axis: values.extent(its, axis) for axis in open_axes}
 
 
 def _goes_on(loop: ir.Operation, inner: ir.Operation) -> bool:

@@ -197,8 +197,9 @@ def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
             return Linear.of(cell) + (form - whole).constant
     form = _whole_in_terms(form, ways)
     for term, count in list(form.terms.items()):
-        if isinstance(term, Floor):
-            form = form - Linear({term: count}, 0) + _floor_in_terms(term, ways) * count
+        if isinstance(term, Floor) or term.made is not None:
+            made = _floor_in_terms(term, ways) if isinstance(term, Floor) else term.changed(lambda part: in_terms(part, ways))
+            form = form - Linear({term: count}, 0) + made * count
     return _whole_in_terms(form, ways)
 
 
@@ -212,12 +213,12 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
     for cell, whole in ways:
         known = {term: n for term, n in whole.terms.items() if all(s in outer for s in Linear({term: 1}, 0).symbols())}
         parts = sorted(((n, term) for term, n in whole.terms.items() if term not in known), key=lambda part: part[0])
-        below = 0
+        below: int | None = 0
         for n, term in parts:
             low, high = Linear({term: 1}, 0).bounds()
-            if n <= below or low != 0 or high is None:
+            if below is None or n <= below or low != 0:
                 break
-            below += n * high
+            below = None if high is None else below + n * high
         else:
             rest = Linear.of(cell) - Linear(known, whole.constant)
             for n, term in reversed(parts):
@@ -235,7 +236,7 @@ def with_digits(form: Linear, table: Mapping[Symbol | Floor, Linear]) -> Linear:
         elif isinstance(term, Floor):
             out = out + with_digits(term.numerator, table).floordiv(term.divisor) * count
         else:
-            out = out + Linear({term: count}, 0)
+            out = out + term.changed(lambda part: with_digits(part, table)) * count
     return out
 
 
@@ -290,24 +291,25 @@ def unflattened(root: RootBuffer, position: Linear) -> Coordinates | None:
 
 def in_other_rows(values: Values, root: RootBuffer, sizes: Sequence[Linear], at: Coordinates) -> Coordinates | None:
     """Coordinates in a buffer, of those in rows of other sizes: axes of the one are digits of axes of the other."""
-    if None in root.shape or not all(n.is_constant for n in sizes):
+    if None in root.shape and not isinstance(root.value, ir.Value):
         return None
-    shape = [n or 0 for n in root.shape]
+    shape = [Linear.of(n) if n is not None else values.extent(root.value, axis) for axis, n in enumerate(root.shape)]
     out: list[Linear] = []
-    axis = 0
     for place, n in zip(at, sizes, strict=True):
-        first, product = axis, 1
-        while axis < len(shape) and product * shape[axis] <= n.constant:
-            product *= shape[axis]
-            axis += 1
-        if product != n.constant:
+        first, product = len(out), Linear.of(1)
+        for size in shape[first:]:
+            if product == n and size != Linear.of(1):
+                break
+            product = values.product(product, size)
+            out.append(size)
+        if product != n:
             break
-        out += digits(values, place, [Linear.of(m) for m in shape[first:axis]])
+        out[first:] = digits(values, place, out[first:])
     else:
-        return tuple(out) if axis == len(shape) else None
+        return tuple(out) if len(out) == len(shape) else None
     position = Linear.of(0)
     for place, n in zip(at, sizes, strict=True):
-        position = position * n.constant + place
+        position = values.product(position, n) + place
     return unflattened(root, position)
 
 

@@ -1,22 +1,26 @@
 """What a launch leaves in the buffers of the host, for later launches: stated on the launch, an entry for each buffer.
 
 parts A of matmul in (p, i, j)                      element (p, i, j) is a part of the result's element (i, j)
+rows of conv in (i, f), of images of H by W         element (i, f) is the result's (i / W / H, i / W mod H, i mod W, f)
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cmp_to_key
+from functools import cmp_to_key, reduce
 
 from ....dsl.records import record
-from ...indices.linear import Floor, Linear, Symbol
+from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER
+from ...indices.arithmetic import spelled
+from ...indices.linear import Linear, Symbol, involved
 from ...ir.cloning import LEAVES
 from ...ir.functions import arguments
 from ...ir.mlir import GAP, ancestors, ir, made_by, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses
 from ...memory.views import is_view, last_writer
+from .hosts import Size
 from .payloads import Key
 from .untouched import Untouched
 
@@ -31,6 +35,7 @@ class Left:
         parts: they are parts of sums.
         constant: all that it holds.
         each: how many iterations each part has, one after the other; 0 where that is not known.
+        sizes: those that are known at run time only, which the map is of beside the coordinates.
     """
 
     key: Key | None
@@ -38,34 +43,45 @@ class Left:
     parts: bool = False
     constant: ir.Attribute | None = None
     each: int = 0
+    sizes: tuple[Size, ...] = ()
 
     def text(self) -> str:
         """For the attribute."""
         at, constant = (None if each is None else str(each) for each in (self.at, self.constant))
-        return json.dumps([self.key, at, self.parts, constant, self.each])
+        return json.dumps([self.key, at, self.parts, constant, self.each, self.sizes])
 
     @classmethod
     def read(cls, text: str) -> Left:
         """Of the attribute."""
-        key, at, parts, constant, each = json.loads(text)
+        key, at, parts, constant, each, sizes = json.loads(text)
         made = None if at is None else ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{at}>")).value
         held = None if constant is None else ir.Attribute.parse(constant)
-        return cls(None if key is None else tuple(key), made, parts, held, each)
+        return cls(None if key is None else tuple(key), made, parts, held, each, tuple(map(tuple, sizes)))
 
+    @classmethod
+    def stated(
+        cls, key: Key, at: Sequence[Linear], cells: Sequence[Symbol], known: Mapping[Size, Linear], *, parts: bool, each: int
+    ) -> Left | None:
+        """Of the element that is at `cells`; None where it is no map of these, and of sizes that are known."""
+        used, made_of = dict[Size, ir.AffineExpr](), (PRODUCT, *QUOTIENT, *REMAINDER)
+        terms = ((size, form, s) for size, form in known.items() for s in form.symbols())
+        sizes = {s: (size, form.content) for size, form, s in terms if form == Linear({s: form.content}, 0)}
 
-def as_map(forms: Sequence[Linear], cells: Sequence[Symbol]) -> ir.AffineMap:
-    """Forms of coordinates as a map of these."""
+        def expression(symbol: Symbol) -> ir.AffineExpr:
+            if symbol in cells:
+                return ir.AffineExpr.get_dim(cells.index(symbol))
+            if symbol in sizes:
+                size, multiple = sizes[symbol]
+                return ir.AffineExpr.get_floor_div(used.setdefault(size, ir.AffineExpr.get_symbol(len(used))), multiple)
+            first, *others = (spelled(form, expression) for form in symbol.operands(*made_of))
+            if symbol.operands(PRODUCT):
+                return reduce(ir.AffineExpr.get_mul, others, first)
+            return (ir.AffineExpr.get_floor_div if symbol.operands(*QUOTIENT) else ir.AffineExpr.get_mod)(first, *others)
 
-    def expression(form: Linear) -> ir.AffineExpr:
-        out = ir.AffineExpr.get_constant(form.constant)
-        for term, factor in form.terms.items():
-            if isinstance(term, Floor):
-                out = out + ir.AffineExpr.get_floor_div(expression(term.numerator), term.divisor) * factor
-            else:
-                out = out + ir.AffineExpr.get_dim(cells.index(term)) * factor
-        return out
-
-    return ir.AffineMap.get(len(cells), 0, [expression(form) for form in forms])
+        if not all(s in cells or s in sizes or s.operands(*made_of) for s in involved(*at)):
+            return None
+        expressions = [spelled(form, expression) for form in at]
+        return cls(key, ir.AffineMap.get(len(cells), len(used), expressions), parts, None, each, tuple(used))
 
 
 def state(launch: ir.Operation, left: dict[ir.Value, Left | None]) -> None:
@@ -141,7 +157,7 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
     with value.type.context:
         if of.name == "linalg.fill":
             constant = made_by(of.operands[0], "arith.constant")
-            return None if constant is None else Left(None, as_map((), ()), constant=constant.attributes["value"])
+            return None if constant is None else Left(None, ir.AffineMap.get(0, 0, []), constant=constant.attributes["value"])
         return Left(("result", str(of.location), number), ir.AffineMap.get_identity(len(shape)))
 
 

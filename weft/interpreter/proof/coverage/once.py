@@ -12,12 +12,13 @@ fused into several tiles); of one that is reduced, each result takes all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
-from ...indices.algebra import Algebra
-from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, less, redefined
+from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER, Algebra
+from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, involved, less, redefined
 from ..kernels.model import digits_of
 from ..solver import Unknown
-from .labels import Read, collect_radices
+from .labels import Read, collect_radices, is_within
 from .payloads import put_in
 from .points import Executes, Iterations
 from .questions import point_where
@@ -42,63 +43,58 @@ def expect_once(
     """
     of = execution.of
     masks = [read.when for read in execution.reads if read is not None]
-    split, own, guards = _in_digits([*point, *extents], execution.symbols, [*execution.guards, *masks])
-    forms, extents = split[: len(point)], split[len(point) :]
-    used = dict.fromkeys(symbol for form in forms for symbol in form.symbols())
-    if any(s.kind in ("opaque", "defined") or s.guessed for s in used):
+    reduced = [d in of.reductions for d in range(len(point))]
+    every = [*zip(point, extents, reduced, strict=True), *_numbers(point, extents, reduced, algebra)]
+    found, own, guards = _in_digits([form for each in every for form in each[:2]], execution.symbols, [*execution.guards, *masks])
+    every = [(form, n, kind) for form, n, (_, _, kind) in zip(found[::2], found[1::2], every, strict=True)]
+    forms, numbers = [form for form, _, _ in every[: len(point)]], every[len(point) :]
+    used = involved(*(form for form, _, _ in numbers))
+    if any(s.kind in ("opaque", "defined") or (s.guessed and s.made is None) for s in used):
         raise Unclear("its place is not affine in the loops around it")
     if any(s.kind != "parameter" and s not in own for s in used):
         raise Unclear("its place depends on loops that are not around it")
-    apart = {
-        *execution.since,
-        *(s for cell in execution.cells if cell is not None for form in cell[1] for s in form.symbols()),
-    }
-    again = [
-        s for s in execution.symbols if s not in apart and s.high != 0 and not any(_occurs(s, form) for form in point)
-    ]
+    telling = {*execution.since, *involved(*point)}
+    again = _in_one_cell([s for s in execution.symbols if s not in telling and s.high != 0], execution, algebra)
     if any(s.high is None for s in again):
         raise Unclear("a loop around it may have one iteration, or several")
     if again:
         return "it is executed again in each iteration of a loop around it"
     table = dict(zip(of.dims, forms, strict=True))
     valid = [element.when.changed(lambda form: put_in(form, table)) for element in of.reads if element is not None]
-    inside = [part for form, n in zip(forms, extents, strict=True) for part in (at_least(form, 0), less(form, n))]
-    results = [part for d, part in enumerate(inside) if d // 2 not in of.reductions]
-    joint = _joined(list(forms), list(extents), [d in of.reductions for d in range(len(forms))], algebra)
+    inside = [part for form, n, _ in every for part in (at_least(form, 0), less(form, n))]
+    results = [part for form, n, kind in every if not kind for part in (at_least(form, 0), less(form, n))]
+    joint = _joined(numbers, algebra)
     counts: list[Linear] = []
-    told = [s for form, _, _ in joint for s in dict.fromkeys(form.symbols()) if s.kind != "parameter"]
+    told = [s for form, _, _ in joint for s in _counters(form)]
     if len(told) != len(set(told)):
         raise Unclear("a loop around it tells two of its dimensions")
     for form, _, _ in joint:
-        count, below = _count(form, guards)
+        count, below = _count(form, guards, algebra)
         counts.append(count)
         inside += below
-    seen = {*used, *(s for n in extents for s in n.symbols())}
+    seen = used | involved(*(n for _, n, _ in every))
     free = {s: Linear.of(0) for s in own if s not in seen}  # of those that do not tell which it is, the first executes it
     first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
     if (lost := point_where([*inside, *valid, both(*first).negate()])) is not None:
         if of.chooses:
             raise Unclear("its own conditions may leave out iterations")
         return f"iteration {_at(forms, lost)} is left out"
-    for d in of.reductions:
-        beyond = either(less(forms[d], Linear.of(0)), at_least(forms[d], extents[d]))
-        if (more := point_where([*guards, *results, beyond])) is not None:
+    for form, n, kind in numbers:
+        beyond = either(less(form, Linear.of(0)), at_least(form, n))
+        if kind and (more := point_where([*guards, *results, beyond])) is not None:
             if of.chooses:
                 raise Unclear("its own conditions decide what counts")
-            return f"iteration {_at(forms, more)} counts, of a reduction over {_named(extents[d])}"
-    for (form, extent, reduced), count in zip(joint, counts, strict=True):
-        short = form.constant > 0 or (extent.is_constant and count.constant < extent.constant)
-        if short and not reduced:
+            return f"iteration {_at(forms, more)} counts, of a reduction over {_named(n)}"
+    for (form, extent, kind), count in zip(joint, counts, strict=True):
+        known = extent.is_constant and count.is_constant
+        short = form.constant > 0 or (known and count.constant < extent.constant)
+        if short and not kind:
             raise Unclear("some of its results are made elsewhere")
         if short:
             return f"of {_named(extent)} iterations of a reduction only {_named(count)} are executed, from {form.constant} on"
-        if (
-            reduced
-            and count is not _ENDLESS
-            and not extent.is_constant
-            and point_where([less(count, extent), at_least(extent, 1)])
-        ):
-            raise Unclear("a reduction over a size that is known at run time only may be executed in part")
+        if not known and count is not _ENDLESS and point_where([less(count, extent), at_least(extent, 1)]):
+            what = "a reduction" if kind else "a dimension"
+            raise Unclear(f"{what} over a size that is known at run time only may be executed in part")
     return None
 
 
@@ -123,21 +119,25 @@ def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
         raise Unclear("its iterations are not executed in their order")
 
 
-def covers(at: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[Formula], sizes: Sequence[Linear]) -> bool:
+def covers(
+    at: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[Formula], sizes: Sequence[Linear], algebra: Algebra
+) -> bool:
     """Whether a store writes each element of a buffer.
 
     Args:
         at: the element's coordinates, as forms of `symbols`, the counters around it; `guards`: when it is executed.
         sizes: of the buffer.
     """
-    forms, own, guards = _in_digits(at, symbols, guards)
-    used = [symbol for form in forms for symbol in dict.fromkeys(form.symbols())]
+    numbers = _numbers(at, sizes, [False] * len(at), algebra)
+    forms, own, guards = _in_digits([form for form, _, _ in numbers], symbols, guards)
+    used = [symbol for form in forms for symbol in _counters(form)]
     if len(used) != len(set(used)) or any(s not in own for s in used):
         return False
+    sizes = [n for _, n, _ in numbers]
     inside = [part for form, n in zip(forms, sizes, strict=True) for part in (at_least(form, 0), less(form, n))]
     try:
         for form, n in zip(forms, sizes, strict=True):
-            count, below = _count(form, guards)
+            count, below = _count(form, guards, algebra)
             inside += below
             if form.constant > 0 or (count is not _ENDLESS and point_where([less(count, n), at_least(n, 1)]) is not None):
                 return False
@@ -160,8 +160,20 @@ def reads_outside(
     return point_where([*execution.guards, *parts, own, read.when.negate()]) is not None
 
 
-def _occurs(symbol: Symbol, form: Linear) -> bool:
-    return any(s is symbol for s in form.symbols())
+def _in_one_cell(symbols: Sequence[Symbol], execution: Iterations, algebra: Algebra) -> list[Symbol]:
+    """Those of some counters that do not tell apart the elements that are updated."""
+    left = dict.fromkeys(symbols)
+    for cell in execution.cells if left else ():
+        told = set[Symbol]()
+        for form in () if cell is None else cell[1]:
+            part = form.put({s: Linear.of(0) for s in _counters(form) if s not in left})
+            try:
+                _count(part - part.constant, execution.guards, algebra)
+            except Unclear:
+                continue
+            told.update(_counters(part))
+        left = {s: None for s in left if cell is not None and s not in told}
+    return list(left)
 
 
 def _at(point: Sequence[Linear], where: dict[Symbol, int]) -> str:
@@ -188,52 +200,119 @@ def _in_digits(
     return [put_in(form, split) for form in point], own, [*parts, *ends]
 
 
-def _joined(
-    forms: list[Linear], sizes: list[Linear], reduced: list[bool], algebra: Algebra
-) -> list[tuple[Linear, Linear, bool]]:
-    """Dimensions that are digits of one number, as that number: `a*n + b` divides less than a and b do."""
+Number = tuple[Linear, Linear, bool]
+"""A number that dimensions are digits of, how many there are, and whether they are reduced."""
+
+
+def _numbers(
+    point: Sequence[Linear], extents: Sequence[Linear], reduced: Sequence[bool], algebra: Algebra
+) -> list[Number]:
+    """Dimensions, those that are digits by sizes known at run time only as the number that they are of: of `i floordiv n` and
+    `i mod n`, below m and n, that is i, below m*n. Each of these is one i, also inside: a remainder is inside."""
+    found = list(zip(point, extents, reduced, strict=True))
     while True:
-        places = range(len(forms))
-        pairs = ((a, b) for a in places for b in places if a != b and sizes[b].is_constant and sizes[b].constant > 1)
+        pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
+        joint = ((a, b, form) for a, b in pairs if (form := _whole(found[a], found[b])) is not None)
+        if (pair := next(joint, None)) is None:
+            return found
+        a, b, form = pair
+        found[a] = form, algebra.product(found[a][1], found[b][1]), found[a][2]
+        del found[b]
+
+
+def _whole(upper: Number, lower: Number) -> Linear | None:
+    """The number of which one is the quotient by the size of the other, which is the remainder."""
+    (quotient, _, kind), (remainder, size, other) = upper, lower
+    if kind != other:
+        return None
+    divided = () if quotient.alone is None else quotient.alone.operands(*QUOTIENT)
+    for term, factor in remainder.terms.items():
+        rest, same = remainder - Linear({term: factor}, 0), isinstance(term, Symbol) and term.operands(*REMAINDER) == divided
+        if len(divided) == 2 and same and factor > 0 and divided[1] * factor == size and is_within(rest, factor):
+            return divided[0] * factor + rest
+    if not size.is_constant or not is_within(remainder, size.constant):
+        return None
+    whole = quotient * size.constant + remainder
+    before = [*quotient.terms, *remainder.terms]
+    return whole if any(map(_is_of_quotient, before)) and not any(map(_is_of_quotient, whole.terms)) else None
+
+
+def _is_of_quotient(term: Symbol | Floor) -> bool:
+    """Whether what is divided by a constant is a quotient by a number that is not known."""
+    return isinstance(term, Floor) and any(s.made is not None for s in term.numerator.symbols())
+
+
+def _joined(numbers: Sequence[Number], algebra: Algebra) -> list[Number]:
+    """Dimensions that are digits of one number, as that number: `a*n + b` divides less than a and b do."""
+    found = list(numbers)
+    while True:
+        places = range(len(found))
+        pairs = ((a, b) for a in places for b in places if a != b and (n := found[b][1]).is_constant and n.constant > 1)
         fewer = (
             (a, b, joint) for a, b in pairs
-            if _floors(joint := forms[a] * sizes[b].constant + forms[b]) < max(_floors(forms[a]), _floors(forms[b]))
+            if _floors(joint := found[a][0] * found[b][1].constant + found[b][0]) < max(_floors(found[a][0]), _floors(found[b][0]))
         )  # fmt: skip
-        if (found := next(fewer, None)) is None:
-            return list(zip(forms, sizes, reduced, strict=True))
-        a, b, forms[found[0]] = found
-        sizes[a], reduced[a] = algebra.product(sizes[a], sizes[b]), reduced[a] or reduced[b]
-        del forms[b], sizes[b], reduced[b]
+        if (pair := next(fewer, None)) is None:
+            return found
+        a, b, joint = pair
+        found[a] = joint, algebra.product(found[a][1], found[b][1]), found[a][2] or found[b][2]
+        del found[b]
 
 
 def _floors(form: Linear) -> int:
     return sum(1 + _floors(term.numerator) for term in form.terms if isinstance(term, Floor))
 
 
-def _count(form: Linear, guards: Sequence[Formula]) -> tuple[Linear, list[Formula]]:
+def _counters(form: Linear) -> list[Symbol]:
+    """The counters that a form is made of."""
+    return [s for s in involved(form) if s.kind != "parameter"]
+
+
+def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol] | None:
+    """A counter as a digit, and what it counts: `factor`, or that many times a number that is known at run time only; None of what
+    is anything else."""
+    factors = term.operands(PRODUCT) or (Linear.of(term),)
+    counters, others = ([form for form in factors if bool(_counters(form)) == kind] for kind in (True, False))
+    counter = counters[0].alone if len(counters) == 1 else None
+    return None if counter is None or counter.made else (reduce(algebra.product, others, Linear.of(1)) * factor, counter)
+
+
+def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[Linear, list[Formula]]:
     """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower digits where
-    they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17; a digit that they keep at 0 counts
-    nothing. A last counter without a known end goes as far as its guard lets it, which is asked about.
+    they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17, and of `s*b + t`, below s; a digit
+    that they keep at 0 counts nothing. A counter without a known end goes as far as its guard lets it, which is asked about.
 
     Raises:
         Unclear: they are not its digits.
     """
-    digits = [(n, s) for s, n in form.terms.items() if isinstance(s, Symbol) and s.kind != "parameter"]
-    total, lower, below = 1, Linear.of(0), list[Formula]()
-    if len(digits) < len(form.terms):
+    total, lower, below = Linear.of(1), Linear.of(0), list[Formula]()
+    found = [_digit(s, n, algebra) if isinstance(s, Symbol) else None for s, n in form.terms.items()]
+    digits = [each for each in found if each is not None]
+    if len(digits) < len(found):
         raise Unclear("its place is not made of digits, one for each loop")
-    for place, (n, symbol) in enumerate(sorted(digits, key=lambda each: (each[0], each[1].high is None))):
-        if total > n > 0 and point_where([*guards, at_least(lower, n)]) is None:
-            total, below = n, [*below, less(lower, Linear.of(n))]
-        if n != total and point_where([*guards, at_least(Linear.of(symbol), 1)]) is None:
+    for unit, symbol in sorted(digits, key=lambda each: (_size(each[0]), each[1].high is None)):
+        if unit != total and _is_at_least(total, unit) and point_where([*guards, at_least(lower, unit)]) is None:
+            total, below = unit, [*below, less(lower, unit)]
+        if unit != total and point_where([*guards, at_least(Linear.of(symbol), 1)]) is None:
             below = [*below, less(Linear.of(symbol), Linear.of(1))]  # always 0, as in tiles that are longer than what is left
             continue
-        if n != total or (symbol.high is None and place < len(digits) - 1):
+        if unit != total:
             raise Unclear("its place is not made of digits, one for each loop")
-        if symbol.high is None:
-            return _ENDLESS, below
-        total, lower = n * (symbol.high + 1), lower + Linear({symbol: n}, 0)
-    return Linear.of(total), below
+        total = _ENDLESS if symbol.high is None else unit * (symbol.high + 1)
+        lower = lower + algebra.product(unit, Linear.of(symbol))
+    return total, below
+
+
+def _size(unit: Linear) -> tuple[int, int]:
+    """Of what digits count, the smaller ones first: numbers, those that are known at run time only, products of them."""
+    return max((len(s.operands(PRODUCT)) or 1 for s in unit.symbols()), default=0), unit.content
+
+
+def _is_at_least(total: Linear, unit: Linear) -> bool:
+    """Whether there are as many numbers as the next digit counts."""
+    if unit.is_constant and (unit.constant < 1 or total.is_constant):
+        return 0 < unit.constant <= total.constant
+    return total is _ENDLESS or point_where([less(total, unit)]) is None
 
 
 _ENDLESS = Linear.of(2**62)

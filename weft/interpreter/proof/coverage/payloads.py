@@ -13,13 +13,13 @@ from functools import partial
 
 from ....dsl.records import record
 from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
 from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
-from ...ir.sizes import pad_widths, size_behind
+from ...ir.sizes import form_of, pad_widths, size_behind
 from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...reductions.identities import update
@@ -92,9 +92,7 @@ class PayloadOp:
     def is_running(self, output: int) -> bool:
         """Whether an output has an element of its own in each iteration of the reduction, of what has been summed up so far."""
         at = self.writes[output].at if output < len(self.writes) else ()
-        return output >= len(self.writes) or any(
-            s == self.dims[d] for d in self.reductions for form in at for s in form.symbols()
-        )
+        return output >= len(self.writes) or not {self.dims[d] for d in self.reductions}.isdisjoint(involved(*at))
 
 
 @dataclass
@@ -120,13 +118,17 @@ class PayloadOps:
         made.around = HostLoops.around(launched, untouched, made.values)
         return made
 
-    def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
-        """What a function returns, as elements of the payload."""
+    def returned(self, function: str, number: int) -> ir.Value | None:
+        """A tensor that a function returns."""
         if function not in self.untouched.functions:
             return None
         returned = list(self.untouched.functions[function].regions[0].blocks[0].operations[-1].operation.operands)
-        known = number < len(returned) and isinstance(returned[number].type, ir.ShapedType)
-        return self.element_of(returned[number]) if known else None
+        return returned[number] if number < len(returned) and isinstance(returned[number].type, ir.ShapedType) else None
+
+    def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
+        """What a function returns, as elements of the payload."""
+        returned = self.returned(function, number)
+        return None if returned is None else self.element_of(returned)
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
         """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several have."""
@@ -148,11 +150,11 @@ class PayloadOps:
             return []
         table: dict[Symbol, Linear] = {}
         for place, form in zip(made.writes[element.key[2]].at, element.at, strict=True):
-            if len(place.terms) == 1 and place == Linear.of(symbol := next(place.symbols())):
+            if (symbol := place.alone) is not None:
                 table[symbol] = form
         put = partial(put_in, table=table)
         read = [Element(e.key, tuple(map(put, e.at)), e.when.changed(put)) for e in made.reads if e is not None]
-        read = [e for e in read if not any(s in made.dims for form in e.at for s in form.symbols() if s not in table)]
+        read = [e for e in read if not any(s in made.dims and s not in table for s in involved(*e.at))]
         return [one for e in read for one in (e, *self.made_of(e, most - 1))]
 
     def divides(self, key: Key, at: Coordinates, by: Key, by_at: Coordinates) -> bool:
@@ -164,11 +166,7 @@ class PayloadOps:
         of = self.at(key[1]) if key[0] == "result" else None
         if of is None or of.combiner not in ("arith.addf", "arith.subf"):
             return False
-        table = {
-            next(place.symbols()): form
-            for place, form in zip(of.writes[key[2]].at, at, strict=True)
-            if len(place.terms) == 1
-        }
+        table = {place.alone: form for place, form in zip(of.writes[key[2]].at, at, strict=True) if place.alone is not None}
         for element in of.reads:
             made = None if element is None or element.key[0] != "result" else self.at(element.key[1])
             if made is None or element is None or made.reductions or made.divisor != by:
@@ -193,9 +191,7 @@ class PayloadOps:
         results = [Element(("result", str(op.location), n), at) for n, at in enumerate(maps[space.inputs :])]
         writes = results if len(op.results) else [e for e in elements[space.inputs :] if e is not None]
         reductions = tuple(d for d, kind in enumerate(space.iterators) if kind == "reduction")
-        running = [
-            any(s == dims[d] for d in reductions for form in at for s in form.symbols()) for at in maps[space.inputs :]
-        ]
+        running = [not {dims[d] for d in reductions}.isdisjoint(involved(*at)) for at in maps[space.inputs :]]
         combined = update(op, 0) if not any(running[:1]) and all(running[1:]) else None
         return PayloadOp(
             str(op.location), op.name, reductions, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
@@ -212,11 +208,14 @@ class PayloadOps:
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
         return self._totals[of.location]
 
-    def of_parts(self, location: str, of_result: ir.AffineMap, sizes: Sequence[Linear]) -> PayloadOp | None:
+    def of_parts(
+        self, location: str, of_result: ir.AffineMap, known: Sequence[Linear], sizes: Sequence[Linear]
+    ) -> PayloadOp | None:
         """What combines the parts of an op's result, which lie in one buffer: a reduction over that.
 
         Args:
-            of_result: coordinates of the buffer → the element of the result that the element there is a part of.
+            of_result: coordinates of the buffer → the element of the result that the element there is a part of; `known`: the
+                values of its symbols.
             sizes: of the buffer.
         """
         of = self.at(location)
@@ -224,8 +223,8 @@ class PayloadOps:
             return None
         highs = [n.constant - 1 if n.is_constant else None for n in sizes]
         cells = [self.values.fresh("loop", NOTHING, 0, high) for high in highs]
-        at = self.values.affine_map(of_result, [Linear.of(cell) for cell in cells])
-        whole = {s for form in at for s in form.symbols()}
+        at = self.values.affine_map(of_result, [*map(Linear.of, cells), *known])
+        whole = involved(*at)
         key: Key = (PARTS, location, 0)
         return PayloadOp(
             location, of.name, tuple(d for d, cell in enumerate(cells) if cell not in whole), tuple(cells), tuple(sizes),
@@ -366,7 +365,7 @@ def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linea
 
 def put_in(form: Linear, table: Mapping[Symbol, Linear]) -> Linear:
     """The form with forms in the place of some of its symbols."""
-    return form.replaced(lambda symbol: table.get(symbol) or Linear.of(symbol))
+    return form.put(table)
 
 
 def size(values: Values, value: ir.Value, axis: int) -> Linear:
@@ -379,7 +378,8 @@ def size(values: Values, value: ir.Value, axis: int) -> Linear:
         sizes = mixed(made, "static_offsets", "static_sizes", "static_strides")[1]
         kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
         return values.number(sizes[kept[found[1]]])
-    return values.extent(found[0], found[1])
+    form = form_of(*found)  # of a padding, that of what is padded
+    return Linear.of(form) if isinstance(form, int) else values.extent(form.tensor, form.axis) + form.plus
 
 
 def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
@@ -392,11 +392,11 @@ def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Lin
 
 def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
     """A number below the product of `sizes` as digits, the most significant first."""
-    out: list[Linear] = []
-    for n in reversed(sizes[1:]):
+    ones, out = next((axis for axis, n in enumerate(sizes) if n != Linear.of(1)), len(sizes) - 1), list[Linear]()
+    for n in reversed(sizes[ones + 1 :]):
         out.append(values.operate("mod", number, n))
         number = values.operate("floordiv", number, n)
-    return [number, *reversed(out)] if sizes else []
+    return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []
 
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")

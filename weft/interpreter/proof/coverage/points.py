@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ....dsl.records import record
-from ...indices.linear import TRUE, Floor, Formula, Linear, Symbol
+from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from .labels import Label, Read, is_within
@@ -52,10 +52,10 @@ class Executes(Iterations):
         """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of its own; but
         not where it begins with the sum of all parts before."""
         cell = None if self.of.is_running(output) else self.cells[output]
-        own = () if cell is None else (s for form in cell[1] for s in form.symbols())
-        summed = {s for d in self.of.reductions for s in point[d].symbols()}
+        own = () if cell is None else involved(*cell[1])
+        summed = involved(*(point[d] for d in self.of.reductions))
         before = {s for label in self.started if label is not None and self._follows(label, point)
-                  for form in label.at for s in form.symbols()}  # fmt: skip
+                  for s in involved(*label.at)}  # fmt: skip
         parts = (s for s in dict.fromkeys((*self.since, *own)) if s in summed and s.high != 0 and s not in before)
         return tuple(map(Linear.of, parts))
 
@@ -69,7 +69,7 @@ class Executes(Iterations):
         ):
             return False
         rest = point[self.of.reductions[0]] - label.at[0] * label.each
-        return is_within(rest, label.each) and not any(s in label.at[0].symbols() for s in rest.symbols())
+        return is_within(rest, label.each) and involved(label.at[0]).keys().isdisjoint(involved(rest))
 
     def each(self, point: Coordinates) -> int:
         """How many iterations of the reduction each of the parts has, one after the other, where it is cut at one loop; else 0."""
@@ -130,13 +130,11 @@ def _told(
     left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
 ) -> list[tuple[Symbol, Linear]]:
     """The dimension that an equation tells, where all others in it are known; none where it does not."""
-    unknown = [s for s in dict.fromkeys(left.symbols()) if s in dims and s not in known]
+    unknown = [s for s in involved(left) if s in dims and s not in known]
     factor = left.terms.get(unknown[0]) if len(unknown) == 1 else None
-    if factor is None or any(
-        s is unknown[0] for t in left.terms if isinstance(t, Floor) for s in t.numerator.symbols()
-    ):
+    if factor is None or unknown[0] in involved(left - Linear({unknown[0]: factor}, 0)):
         return []
-    rest = right - left.replaced(lambda s: Linear.of(0) if s is unknown[0] else known.get(s) or Linear.of(s))
+    rest = right - left.put(known | {unknown[0]: Linear.of(0)})
     if rest.content % factor:
         return []
     return [(unknown[0], (rest if factor > 0 else rest * -1).floordiv(abs(factor)))]
@@ -152,10 +150,10 @@ def _digits_told(
     for (unit, symbol), above in zip(places, units[1:], strict=False):
         if unit <= 0 or above % unit or symbol.high is None or symbol.high >= above // unit:
             return []
-    unknown = {s for _, s in places}
-    if any(isinstance(t, Floor) and unknown & set(t.numerator.symbols()) for t in left.terms) or len(places) < 2:
+    others = left - Linear({s: n for n, s in places}, 0)
+    if any(s in dims and s not in known for s in involved(others)) or len(places) < 2:
         return []
-    rest = right - left.replaced(lambda s: Linear.of(0) if s in unknown else known.get(s) or Linear.of(s))
+    rest = right - others.put(known)
     if rest.content % units[0]:
         return []
     digits = [rest.floordiv(unit) for unit in units]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...hardware.queries import VALUELESS
-from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, less, reached
+from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer, users
@@ -247,8 +247,8 @@ class Walk:
         reads = [read for read in execution.reads if read is not None and read.key is not None]
         masks = dict.fromkeys(part for read in reads for part in _parts(read.when))
         others = {part: read.when for read in reads for part in _parts(read.rows)}
-        summed = {s for d in of.reductions for s in (() if point is None else point[d].symbols())}
-        asked = [part for part in (masks | others) if summed.isdisjoint(reached(part.symbols()))]
+        summed = involved(*(point[d] for d in of.reductions if point is not None))
+        asked = [part for part in (masks | others) if summed.keys().isdisjoint(involved(part))]
         found: list[list[Formula]] = []
         for number, (cell, labels) in enumerate(zip(execution.cells, before, strict=True)):
             known = [] if cell is None or point is None else self.held.told(cell, asked)
