@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .verify import Verdict
 
 UNKNOWN = "it is not known whose program this is, nor that it computes what you expect"
+UNSAID = "nothing in it says that they were"
 KEPT = 32
 """Modules whose proof and emission are kept: of a bundle whose other files change."""
 
@@ -41,8 +42,8 @@ class Audit:
         indices: of loads and stores, how many are shown to be inside of their buffers, and how many there are. Of the
             others the simulator tells.
         unproven: the kernels that the bundle says were let through without a proof.
-        unchecked: why the bundle says that its kernels were not compared with the payload; None where it says that they
-            were.
+        unchecked: why the bundle says that its kernels were not compared with the payload, or that it says nothing of it;
+            None where it says that they were.
         diagnostics: all that is wrong.
     """
 
@@ -87,16 +88,17 @@ def audit_bundle(path: Path | str) -> Audit:
     unproven = tuple(
         f"@{kernel.name}: {kernel.unproven}" for kernel in bundle.plan.kernels if kernel.unproven is not None
     )
+    unchecked = bundle.plan.unchecked or (None if bundle.plan.compared else UNSAID)
     try:
         module, verdict, indices = _judged(bundle.module, str(bundle.path / MODULE))
         expected, text = _made(bundle.module, bundle.plan.entry)
     except WeftError as error:
-        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, bundle.plan.unchecked, error.diagnostics)
+        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, unchecked, error.diagnostics)
     wrong = (*_text(bundle, text), *_plan(bundle, expected))
     different = tuple(name for name, _ in wrong)
     found = (*module, *verdict.diagnostics, *(diagnostic for _, diagnostic in wrong))
     different = (*((MODULE,) if module else ()), *different)
-    return Audit(bundle.path, verdict, indices, different, unproven, bundle.plan.unchecked, found)
+    return Audit(bundle.path, verdict, indices, different, unproven, unchecked, found)
 
 
 @lru_cache(KEPT)

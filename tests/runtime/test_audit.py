@@ -169,6 +169,17 @@ def test_a_bundle_without_digests(bundle: Path) -> None:
     assert codes(bundle) == ["W0767"]
 
 
+@pytest.mark.parametrize("said", [{"compared": "exactly"}, {"unchecked": "no"}, {}])
+def test_what_a_bundle_says_of_a_comparison_is_told(said: dict[str, str], bundle: Path) -> None:
+    """No file shows it: what is left out is told, too."""
+    plan = json.loads((bundle / "plan.json").read_text())
+    plan = {key: value for key, value in plan.items() if key not in ("compared", "unchecked")} | said
+    (bundle / "plan.json").write_text(json.dumps(plan))
+    found = audit_bundle(bundle)
+    told = None if "compared" in said else said.get("unchecked", "nothing in it says that they were")
+    assert found.ok and found.unchecked == told
+
+
 SINGLE = """schedule s() {
   let sum = match linalg.generic
   map sum to threads(x: 32)
