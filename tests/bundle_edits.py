@@ -27,7 +27,9 @@ OF_FUNCTIONS = (
 OF_OPS = (
     "nontemporal = true", "llvm.loop_annotation", 'loop_annotation = "x"', "alignment = 64 : i64", "weft.unroll", "inbounds",
     "weft.atomic", 'operandSegmentSizes = array<i32: 0>', 'weft.name = "x"', "invariant", "volatile_", "llvm.access_groups = []",
-    "weft.order = 1 : i64", 'weft.participants = affine_set<() : (0 == 0)>', "exact", "isExact",
+    "weft.order = 1 : i64", 'weft.participants = affine_set<() : (0 == 0)>', "exact", "isExact", "nonNeg", "invariant = true",
+    "uniform", "cooperative", "upper_bound = 1 : index", "mark = array<ui32: 1>", 'mark = loc("x")', "isCTAOnly = true",
+    "weft.candidate = 0 : i64", "weft.swizzle = 128 : i64", 'weft.proven = "x"', "weft.leaves = []", "weft.merge", "unsignedCmp",
 )  # fmt: skip
 OPS = re.compile(r"^( +(?:%\S+ = )?(?:memref|arith|scf|gpu|vector|affine)\.[^\n{}]*?)( : [^\n]*)?$", re.M)
 
@@ -102,6 +104,53 @@ def maps(text: str, draw: random.Random) -> str:
     return _one(MAPPED, text, draw, other)
 
 
+HARDWARE = (
+    (r"swizzle_(?:32|64|128)b|(?<=swizzle = )none", ["swizzle_32b", "swizzle_64b", "swizzle_128b", "none"]),
+    (r"l2promo_\d+b|(?<=l2promo = )none", ["l2promo_64b", "l2promo_128b", "l2promo_256b", "none"]),
+    (r"(?<=oob = )\w+", ["zero", "nan"]), (r"(?<=interleave = )\w+", ["none", "interleave_16b", "interleave_32b"]),
+    (r"(?<=num_barriers = )\d+", ["1", "2", "5"]), (r"(?<=box\[)%\w+", ["%c1", "%c32", "%c64", "%c128"]),
+    (r"(?<=_size = array<i32: )\d+", ["1", "2", "4", "128", "256"]), (r"(?<=registers = )\d+", ["8", "64", "255"]),
+    (r"(?<=setmaxregister (?:inc|dec)rease )\d+", ["24", "40", "240"]), (r"clusters in \([^)]*\)", [""]),
+    (r"(?<=waitGroup = )\d", ["0", "1", "2"]), (r"(?<=numGroups = )\d", ["0", "1", "3"]), (r"(?<=group )\d", ["0", "1", "2"]),
+    (r"transpose[AB](?:, )?", ["transposeA, ", "transposeB, ", ""]), (r"relaxed = \w+", ["relaxed = true", "relaxed = false"]),
+    (r"mem_scope<\w+>", ["mem_scope<cta>", "mem_scope<cluster>", "mem_scope<gpu>"]), (r" \{read\}", [""]),
+    (r"proxy_kind<[\w.]+>", ["proxy_kind<async.shared>", "proxy_kind<async>", "proxy_kind<async.global>", "proxy_kind<alias>"]),
+    (r"(?<=, )%\w+(?= : <memorySpace)", ["%c1", "%c2", "%c128", "%c32768"]),
+    (r"(?<=multicast_mask = )%\w+", ["%c1_i16", "%c3_i16"]),
+    (r"(?:to|threads in|blocks in) \(?%\w+", ["to %c1", "threads in (%c1", "blocks in (%c2"]),
+    (r"nvvm\.cluster\.arrive[\w.]*", ["nvvm.cluster.arrive.relaxed", "nvvm.cluster.arrive"]),
+    (r"\n *nv(?:vm|gpu)\.[^\n=]*", [""]), (r"dynamic_shared_memory_size %\w+", [""]),
+)  # fmt: skip
+"""Words of tensor maps, memory barriers, products, clusters and launches; and an op of these that makes no value, left out."""
+
+
+def hardware(text: str, draw: random.Random) -> str:
+    """One of them, in one place, or wherever it is alike."""
+    pattern, others = draw.choice([row for row in HARDWARE if re.search(row[0], text)])
+    other, found = draw.choice(others), re.findall(pattern, text)
+    which = draw.choice(found)
+    if draw.random() < 0.5:
+        return _one(re.compile(pattern), text, draw, lambda _: other)
+    return re.sub(pattern, lambda m: other if m[0] == which else m[0], text)
+
+
+def of_json(text: str, draw: random.Random) -> str:
+    """A plan's text: a key or a number as no other program would write it, or nearly the same."""
+    numbers: tuple[Callable[[str], str], ...] = (
+        "{}.0".format, "{}e0".format, "0{}".format, "-{}".format, "{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}".format,
+        lambda _: "true", lambda _: "NaN",
+    )  # fmt: skip
+    ways = (
+        (r'"(\w+)": (\d+|"[^"\n]*"|true|null)', lambda m: f'"{m[1]}": {m[2]}, "{m[1]}": {draw.choice(("0", "1", m[2]))}'),
+        (r"(?<=[\s\[])\d+(?=[,\s\]])", lambda m: draw.choice(numbers)(m[0])),
+        (r'"(\w)(\w*)":', lambda m: draw.choice((f'"\\u{ord(m[1]):04x}{m[2]}":', f'"{m[1].upper()}{m[2]}":', f'"{m[1]}{m[2]} ":'))),
+        (r"(?<=: \")[0-9a-f]{64}", lambda m: draw.choice((m[0].upper(), m[0][::-1], m[0][:-1], "0" * 64))),
+        (r"\{", lambda m: draw.choice(('{"other": 1, ', '{"do": "launch", ', '{"": 0, '))), (r"[\[{]", lambda m: m[0] * 2),
+    )  # fmt: skip
+    pattern, change = draw.choice(ways)
+    return _one(re.compile(pattern), text, draw, change)
+
+
 def of_plan(text: str, draw: random.Random) -> str:
     """What steps use, in which order, how much of it; and what buffers are called."""
     plan = json.loads(text)
@@ -109,8 +158,13 @@ def of_plan(text: str, draw: random.Random) -> str:
     step, buffer = draw.choice(steps), draw.choice(plan["buffers"])
     names = [one["name"] for one in plan["buffers"]]
     kernel = draw.choice(plan["kernels"])
-    match draw.randrange(12):
-        case 0:
+    maps = [each for one in steps for each in one.get("args", []) if "box" in each]
+    match draw.randrange(13):
+        case 12 if maps:
+            each = draw.choice(maps)
+            key = draw.choice([*each])
+            each[key] = _nearly(each[key], draw)
+        case 0 | 12:
             draw.shuffle(steps)
         case 1:
             steps.remove(step)
@@ -144,6 +198,17 @@ def of_plan(text: str, draw: random.Random) -> str:
             kernel[draw.choice(("shared_bytes", "dynamic_shared_bytes"))] = draw.choice((0, 4, 64, 1 << 16))
             kernel["symbol"] = draw.choice(plan["kernels"])["symbol"]
     return json.dumps(plan, indent=1, ensure_ascii=False) + "\n"
+
+
+def _nearly(value: object, draw: random.Random) -> object:
+    """Another value of its kind."""
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, int):
+        return draw.choice((0, 32, 64, 128, 256, value + 1))
+    if isinstance(value, list):
+        return value[::-1] if draw.random() < 0.5 else [_nearly(value[0], draw), *value[1:]] if value else [1]
+    return draw.choice(("zero", "nan", "f32", "bf16", "x"))
 
 
 LINES = r"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import random
 import re
 import sys
@@ -34,6 +35,7 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.plan.codec import load
 from weft.runtime.plan.signature import plan_signature
 from weft.runtime.run.runner import run_plan
+from weft.runtime.simulator.device import SimDevice
 
 Part = Literal["kernels.cu", "module.mlir", "plan.json"]
 Files = dict[str, str]
@@ -57,14 +59,87 @@ OPEN_PAYLOAD = """func.func @f(%A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: mem
   return
 }
 """
+OPS = """module attributes {gpu.container_module} {
+  func.func @f(%x: memref<32xi32>, %y: memref<32xi32>) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    gpu.launch_func @k::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xi32>, %y : memref<32xi32>)
+    return
+  }
+  gpu.module @k {
+    gpu.func @k(%x: memref<32xi32>, %y: memref<32xi32>) workgroup(%s: memref<32xi32, #gpu.address_space<workgroup>>) kernel {
+      %t = gpu.thread_id x
+      %c3 = arith.constant 3 : i32
+      %lanes = arith.constant 32 : i32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %v = memref.load %x[%t] : memref<32xi32>
+      %a = arith.divsi %v, %c3 : i32
+      %b = arith.divui %a, %c3 : i32
+      %c = arith.shrui %b, %c3 : i32
+      %d = arith.shrsi %c, %c3 : i32
+      %w = arith.extui %d : i32 to i64
+      %n = arith.trunci %w : i64 to i32
+      %f = arith.uitofp %n : i32 to f32
+      %g = arith.fptoui %f : f32 to i32
+      %o = arith.ori %g, %v : i32
+      memref.store %o, %s[%t] : memref<32xi32, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %sum = scf.for %i = %c0 to %c2 step %c1 iter_args(%z = %o) -> (i32) {
+        %l = memref.load %s[%t] : memref<32xi32, #gpu.address_space<workgroup>>
+        %more = arith.addi %z, %l : i32
+        scf.yield %more : i32
+      }
+      %other, %valid = gpu.shuffle xor %sum, %c3, %lanes : i32
+      %two = vector.broadcast %other : i32 to vector<2xi32>
+      %all = vector.reduction <add>, %two : vector<2xi32> into i32
+      %old = memref.atomic_rmw addi %all, %y[%t] : (i32, memref<32xi32>) -> i32
+      gpu.return
+    }
+  }
+}"""
 BUNDLES: dict[str, Callable[[Path], Path]] = {
     "naive": lambda at: weft.build("naive", at, settings={"m": 8, "n": 8, "k": 8}),
     "shared": lambda at: weft.build("shared", at, settings={"m": 16, "n": 16, "k": 20}),
     "sum": lambda at: weft.build("sum", at, settings={"n": 2000}),
     "argmax": lambda at: weft.build("argmax", at, settings={"m": 2, "n": 70}),
     "open": lambda at: weft.build(OPEN, at, payload=OPEN_PAYLOAD),
+    "ops": lambda at: weft.build('schedule s() { run-pass "gpu-kernel-outlining" }', at, payload=OPS),
 }
-"""Sizes that are known and open, barriers, shared memory, what lanes exchange, what sizes have to agree in."""
+"""Sizes that are known and open, barriers, shared memory, what lanes exchange, what sizes have to agree in; ops that have flags."""
+RING = """schedule ring() {
+  let gemm = match linalg.matmul
+  let init = match linalg.fill
+  let (tiles, tile) = tile gemm [64, 64]
+  fuse init into tiles
+  map tiles to blocks(y, x)
+  let (k, step) = tile tile [_, _, 64]
+  let (a, copy_a) = promote-to-shared step.lhs swizzle 128
+  let (b, copy_b) = promote-to-shared step.rhs swizzle 128
+  map copy_a to tma
+  map copy_b to tma
+  let (groups, group) = tile step [64, _]
+  map groups to warpgroups(y)
+  let one = mma group [64, 64, 16]
+  promote-to-registers one.acc across k
+  pipeline k stages 2 producer
+  insert-barriers
+  launch tiles cluster(2)
+}
+"""
+RING_PAYLOAD = """func.func @f(%A: tensor<128x128xbf16>, %B: tensor<128x64xbf16>) -> tensor<128x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<128x64xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x64xf32>) -> tensor<128x64xf32>
+  %C = linalg.matmul ins(%A, %B : tensor<128x128xbf16>, tensor<128x64xbf16>) outs(%init : tensor<128x64xf32>) -> tensor<128x64xf32>
+  return %C : tensor<128x64xf32>
+}
+"""
+if "WEFT_SOAK" in os.environ:  # of which a proof takes longest
+    BUNDLES["ring"] = lambda at: weft.build(RING, at, payload=RING_PAYLOAD)
+    BUNDLES["tensor"] = lambda at: weft.build("tensor", at, settings={"m": 128, "n": 128, "k": 64})
+    BUNDLES["streams"] = lambda at: weft.build("concurrent_convs", at)
 
 
 @cache
@@ -212,15 +287,19 @@ def changed(files: Files, part: Part, draw: random.Random) -> Files:
     """The bundle with one change of that part; of texts, with the right digests."""
     made, aimed = dict(files), draw.random() < 0.5
     if part == "plan.json":
-        return made | {part: (bundle_edits.of_plan if aimed else changed_plan)(files[part], draw)}
+        edits = (bundle_edits.of_plan, bundle_edits.of_json) if aimed else (changed_plan,)
+        return made | {part: draw.choice(edits)(files[part], draw)}
     if aimed:
-        edits = (bundle_edits.of_text,) if part == "kernels.cu" else (bundle_edits.flags, bundle_edits.types, bundle_edits.maps)
+        edits = (bundle_edits.of_text,) if part == "kernels.cu" else _OF_MODULES
         made[part] = draw.choice(edits)(files[part], draw)
     else:
         made[part] = changed_text(files[part], draw, PTX) if part == "kernels.cu" else changed_module(files[part], draw)
     plan = json.loads(files["plan.json"])
     plan["texts"] = dict(digests(made["kernels.cu"], made["module.mlir"]))
     return made | {"plan.json": json.dumps(plan, indent=1, ensure_ascii=False) + "\n"}
+
+
+_OF_MODULES = (bundle_edits.flags, bundle_edits.types, bundle_edits.maps, bundle_edits.hardware)
 
 
 # ---- what a change does ------------------------------------------------------------------------------------------------------
@@ -244,11 +323,15 @@ def outcome(files: Files, folder: Path) -> Outcome:
     return "no bundle" if {d.code for d in found.diagnostics} <= {"W0487", "W0626", "W0627"} else "refused"
 
 
-MARK = re.compile(r"fastmath<\w[^>]*>|overflow<\w[^>]*>|(?:llvm|nvvm)\.\w+|[a-z_]+ = true|passthrough|\w*exact\b")
+MARK = re.compile(
+    r"fastmath<\w[^>]*>|overflow<\w[^>]*>|llvm\.(?!noalias)\w+|nvvm\.\w+|[a-z_]+ = true|passthrough|\w*[eE]xact\b"
+    r"|nonNeg|uniform|cooperative"
+)
 
 
 def marks(text: str) -> Counter[str]:
-    """Flags and attributes of a module, as far as they have names of their own. What an op is called does not count."""
+    """Flags and attributes of a module, as far as they have names of their own. What an op is called does not count; nor that a
+    function's argument overlaps no other, which is asked of all arguments of a run (W0744)."""
     module = mlir.parse(text, one_context())
     return Counter(MARK.findall(str(module)))
 
@@ -260,7 +343,8 @@ def behaves_alike(before: Files, after: Files, part: Part) -> bool:
     if part == "module.mlir" and marks(before[part]) != marks(after[part]):
         return False  # numbers do not show what a compiler may make of a flag
     if part == "plan.json":
-        one, other = (replace(load(files[part]), compared=None) for files in (before, after))  # words for who reads them
+        plans = [load(files[part]) for files in (before, after)]
+        one, other = (replace(plan, compared=None, unchecked=None) for plan in plans)  # words for who reads them
         return one == other and one.texts == other.texts
     numbers = partial(_computed, load(before["plan.json"]))
     mine, theirs = numbers(before[part]), numbers(after[part])
@@ -272,7 +356,8 @@ def _computed(plan: Any, module: str) -> dict[str, np.ndarray]:
     open_ = any(None in (a.shape or ()) for a in signature.arguments)
     square = {a.name: np.arange(49, dtype=np.float32).reshape(7, 7) for a in signature.arguments}
     inputs = square if open_ else random_inputs(signature)
-    return dict(run_plan(plan, CpuDevice(1), inputs, text=module).outputs)
+    device = SimDevice() if any("known_cluster_size" in line for line in module.splitlines()) else CpuDevice(1)
+    return dict(run_plan(plan, device, inputs, text=module).outputs)
 
 
 def trial(number: int, seed: str, folder: Path) -> tuple[Part, str, Outcome, Files]:

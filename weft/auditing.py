@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .verify import Verdict
 
 UNKNOWN = "it is not known whose program this is, nor that it computes what you expect"
+UNSAID = "nothing in it says that they were"
 KEPT = 32
 """Modules whose proof and emission are kept: of a bundle whose other files change."""
 
@@ -38,7 +39,8 @@ class Audit:
         different: files that are not what the module makes; `module.mlir`, where it says more than kernels and plans.
         indices: how many of loads and stores are shown to be inside of their buffers, and of how many.
         unproven: the kernels that the bundle says were let through without a proof.
-        unchecked: why the bundle says that its kernels were not compared with the payload; None: they were.
+        unchecked: why the bundle says that its kernels were not compared with the payload, or that it says nothing of it;
+            None where it says that they were.
         diagnostics: all that is wrong.
     """
 
@@ -83,16 +85,17 @@ def audit_bundle(path: Path | str) -> Audit:
     unproven = tuple(
         f"@{kernel.name}: {kernel.unproven}" for kernel in bundle.plan.kernels if kernel.unproven is not None
     )
+    unchecked = bundle.plan.unchecked or (None if bundle.plan.compared else UNSAID)
     try:
         module, verdict, indices = _judged(bundle.module, str(bundle.path / MODULE))
         expected, text = _made(bundle.module, bundle.plan.entry)
     except WeftError as error:
-        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, bundle.plan.unchecked, error.diagnostics)
+        return Audit(bundle.path, None, (0, 0), (MODULE,), unproven, unchecked, error.diagnostics)
     wrong = (*_text(bundle, text), *_plan(bundle, expected))
     different = tuple(name for name, _ in wrong)
     found = (*module, *verdict.diagnostics, *(diagnostic for _, diagnostic in wrong))
     different = (*((MODULE,) if module else ()), *different)
-    return Audit(bundle.path, verdict, indices, different, unproven, bundle.plan.unchecked, found)
+    return Audit(bundle.path, verdict, indices, different, unproven, unchecked, found)
 
 
 @lru_cache(KEPT)

@@ -6,8 +6,11 @@ The soak (WEFT_SOAK=1) makes 24,000 changes, others for each WEFT_SEED, and goes
 from __future__ import annotations
 
 import hashlib
+import importlib
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -20,6 +23,7 @@ import weft
 from weft import cli
 from weft.auditing import audit_bundle
 from weft.dsl.diagnostics import WeftError
+from weft.runtime.cpu import admitted
 
 SOAK = "WEFT_SOAK" in os.environ
 SEED, FIRST, CHANGES = (
@@ -165,6 +169,17 @@ def test_a_bundle_without_digests(bundle: Path) -> None:
     assert codes(bundle) == ["W0767"]
 
 
+@pytest.mark.parametrize("said", [{"compared": "exactly"}, {"unchecked": "no"}, {}])
+def test_what_a_bundle_says_of_a_comparison_is_told(said: dict[str, str], bundle: Path) -> None:
+    """No file shows it: what is left out is told, too."""
+    plan = json.loads((bundle / "plan.json").read_text())
+    plan = {key: value for key, value in plan.items() if key not in ("compared", "unchecked")} | said
+    (bundle / "plan.json").write_text(json.dumps(plan))
+    found = audit_bundle(bundle)
+    told = None if "compared" in said else said.get("unchecked", "nothing in it says that they were")
+    assert found.ok and found.unchecked == told
+
+
 SINGLE = """schedule s() {
   let sum = match linalg.generic
   map sum to threads(x: 32)
@@ -195,7 +210,12 @@ FREE = """module attributes {llvm.data_layout = "e-m:e-i64:64", llvm.target_trip
       %c = arith.sitofp %b : i32 to f32
       %d = arith.mulf %c, %c fastmath<fast> : f32
       %e = arith.fptosi %d : f32 to i32
-      linalg.yield %e : i32
+      %two = arith.constant 2 : i32
+      %g = arith.divsi %e, %two exact : i32
+      %h = arith.shrui %g, %two {isExact} : i32
+      %w = arith.extui %h {nonNeg} : i32 to i64
+      %n = arith.trunci %w : i64 to i32
+      linalg.yield %n : i32
     }
     return
   }
@@ -207,7 +227,8 @@ def test_what_a_payload_lets_compilers_assume(tmp_path: Path) -> None:
     made = weft.build(SINGLE, tmp_path / "bundle", payload=FREE)
     text = (made / "module.mlir").read_text()
     assert audit_bundle(made).ok
-    assert "fastmath" not in text and "overflow" not in text and text.count("llvm.") == text.count("llvm.noalias") == 2
+    assert not [word for word in ("fastmath", "overflow", "exact", "Exact", "nonNeg") if word in text], text
+    assert text.count("llvm.") == text.count("llvm.noalias") == 2
 
 
 HINTED = """module attributes {gpu.container_module, dlti.dl_spec = #dlti.dl_spec<index = 64 : i64>, other.mark = "x"} {
@@ -220,7 +241,7 @@ HINTED = """module attributes {gpu.container_module, dlti.dl_spec = #dlti.dl_spe
   gpu.module @k [#nvvm.target<O = 3>] {
     gpu.func @k(%x: memref<32xf32> {llvm.align = 64 : i64, other.mark}, %y: memref<32xf32>) kernel {
       %t = gpu.thread_id x upper_bound 32 {mark}
-      %v = memref.load %x[%t] {alignment = 64 : i64, nontemporal = true} : memref<32xf32>
+      %v = memref.load %x[%t] {alignment = 64 : i64, nontemporal = true, invariant = true} : memref<32xf32>
       memref.store %v, %y[%t] {alignment = 4 : i64, other.mark} : memref<32xf32>
       gpu.return
     }
@@ -233,7 +254,38 @@ def test_what_a_payload_says_of_machines_and_to_others(tmp_path: Path) -> None:
     made = weft.build('schedule s() { run-pass "gpu-kernel-outlining" }', tmp_path / "bundle", payload=HINTED)
     text = (made / "module.mlir").read_text()
     assert audit_bundle(made).ok and "alignment = 4" in text
-    assert not [word for word in ("mark", "dlti", "nvvm", "llvm", "nontemporal", "= 64", "upper_bound") if word in text], text
+    words = ("mark", "dlti", "nvvm", "llvm", "nontemporal", "invariant", "= 64", "upper_bound")
+    assert not [word for word in words if word in text], text
+
+
+SHOWN = frozenset((
+    "action", "address_spaces", "aligned", "arg_attrs", "asyncObject", "bypassL1", "callee", "cases", "cast",
+    "cluster_size", "cluster_stride", "condition", "constant", "dimension", "dstElements", "format", "function_type",
+    "group", "hostShared", "in_bounds", "initial_value", "isCTAOnly", "kernel", "kind", "known_block_size",
+    "known_cluster_size", "known_grid_size", "layoutA", "layoutB", "lowerBoundMap", "map", "mask", "mask_dim_sizes",
+    "mmaShape", "mode", "msg", "name", "numGroups", "numTiles", "offsets", "op", "permutation", "permutation_map",
+    "predicate", "private_attrib_attrs", "read", "reassociation", "reduction_dims", "regCount", "relaxed", "res_attrs",
+    "satfinite", "scaleA", "scaleB", "scaleD", "scope", "shape", "sizes", "space", "static_basis", "static_offsets",
+    "static_output_shape", "static_position", "static_sizes", "static_strides", "step", "strides", "sym_name",
+    "sym_visibility", "tf32Enabled", "transpose", "transposeA", "transposeB", "type", "typeA", "typeB", "typeD",
+    "unsignedCmp", "upperBoundMap", "value", "waitGroup", "workgroup_attrib_attrs", "workgroup_attributions",
+))  # fmt: skip
+"""Attributes of ops that say what is computed, by whom and when: text and plan show them, or the ops are refused."""
+
+
+def test_every_attribute_of_every_op_is_shown_or_may_not_be_there() -> None:
+    """By the bindings' own definitions of the ops that a finished module may have."""
+    known = admitted.KERNEL_OPS | admitted.RULES.keys() | {"func.func", "gpu.func", "gpu.module", "memref.global"}
+    free = {*admitted._HINTS, *admitted._NO_FLAGS, "roundingmode"}  # the last one is refused for what it says
+    unknown: dict[str, set[str]] = {}
+    for dialect in sorted({op.partition(".")[0] for op in known}):
+        source = inspect.getsource(importlib.import_module(f"torch_mlir.dialects._{dialect}_ops_gen"))
+        for defined in source.split("\nclass ")[1:]:
+            name = re.search(r'OPERATION_NAME = "([^"]+)"', defined)
+            if name is not None and name[1] in known:
+                has = set(re.findall(r'attributes\["(\w+)"\]', defined)) - SHOWN - free - admitted._OF_EVERY_OP
+                unknown |= {name[1]: has} if has else {}
+    assert not unknown
 
 
 def test_json_and_exit_codes(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -56,12 +57,13 @@ _prepared = False
 
 
 def _prepare(first: ir.Context) -> None:
-    """Tell the bindings three things that they do not know by themselves, in the first context that there is.
+    """Tell the bindings what they do not know by themselves, in the first context that there is.
 
     The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. The module of linalg
     executes the definitions of all named ops when it is imported, a tenth of a start: the classes of its ops do without, and
-    an import of it later finds it. And dense elements that are neither integers nor floats are attributes, too: they raise a
-    `TypeError` for whoever reads or copies one.
+    an import of it later finds it. And dense elements that are neither integers nor floats, arrays of other numbers than
+    these count (`array<ui32: 1>`), and locations (`{a = loc("x")}`) are attributes, too: they raise a `TypeError` for whoever
+    reads or copies one, and end the process where it is read in compiled code.
     """
     name = f"torch_mlir.dialects.{GAP.split('.')[0]}"
     sys.modules.setdefault(name, ModuleType(name))
@@ -71,9 +73,26 @@ def _prepare(first: ir.Context) -> None:
         with first, ir.Location.unknown():
             _ = ir.Operation.create(linalg.YieldOp.OPERATION_NAME).opview
         del sys.modules[name]
-    with first:
-        kind = ir.Attribute.parse("dense<0> : tensor<1xi8>").typeid
-    importlib.import_module("torch_mlir._mlir_libs._mlir").register_type_caster(kind, replace=True)(_dense)
+    with first, ir.Location.unknown() as nowhere:
+        here = ir.Location.name("")
+        places = [nowhere, here, ir.Location.file("", 1, 1), ir.Location.fused([here, nowhere]), ir.Location.callsite(here, [here])]
+        cast = {place.attr: partial(_place, type(place)) for place in places}
+        cast |= {ir.Attribute.parse("dense<0> : tensor<1xi8>"): _dense, ir.Attribute.parse("array<i8>"): _array}
+    register = importlib.import_module("torch_mlir._mlir_libs._mlir").register_type_caster
+    for attribute, caster in cast.items():
+        register(attribute.typeid, replace=True)(caster)
+
+
+def _place(kind: type[ir.Location], attribute: ir.Attribute | ir.Location) -> ir.Attribute | ir.Location:
+    return kind(attribute) if isinstance(attribute, ir.Location) else attribute
+
+
+def _array(attribute: ir.Attribute) -> ir.Attribute:
+    element = str(attribute)[len("array<") :][:3].rstrip(":>")
+    return getattr(ir, f"Dense{_ARRAYS[element]}ArrayAttr")(attribute) if element in _ARRAYS else attribute
+
+
+_ARRAYS = {"i1": "Bool", "i8": "I8", "i16": "I16", "i32": "I32", "i64": "I64", "f32": "F32", "f64": "F64"}
 
 
 def _dense(attribute: ir.Attribute) -> ir.Attribute:

@@ -71,8 +71,11 @@ _FLAGS = {"fastmath": "arith.fastmath", "fastmathFlags": "llvm.fastmath", "overf
 _NO_FLAGS = {name: f"#{kind}<none>" for name, kind in _FLAGS.items()}
 """Flags of arithmetic, and what they are where they say nothing."""
 
-_HINTS = ("alignment", "nontemporal", "upper_bound", "targets", "offloadingHandler")
-"""Attributes that ops have, by which a compiler may know more of memory, of indices, and of the machine."""
+_OF_NUMBERS, _OF_MEMORY = ("isExact", "nonNeg", "upper_bound"), ("alignment", "nontemporal", "invariant", "dereferenceable")
+_OF_MACHINES = ("uniform", "cooperative", "no_inline", "targets", "offloadingHandler")
+_HINTS = frozenset((*_OF_NUMBERS, *_OF_MEMORY, *_OF_MACHINES))
+"""Attributes that ops have, by which a compiler may know more of memory, of indices and numbers, of who executes them, and of the
+machine."""
 
 _LINKAGES = frozenset(("external", "internal", "private"))
 """Those with which a function that is defined here is the one that is called."""

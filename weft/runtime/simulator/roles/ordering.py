@@ -189,8 +189,10 @@ class ClockShadow:
 
     def _compare_others(self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: Elements, key: int) -> None:
         for who, slots in table.items():
-            for slot in slots:
-                self._compare(kind, elements, slot[elements], key, _by_products(who))
+            for old in (slot[elements] for slot in slots):
+                unordered = self._compare(kind, elements, old, key, _by_products(who))
+                if table is self.memory.updaters:  # they are ordinary stores, too
+                    self._expect_fenced(elements, old, key, unordered)
 
     def _numbers(self, elements: Elements) -> np.ndarray:
         return np.arange(self.memory.size)[elements]
