@@ -261,6 +261,7 @@ class SimKernel:
             found.races, found.faults, found.race_count, found.fault_count, barriers, statistics,
             None if counter is None else bank_uses(counter, self.sites),
             tuple(used for memory in memories for used in memory.counted(self.sites)) if counted else None,
+            found.text,
         )  # fmt: skip
 
     def _check_sizes(self, grid: Triple, block: Triple) -> None:
