@@ -262,7 +262,7 @@ def test_in_a_handle_is_what_is_inside_it_and_not_the_op_itself() -> None:
     assert made.steps[1].remarks == ("3 × affine.for",)
     with pytest.raises(WeftError, match="W0401"):
         session(body + "let none = match scf.for in rows", LOOPS).run()
-    with pytest.raises(WeftError, match="W0401: no `linalg.matmul`"):
+    with pytest.raises(WeftError, match=r"W0401: no `linalg\.matmul`"):
         session("let gemm = match linalg.matmul\nlet again = match linalg.matmul in gemm").run()
 
 
