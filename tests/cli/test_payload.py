@@ -7,6 +7,7 @@ import re
 import pytest
 
 from weft.dsl.diagnostics import Source, WeftError
+from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import operations
 from weft.payloads.payload import parse_payload
 from weft.recipes import builders, schedules
@@ -87,3 +88,44 @@ def test_wrong_text_is_refused_with_its_place(text: str, code: str, place: tuple
     first = caught.value.diagnostics[0]
     assert first.code == code
     assert (first.span and (first.span.line, first.span.column)) == place
+
+
+ITERATORS = """
+{before}
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {{
+  %r = linalg.generic {trait} ins(%x : tensor<4xf32>) outs(%y : tensor<4xf32>) {{
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+  }} -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}}
+"""
+SAME = "indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>]"
+ODD = ("#linalg.iterator_type<parallel>", '#linalg.iterator_type<"parallel">', "1 : i8", "unit", '["parallel"]', "#odd", "{a = 1}")
+
+
+def iterators(item: str, *, trait: bool) -> str:
+    written = f"{{{SAME}, iterator_types = [{item}]}}"
+    before = '#named = "parallel"\n#odd = #linalg.iterator_type<parallel>\n' + (f"#trait = {written}" if trait else "")
+    return ITERATORS.format(before=before, trait="#trait" if trait else written)
+
+
+@pytest.mark.parametrize("trait", [False, True], ids=["own", "alias"])
+@pytest.mark.parametrize("item", ODD)
+def test_iterator_types_that_are_no_strings_are_refused_before_upstream_reads_them(item: str, trait: bool) -> None:
+    text = iterators(item, trait=trait)
+    with pytest.raises(WeftError) as caught:
+        parse_payload(Source("p.mlir", text))
+    (found,) = caught.value.diagnostics
+    assert found.code == "W0487" and "iterator_types" in found.message and '["parallel", "reduction"]' in (found.hint or "")
+    assert found.span is not None and text.split("\n")[found.span.line - 1][found.span.column - 1 :].startswith(item.split("]")[0])
+
+
+@pytest.mark.parametrize("trait", [False, True], ids=["own", "alias"])
+@pytest.mark.parametrize("item", ['"parallel"', "#named"])
+def test_iterator_types_that_are_strings_are_read(item: str, trait: bool) -> None:
+    text = iterators(item, trait=trait)
+    generic = mlir.parse(text, mlir.context()).operation.get_asm(print_generic_op_form=True)
+    assert "iterator_types = [#linalg.iterator_type<parallel>]" in generic
+    for each in (text, generic, "// linalg.generic {iterator_types = [unit]}\n" + text):
+        assert any(operations(parse_payload(Source("p.mlir", each)).operation, "linalg.generic"))

@@ -119,3 +119,55 @@ def test_loops_that_no_variable_counts_are_no_tile(tmp_path: Path) -> None:
     lines = LINES.replace("match scf.parallel", "match scf.parallel #0").replace("map one to threads(x)\n", "")
     said = refusal(tmp_path, text, lines)
     assert codes(said) == ["W0468"] and "not affine in the loops' variables" in said
+
+
+ROWS = """\
+func.func @f(%x: memref<{size}xf32>, %y: memref<6x40xf32>) {{
+  {loop} {{
+    affine.for %t = 0 to 40 {{
+      %a = affine.load %x[%r, %t] : memref<{size}xf32>
+      %b = arith.addf %a, %a : f32
+      affine.store %b, %x[%r, %t] : memref<{size}xf32>
+    }}
+    affine.for %t = 0 to 39 {{
+      %a = affine.load %x[%r, %t] : memref<{size}xf32>
+      %b = affine.load %x[%r, %t + 1] : memref<{size}xf32>
+      %c = arith.mulf %a, %b : f32
+      affine.store %c, %y[%r, %t] : memref<6x40xf32>
+    }}
+    affine.for %t = 0 to 20 {{
+      %a = affine.load %x[%r, %t * 2] : memref<{size}xf32>
+      %b = math.exp %a : f32
+      affine.store %b, %y[%r, %t + 20] : memref<6x40xf32>
+    }}
+  }}
+  return
+}}
+"""
+STAGED_ROWS = """\
+let rows = match {match}
+let steps = match* affine.for in rows
+map rows to blocks(x)
+{before}
+let (x, copy, merge) = promote-to-shared rows.x
+map copy to threads(*) cyclic
+map merge to threads(*) cyclic
+{after}
+insert-barriers
+launch rows"""
+OUTER = {"affine.for #0": "affine.for %r = 0 to 6", "affine.parallel": "affine.parallel (%r) = (0) to (6)"}
+
+
+@pytest.mark.parametrize("match", OUTER)
+@pytest.mark.parametrize("mapped", ["before", "after"])
+@pytest.mark.parametrize("size", ["6x40", "6x41"])
+def test_what_all_loops_of_a_block_access_is_staged_once(match: str, mapped: str, size: str, tmp_path: Path) -> None:
+    maps = {"before": "", "after": "", mapped: "map steps to threads(x: 40) cyclic"}
+    text = ROWS.format(loop=OUTER[match], size=size)
+    made = program(tmp_path, text, STAGED_ROWS.format(match=match, **maps))
+    assert not made.wrong() and not made.wrong(native=True)
+    assert "x_shared[" in made.cuda and "for (" not in made.cuda
+    inputs = random_inputs(functions.signature(made.ready.applied.payload, made.ready.plan.entry), 0)
+    done = run_plan(made.ready.plan, SimDevice(), inputs, text=made.module)
+    moved = {(use.kind, use.elements) for _, use in done.traffic or () if use.buffer == "x"}
+    assert moved == {("load", 240), ("store", 240)}

@@ -115,7 +115,7 @@ def test_the_names_are_those_of_the_bindings() -> None:
 ODD = {name: body for name, (body, _, severity) in NAMED_WRONG.items() if severity == "warning"}
 
 
-@pytest.mark.parametrize("command", ["run", "apply", "emit", "repl"])
+@pytest.mark.parametrize("command", ["run", "apply", "emit", "repl", "golden --update"])
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_odd_is_shown_by_every_command_that_applies_it(
     name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -123,7 +123,7 @@ def test_what_is_odd_is_shown_by_every_command_that_applies_it(
     (tmp_path / "s.weft").write_text(text(f"{ODD[name]}\nmap op to threads(x: 1) cyclic\nlaunch op"))
     (tmp_path / "p.mlir").write_text(PAYLOAD)
     monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
-    cli.run([command, str(tmp_path / "s.weft"), "--payload", str(tmp_path / "p.mlir")])
+    cli.run([*command.split(), str(tmp_path / "s.weft"), "--payload", str(tmp_path / "p.mlir")])
     said = capsys.readouterr()
     assert (said.out + said.err).count("warning[W0241]") == 1
 

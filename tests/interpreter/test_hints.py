@@ -205,12 +205,19 @@ def test_larger_tiles_than_shared_memory_holds(tmp_path: Path) -> None:
 
 def test_an_op_that_nothing_depends_on(tmp_path: Path) -> None:
     """What is put into a tensor argument, and not used as the result of that, is lost."""
-    kind = "tensor<8x8xf32>"
+    kind, body = "tensor<8x8xf32>", "let op = match linalg.exp\nmap op to grid(x) cyclic\nlaunch op"
     text = f"""func.func @f(%x: {kind}, %y: {kind}) {{
       %e = tensor.empty() : {kind}
       %r = linalg.exp ins(%x : {kind}) outs(%e : {kind}) -> {kind}
       %d = bufferization.materialize_in_destination %r in %y : ({kind}, {kind}) -> {kind}
       return
     }}"""
-    found = refused(text, "let op = match linalg.exp\nmap op to grid(x) cyclic\nlaunch op", tmp_path, "W0310")
-    assert found.hint is not None and found.hint.endswith("what no result and no memory depends on is removed")
+    found = refused(text, body, tmp_path, "W0310")
+    assert found.hint is not None and "which nothing uses" in found.hint and "return it" in found.hint
+    returned = text.replace(f"%y: {kind}) {{", f"%y: {kind}) -> {kind} {{").replace("return\n", f"return %d : {kind}\n")
+    expect_followed(returned, body, tmp_path)
+    buffer = f"memref{kind.removeprefix('tensor')}"
+    assert f"`in restrict writable %… : ({kind}, {buffer}) -> ()`" in found.hint
+    stored = text.replace(f"%y: {kind}", f"%y: {buffer}").replace("%d = ", "")
+    stored = stored.replace(f"in %y : ({kind}, {kind}) -> {kind}", f"in restrict writable %y : ({kind}, {buffer}) -> ()")
+    expect_followed(stored, body, tmp_path)

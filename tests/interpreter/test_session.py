@@ -242,6 +242,30 @@ def test_a_name_for_a_value_is_seen_where_it_is_bound() -> None:
     assert made.undo() and "more" not in made.environment
 
 
+LOOPS = """
+func.func @f(%x: memref<4x8xf32>) {
+  affine.for %i = 0 to 4 {
+    affine.for %j = 0 to 8 {
+      affine.for %k = 0 to 1 { affine.store %c, %x[%i, %j + %k] : memref<4x8xf32> }
+    }
+    affine.for %j = 0 to 8 { affine.store %c, %x[%i, %j] : memref<4x8xf32> }
+  }
+  return
+}
+""".replace("(%x: memref<4x8xf32>)", "(%x: memref<4x8xf32>, %c: f32)")
+
+
+def test_in_a_handle_is_what_is_inside_it_and_not_the_op_itself() -> None:
+    body = "let rows = match affine.for #0\nlet inner = match* affine.for in rows\n"
+    made = session(body + "let first = match affine.for #0 in rows\nlet deep = match affine.for in first", LOOPS)
+    made.run()
+    assert made.steps[1].remarks == ("3 × affine.for",)
+    with pytest.raises(WeftError, match="W0401"):
+        session(body + "let none = match scf.for in rows", LOOPS).run()
+    with pytest.raises(WeftError, match=r"W0401: no `linalg\.matmul`"):
+        session("let gemm = match linalg.matmul\nlet again = match linalg.matmul in gemm").run()
+
+
 def test_a_statement_on_all_that_matched_is_done_with_each() -> None:
     body = "let ops = match* linalg.generic\nlet none = match* linalg.exp\nmap none to grid(x)\nmap ops to grid(x)\n"
     made = session(body + "foreach op in ops { print op }", GENERICS)

@@ -149,6 +149,26 @@ def test_set_does_again_what_was_done(shared) -> None:
     assert "W0211" in out and re.search(r"bm +int +16", out.rpartition("params")[2]), "a bad value changes nothing"
 
 
+PARTS = "let (q, w) = tile gemm [8, 8]"
+
+
+@pytest.mark.parametrize(
+    ("lines", "typed"),
+    [
+        (f"step 2\n{PARTS}\nundo\ngoto 4\n", 0),
+        (f"step 2\n{PARTS}\nundo\ngoto 9\ngoto 0\ngoto 9\n", 0),
+        (f"step 2\nprint gemm\n{PARTS}\nundo\ngoto 5\n", 0),
+        ("step 2\nskip\nundo\ngoto 4\n", 0),
+        (f"step 2\n{PARTS}\nundo\nredo\ngoto 0\ngoto 3\n", 2),
+        (f"step 2\n{PARTS}\ngoto 1\ngoto 3\n", 2),
+        (f"step 2\n{PARTS}\nundo\ngoto 1\nredo 2\n", 2),
+    ],
+)
+def test_goto_does_not_bring_back_what_was_undone(shared, lines: str, typed: int) -> None:
+    out = shared(lines + "handles\n")
+    assert out.rpartition("handles")[2].count("tile, typed 1 ") == typed
+
+
 def test_run_and_cuda(shared) -> None:
     out = shared("goto 14\ncuda\nrun sim\ngoto 15\ncuda\nrun sim\n", code=1)
     first, second = out.split("[14/15] goto 15")

@@ -117,7 +117,7 @@ def _floats() -> Iterator[Case]:
         yield same("math.fma", kind, 3, m.fused(kind))
         clamp = lambda x, low, high: m.EXTREMES["minimumf"](m.EXTREMES["maximumf"](x, low), high)  # noqa: E731
         yield Case("math.clampf", (kind,) * 3, (kind,), _clamp(kind), m.single_rounding(clamp, kind))
-        for exponents in ("i8", "i16", "i32", "i64"):
+        for exponents in ("i8", "i16", "i32", "i64", "index"):
             spell = lambda n, typed, k=kind, e=exponents: f"math.fpowi {', '.join(n)} : {typed(k)}, {typed(e)}"  # noqa: E731
             yield Case("math.fpowi", (kind, exponents), (kind,), spell, m.float_power(kind, exponents), ulps=72)
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..dsl.diagnostics import WeftError, count, did_you_mean, fail, printable
+from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail, printable
 from ..dsl.records import record
 from ..pipeline import Applied, Choice, applied
 from ..runtime.files.writing import Output, expect_apart, write_file
@@ -40,7 +40,9 @@ _SHOWN = 20
 class Maker:
     """Applies schedules for goldens, and remembers the last one: goldens that stand together are mostly of one."""
 
-    def __init__(self) -> None:
+    def __init__(self, warned: Callable[[tuple[Diagnostic, ...]], object] = lambda _: None) -> None:
+        self.warned = warned
+        """Is told what is odd in a schedule, when it is read."""
         self._last: tuple[Choice, Applied] | None = None
 
     def text(self, golden: Golden) -> str:
@@ -82,7 +84,10 @@ class Maker:
         choice = replace(golden.choice, file=str(schedule), payload=payload)
         if self._last is None or self._last[0] != choice:
             self._last = None  # the old modules go before the new ones come
-            self._last = (choice, applied(choice.open()))
+            recipe = choice.open()
+            if recipe.warnings:
+                self.warned(recipe.warnings)
+            self._last = (choice, applied(recipe))
         return self._last[1]
 
 

@@ -64,6 +64,9 @@ def show_report(
         parts += _section("Kernel text", f"CUDA C++, {count(lines, 'line')}", colors.cuda(cuda, numbered=True))
     parts += _section("Comparison", f"with {report.reference}", _comparison(report))
     parts += _section("Synchronization", None, _synchronization(report))
+    if report.printed:
+        printed = [Text(line) for line in report.printed.splitlines()]
+        parts += _section("Printed", "one thread after the other", Group(*_first(printed, 4 * SHOWN)))
     if report.traffic:
         parts += _section("Global memory", "counted exactly, all threads", _traffic(report))
     if report.bank_conflicts:
@@ -168,10 +171,10 @@ def _banks(report: Report) -> RenderableType:
     return Group(head, *_first([Padding(place, indent) for place in places]))
 
 
-def _first(lines: Sequence[RenderableType]) -> list[RenderableType]:
+def _first(lines: Sequence[RenderableType], most: int = SHOWN) -> list[RenderableType]:
     """Those that are shown, and how many more there are."""
-    more = [Text(f"  and {len(lines) - SHOWN} more", "dim")] if len(lines) > SHOWN else []
-    return [*lines[:SHOWN], *more]
+    more = [Text(f"  and {len(lines) - most} more", "dim")] if len(lines) > most else []
+    return [*lines[:most], *more]
 
 
 _STREAMS: dict[Kind, str] = {"launch": "cyan", "memory": "green", "idle": "", "label": "dim", "shared": "yellow"}

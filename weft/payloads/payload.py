@@ -53,13 +53,14 @@ def parse_module(source: Source) -> ir.Module:
     from .foreign_constants import read_constants
     from .llvm_ops import in_plain_ops
     from .older_mlir import REJECTED, rewritten
-    from .refusals import expect_known_holders, expect_order
+    from .refusals import expect_iterators, expect_known_holders, expect_order
 
     older: Older | None = None
     if (at := undecodable(source.text)) is not None:
         raise fail("W0487", "the payload does not parse: a string that is not UTF-8", span=source.span(at, 1))
     context = mlir.context()
     expect_known_holders(source, context)
+    expect_iterators(source)
     symbols = False
     while True:
         try:

@@ -174,6 +174,33 @@ def expect_order(module: ir.Module, source: Source) -> None:
         raise WeftError(Diagnostic("W0628", message, span, notes=tuple(_circle(span)), hint=hint))
 
 
+_ITERATORS = re.compile(r"\biterator_types\s*+=\s*+\[(?P<items>[^\]]*+)")
+_CUSTOM = re.compile(r"(?:\b(?:linalg\.generic|vector\.contract)|#[\w$.-]+\s*+=)\s*+$")
+
+
+def expect_iterators(source: Source) -> None:
+    """Refuse iterator types that are no strings, where an op is not in its generic form (W0487): upstream takes whatever stands
+    there for a string, and reads its bytes."""
+    text = source.text
+
+    def aliased(item: str) -> str:
+        named = re.search(rf"^{re.escape(item)}\s*+=\s*+(.*\S)", text, re.MULTILINE) if item.startswith("#") else None
+        return named[1] if named is not None else item
+
+    for found in _ITERATORS.finditer(text):
+        items = (item.strip() for item in found["items"].split(","))
+        odd = next((item for item in items if item and not re.fullmatch(_STRING, aliased(item))), None)
+        if odd is None or "//" in text[text.rfind("\n", 0, found.start()) + 1 : found.start()]:
+            continue
+        depth, at = 1, found.start()
+        while depth and (at := max(text.rfind("{", 0, at), text.rfind("}", 0, at))) >= 0:
+            depth += {"{": -1, "}": 1}[text[at]]
+        if depth == 0 and _CUSTOM.search(text[:at]):
+            message = f"{SAYS}`{odd}` in `iterator_types`, which are strings in this form of an op"
+            hint = 'write `iterator_types = ["parallel", "reduction"]`, with one for each dimension'
+            raise WeftError(Diagnostic("W0487", message, source.span(text.index(odd, found.start("items")), len(odd)), hint=hint))
+
+
 def expect_known_holders(source: Source, context: ir.Context) -> None:
     """Refuse a launch in the region of an op that is not registered (W0628): `"a.b"() ({ gpu.launch_func @k … })`."""
     text, holders = source.text, list[str | None]()

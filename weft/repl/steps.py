@@ -41,14 +41,11 @@ def step(desk: Desk, text: str) -> None:
 
 @command("undo [n]", "undo the last statement, or n of them", "number")
 def undo(desk: Desk, text: str) -> None:
-    target = max(0, desk.bench.position - number_of(text, 1))
-    undone = [s.text for s in reversed(desk.session.steps[target:])]
+    undone = desk.bench.undo(number_of(text, 1))
     if not undone:
         desk.note("nothing was done yet")
-        return
-    desk.bench.goto(target)
     for done in undone:
-        desk.say(Text("undone ", "dim") + colors.statement(done))
+        desk.say(Text("undone ", "dim") + colors.statement(done.text))
 
 
 @command("redo [n]", "redo what was undone", "number")

@@ -78,9 +78,17 @@ class Workbench:
 
     # ---- moving ----------------------------------------------------------------------------------
 
+    def undo(self, number: int) -> tuple[Step, ...]:
+        """Undo that many statements, as far as there are any. Returns them, the last one first."""
+        undone = self.session.steps[::-1][:number]
+        for _ in undone:
+            self.session.undo()
+        return undone
+
     def goto(self, number: int) -> None:
-        """To where `number` statements are done: back, forth over what was undone, and on from there."""
-        known = self.position + self.session.undone
+        """To where `number` statements are done: back, forth over what `goto` went back over, and on from there as the
+        schedule does. What was undone comes back by `redo` alone."""
+        known = self.session.kept
         if number <= known:
             self.session.goto(number)
             return

@@ -147,6 +147,7 @@ def cases(
 
 def timed(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> Iterator[Timing | Refusal]:
     """Time every recipe of `builder` in one case; or say what refuses it: the recipe, or where it would run."""
+    from ...output.console import show
     from ...pipeline import Choice, applied, planned, read_schedule
 
     for name, path in schedules().items():
@@ -157,6 +158,8 @@ def timed(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> It
         settings = {n: v for n, v in case.settings.items() if n in known}
         try:
             recipe = Choice(name, None, settings, case.layer).open()
+            if recipe.warnings:
+                show(recipe.warnings)
             yield _timed(builder, planned(applied(recipe)), case, repeat, target)
         except WeftError as error:
             yield Refusal(name, case.title, error)

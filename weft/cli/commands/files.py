@@ -7,6 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from .. import completion
+from .schedules import STDIN, standard_input
 
 
 @click.command(short_help="Parse and check a schedule; no payload needed.")
@@ -24,7 +25,7 @@ def check(files: tuple[str, ...]) -> int:
     from ...recipes import shortened
 
     def one(name: str) -> None:
-        file, warnings = checked_schedule(name, defaults=True)
+        file, warnings = checked_schedule(standard_input() if name == STDIN else name, defaults=True)
         if warnings:
             show(warnings)
         if file.payload is not None:
@@ -39,17 +40,24 @@ def check(files: tuple[str, ...]) -> int:
 @click.option("--check", is_flag=True, help="Do not write; exit 1 if a file would change.")
 def fmt(files: tuple[str, ...], check: bool) -> int:
     """Format schedules in place and keep comments. A file that does not parse is reported and not changed.
+    `-` formats standard input, to stdout.
 
     A built-in recipe can be checked by its name, but is not rewritten.
     """
     from ...dsl.diagnostics import fail, read_source
     from ...dsl.formatter import format_text
-    from ...output.console import each, say
+    from ...output.console import each, emit, say
     from ...pipeline import resolve_schedule
     from ...recipes import shortened
     from ...runtime.files.writing import write_file
 
     def one(name: str) -> bool:
+        if name == STDIN:
+            given = standard_input()
+            formatted = format_text(given.text, given.name)
+            if not check:
+                emit(formatted)
+            return check and formatted != given.text
         path = resolve_schedule(name)
         if path != Path(name) and not check:
             hint = f"`weft fmt --check {name}` looks at it; a copy of `{path}` can be changed"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--name", metavar="NAME", help="The name of a new golden, added to the schedule's.")
 @click.option("--after", metavar="STEP", help="A golden of the module after this step.")
 @click.option("--cuda", is_flag=True, help="A golden of the CUDA text.")
-@schedule_options(unproven_option, unchecked_option)
+@schedule_options(unproven_option, unchecked_option, piped=False)
 def golden(
     chosen: Choice,
     files: tuple[str, ...],
@@ -51,6 +51,7 @@ def golden(
     """
     from ...goldens.golden import golden_paths, read_golden, suffix_of
     from ...goldens.judging import Maker
+    from ...output.console import show as warned
     from ...pipeline import Choice
 
     new = bool(name or after or cuda or chosen != Choice(""))
@@ -63,7 +64,7 @@ def golden(
         raise click.UsageError("--cuda is the text of the whole schedule: it has no --after")
     if update and show:
         raise click.UsageError("--show prints, --update writes: one of them")
-    run = Run(Maker(), update, full, show)
+    run = Run(Maker(warned), update, full, show)
     for file in files or (".",):
         found: Sequence[Golden | Path] = ()
         with run.counting():

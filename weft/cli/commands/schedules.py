@@ -6,6 +6,7 @@ What they work with is imported when one of them is asked for.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from ...runtime.run.execution import TARGETS
 from .. import completion
 
 if TYPE_CHECKING:
+    from ...dsl.diagnostics import Source
     from ...pipeline import Applied, Choice, Recipe
     from ...runtime.run.execution import Clock, Reference, Target
 
@@ -29,6 +31,17 @@ _OF_RUNS = ("target", "seed", "inputs", "asked", "sweep", "save", "trace", "grap
 """Options that mean nothing where nothing runs."""
 
 PATH = click.Path(path_type=Path)
+
+STDIN = "-"
+
+
+def standard_input() -> Source:
+    """What comes on standard input, which a command reads for a file that is called `-`. Raises W0004, W0005."""
+    from ...dsl.diagnostics import Source, decode
+
+    name = "<stdin>"
+    return Source(name, decode(sys.stdin.buffer.read(), name))
+
 
 FILE = click.argument("file", metavar="FILE", shell_complete=completion.schedules)
 
@@ -56,9 +69,9 @@ size_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
 
-def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Function], Function]:
+def schedule_options(*more: Callable[[Function], Function], piped: bool = True) -> Callable[[Function], Function]:
     """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the
-    command's `chosen`."""
+    command's `chosen`. `piped`: one of them may come on standard input."""
 
     def decorated(command: Function) -> Function:
         @functools.wraps(command)
@@ -67,6 +80,13 @@ def schedule_options(*more: Callable[[Function], Function]) -> Callable[[Functio
             from ...pipeline import Choice
 
             mine = {name: given.pop(name) for name in ("payload", "layer", "unproven", "unchecked", "assumed") if name in given}
+            asked = [key for key, name in (("text", file), ("program", str(mine["payload"]))) if name == STDIN]
+            if len(asked) > piped:
+                here = "the schedule or its payload, not both" if piped else "not read by this command: name a file"
+                raise click.UsageError(f"`-`, standard input, is {here}")
+            if "program" in asked:
+                mine["payload"] = None
+            mine |= {key: standard_input() for key in asked}
             return command(chosen=Choice(file, settings=parse_settings(settings), **mine), **given)
 
         options = (
@@ -350,7 +370,9 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
 
 
 @click.command(short_help="Step through a schedule, back and forth.")
-@schedule_options(click.argument("file", metavar="[FILE]", default="", shell_complete=completion.schedules), unproven_option)
+@schedule_options(
+    click.argument("file", metavar="[FILE]", default="", shell_complete=completion.schedules), unproven_option, piped=False
+)
 @click.option(
     "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",
     help="Resume an interrupted session: the last one, or that of JOURNAL.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from ...dsl.diagnostics import count, quoted
-from .schedules import PATH, json_option
+from .schedules import PATH, STDIN, json_option, standard_input
 
 if TYPE_CHECKING:
     from ...dsl.diagnostics import Diagnostic
@@ -50,8 +50,9 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
 
     if file.suffix == ".weft":
         raise click.UsageError(f"{file} is a schedule, and this is for modules: `weft apply {file} -o scheduled.mlir` makes one")
+    source = standard_input() if str(file) == STDIN else read_source(file)
     with progress(f"weft verify {file}") as clock:
-        verdict = verify_source(read_source(file), block=block, grid=grid, may_alias=may_alias, share=clock.share)
+        verdict = verify_source(source, block=block, grid=grid, may_alias=may_alias, share=clock.share)
     if as_json:
         emit(verdict.to_json())
         return 0 if verdict.ok else 1

@@ -6,7 +6,8 @@ subscripts stay `affine.apply`s, which the analysis reads; only what demands an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
 from ..indices.arithmetic import Bound, apply_map, ceildiv, conjunction, constant, delinearise, index_of, known, minimum
@@ -152,6 +153,22 @@ def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, 
 def spelled(dimensions: Sequence[LoopDimension]) -> str:
     """`4 × ? × 7`, for the step's report."""
     return " × ".join("?" if d.static_trips is None else str(d.static_trips) for d in dimensions)
+
+
+@contextmanager
+def body_as_loop(forall: ir.Operation) -> Iterator[ir.Operation]:
+    """All that an iteration does as a loop of one iteration inside, for as long as something is put around it."""
+    *inside, end = body_of(forall).operations
+    with ir.InsertionPoint(end), forall.location:
+        one = scf.ForOp(constant(0), constant(1), constant(1))
+        with ir.InsertionPoint(one.body):
+            last = scf.YieldOp([])
+    for op in inside:
+        op.operation.move_before(last.operation)
+    yield one.operation
+    for op in [*one.body.operations][:-1]:
+        op.operation.move_before(one.operation)
+    one.operation.erase()
 
 
 def without_affine_loops(root: ir.Operation) -> ir.Operation:

@@ -13,9 +13,10 @@ from ...dsl.diagnostics import Diagnostic, Span, WeftError
 from ...dsl.records import record
 from ...dsl.tree import Node, StatementNode
 from ..focus.modules import Taken
-from ..ir.mlir import TransformError, ir, operations, run_passes, run_transform
+from ..ir.mlir import TransformError, ir, is_used, operations, run_passes, run_transform
 from ..ir.refusing import describe, upstream_messages
 from ..ir.structured import is_structured
+from ..memory.layouts import STORING
 from ..memory.names import Written, name_buffers, nameless
 from ..proof.coverage.untouched import Untouched
 
@@ -116,8 +117,20 @@ class Rewriter:
         if len(found) != 1:
             what = "the op of this handle is gone: a rewrite removed it" if not found else f"this handle names {len(found)} ops"
             hint = "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
-            raise self.error("W0310", what, hint=hint)
+            raise self.error("W0310", what, hint=self._lost() or hint)
         return found[0]
+
+    def _lost(self) -> str | None:
+        """The way out where the payload puts what it computes into a tensor that nothing uses then."""
+        functions = () if self.payload is None else self.payload.functions.values()
+        for op in (op for function in functions for op in operations(function, STORING) if op.results):
+            if not is_used(*op.results):
+                buffer = str(op.operands[1].type).replace("tensor", "memref", 1)
+                return (
+                    f"{describe(op)} makes a new tensor, which nothing uses, so that what it puts there is removed: return it, or"
+                    f" put it into a memref, `in restrict writable %… : ({op.operands[0].type}, {buffer}) -> ()`"
+                )
+        return None
 
     def tagged(self, tag: str) -> list[ir.Operation]:
         """All ops that bear an attribute."""

@@ -79,7 +79,7 @@ class Session:
         start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
         self.payload = Untouched.of(start.module)
         self._states: list[State] = [start]
-        self._at = 0
+        self._at = self._kept = 0
         self._known: dict[Hashable, Any] = {}
 
     # ---- looking ------------------------------------------------------------------------------------------------------
@@ -123,7 +123,8 @@ class Session:
     def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
         """Do items that were written just now, as if they stood at this place of the schedule. All of them, or none:
         raises `WeftError` and then changes nothing."""
-        before, at = list(self._states), self._at
+        before = list(self._states), self._at, self._kept
+        at = self._at
         *outer, frame = self.state.frames
         written = (*frame.items[: frame.index], *items, *frame.items[frame.index :])
         state = replace(self.state, frames=(*outer, replace(frame, items=written)))
@@ -139,7 +140,7 @@ class Session:
                     self._record(self._statement(state, *found))
                 state = self.state
         except BaseException:  # an interrupt, too, must leave nothing half done
-            self._states, self._at = before, at
+            self._states, self._at, self._kept = before
             raise
         if self._at > at:
             self._states[self._at] = state
@@ -201,6 +202,7 @@ class Session:
         if self._at == 0:
             return False
         self._at -= 1
+        self._kept = self._at
         return True
 
     def redo(self) -> bool:
@@ -208,6 +210,7 @@ class Session:
         if self._at + 1 >= len(self._states):
             return False
         self._at += 1
+        self._kept = max(self._kept, self._at)
         return True
 
     def goto(self, number: int) -> None:
@@ -228,6 +231,11 @@ class Session:
         """How many statements `redo` can do again."""
         return len(self._states) - 1 - self._at
 
+    @property
+    def kept(self) -> int:
+        """The last position up to which nothing was undone: here, or ahead where `goto` went back from."""
+        return max(self._kept, self._at)
+
     def upcoming(self) -> tree.Item | None:
         """The statement that `step` does next, or the item before it at which it is going to fail; None at the end."""
         state = self.state
@@ -244,6 +252,7 @@ class Session:
         copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
         copy._known, copy.written, copy.payload = self._known, self.written, self.payload
         copy._states, copy._at = [*self._states[: self._at], state or self.state], self._at
+        copy._kept = self._at
         return copy
 
     # ---- one item of the tree -----------------------------------------------------------------------------------------
@@ -251,6 +260,7 @@ class Session:
     def _record(self, state: State) -> None:
         self._states[self._at + 1 :] = [left(beginning(state, self.state))]
         self._at += 1
+        self._kept = self._at
 
     def _settled(
         self,

@@ -51,7 +51,7 @@ class _Match(Statement):
         `enough`: refuse an index that is too large.
         """
         rewrite.only_marked = True
-        ops = [op for op in operations(self._root(rewrite), self.op) if self._attribute_matches(op)]
+        ops = [op for op in self._searched(rewrite, self.op) if self._attribute_matches(op)]
         if self.index is None:
             return ops
         if enough and self.index >= len(ops):
@@ -76,6 +76,12 @@ class _Match(Statement):
             )
         rewrite.remark(describe(ops[0]))
         return {"op": rewrite.new_handle(ops[0])}
+
+    def _searched(self, rewrite: Rewriter, *names: str) -> Iterator[ir.Operation]:
+        """The ops of these names in the scope; the op of a handle is not in itself."""
+        root = self._root(rewrite)
+        inside = isinstance(self.scope, Handle)
+        return (op for op in operations(root, *names) if not (inside and op == root))
 
     def _root(self, rewrite: Rewriter) -> ir.Operation:
         if isinstance(self.scope, Handle):
@@ -103,7 +109,7 @@ class _Match(Statement):
     def nothing(self, rewrite: Rewriter) -> Exception:
         """The error for no match, with what the payload has instead."""
         names: dict[str, int] = {}
-        for op in operations(self._root(rewrite)):
+        for op in self._searched(rewrite):
             if op.name.split(".")[0] not in ("builtin", "func", "arith", "tensor") and not op.name.endswith(".yield"):
                 names[op.name] = names.get(op.name, 0) + 1
         listed = ", ".join(f"{n} × {name}" if n > 1 else name for name, n in sorted(names.items()))
@@ -123,7 +129,8 @@ class Match(_Match):
 
     Args:
         op: the op's name, e.g. `linalg.matmul`.
-        scope: where to look: `in @f` (a function) or `in h` (a handle's op, and what is in it); default: the entire payload.
+        scope: where to look: `in @f` (a function) or `in h` (what is inside a handle's op, without the op); default: the entire
+            payload.
         index: `#n`, the n-th match in the order of the text, counted from 0.
         attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this value).
 

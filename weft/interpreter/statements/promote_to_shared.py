@@ -47,7 +47,8 @@ class PromoteToShared(Statement):
 
     Args:
         operand: an operand of a structured op inside a loop, by name: `step.lhs`, `tile.out0`; or a buffer that a loop inside a
-            loop over blocks accesses, or combines into, by its name: `row.A`. The op or the loop stays alive.
+            loop over blocks accesses, or combines into, by its name: `row.A`; or the loop over blocks itself: all that one of its
+            iterations accesses. The op or the loop stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
         swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
@@ -73,7 +74,7 @@ class PromoteToShared(Statement):
             sizes.
         W0333: the op is not in a loop: there is no tile to stage.
             The op is not in a loop; `tile` it first, so that its operand is a tile. A loop of the payload is in a loop over
-            blocks, and in none over threads: the tile is the block's.
+            blocks, or is that loop, and is in none over threads: the tile is the block's.
         W0334: `transpose` of fewer than two dimensions.
             `transpose` exchanges the two innermost dimensions of a tile.
         W0335: more shared memory than a block may have.
@@ -142,19 +143,19 @@ class PromoteToShared(Statement):
         from ..buffers.loop_tiles import WriteBack, move_to, read_into, tile_of, users_of
         from ..buffers.private_copies import AtomicUpdates, privatize, updates_of
         from ..buffers.tiles import is_distributed, thread_nest
-        from ..loops.forall import without_affine_loops
+        from ..loops.forall import body_as_loop, without_affine_loops
         from ..parallel.collisions import expect_apart
 
+        itself = mapping_of(loop)
+        if itself is not None and itself.space == "blocks":
+            with body_as_loop(without_affine_loops(loop)) as body:
+                return self._of_loop(rewrite, body)
         around = [mapping_of(outer) for outer in ancestors(loop) if outer.name == "scf.forall"]
         if not any(one is not None and one.space == "blocks" for one in around):
-            itself = mapping_of(loop)
-            if itself is not None and itself.space == "blocks":
-                message = "the loop is the one over blocks, and a tile is staged for a loop in it"
-                hint = "name a loop inside of it; what several of these use is staged once where one loop holds them"
-            else:
-                message = "the loop is in no loop over blocks, whose threads would share the tile"
-                hint = "`map` the loop around it to blocks first"
-            raise rewrite.error("W0333", message, loop, hint, at="operand")
+            raise rewrite.error(
+                "W0333", "the loop is in no loop over blocks, whose threads would share the tile", loop,
+                "`map` it, or the loop around it, to blocks first", at="operand",
+            )  # fmt: skip
         owner = next((one for one in thread_nest(loop) if is_distributed(one)), None)
         if owner is not None:
             raise rewrite.error(

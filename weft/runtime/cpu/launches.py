@@ -15,6 +15,7 @@ from ...interpreter.ir.functions import launch_sizes, symbol
 from ...interpreter.ir.mlir import ancestors, arith, func, ir, memref, operations, run_passes, users
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
+from ..form.kernel_form import PRINTF
 from ..host.functions import called
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
@@ -34,6 +35,8 @@ def serialize_launches(module: ir.Module) -> None:
         return
     if any(operations(module.operation, "gpu.launch")):
         run_passes(module, "gpu-kernel-outlining")
+    for op in operations(module.operation, PRINTF):  # it computes nothing
+        op.erase()
     _plain(module)
     with module.context, ir.Location.unknown():
         _host(module)

@@ -9,6 +9,7 @@ from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.ir.refusing import describe
 from ...interpreter.ir.structured import element_type
 from ...interpreter.memory.effects import combiner
+from ..form.kernel_form import PRINTF
 from ..plan.dtypes import HALVES
 from .interchange import Judge, loops_in_step
 from .threads import BLOCK_IDS, THREAD_IDS
@@ -34,7 +35,9 @@ def expect_loops(kernel: ir.Operation) -> None:
     for op in operations(kernel):
         dialect = op.name.partition(".")[0]
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
+            prints = op.name == PRINTF
             message = f"on the CPU one thread runs after the other; `{op.name}` is done by several together"
+            message = "a kernel that runs on the CPU prints nothing" if prints else message
             raise NotLoopsError(op, message)
         if dialect in DIALECTS and op.name not in TOGETHER:
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")

@@ -12,7 +12,7 @@ from ...interpreter.ir.cloning import crop_before_padding
 from ...interpreter.ir.copying import copy_to
 from ...interpreter.ir.functions import symbol
 from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, operations, run_passes, run_transform, vector
-from ...interpreter.ir.structured import replace, structure
+from ...interpreter.ir.structured import element_type, replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..form.kernel_lowering import classified
 from .widening import bfloats_as_bits
@@ -240,6 +240,12 @@ def lower_functions(module: ir.Module) -> None:
             (value,) = op.operands
             made = classified(op, value) if op.name == "math.isinf" else (_each(_expm1(module))(value),)
         replace(op, made)
+    for op in operations(module.operation, "math.fpowi"):  # of an index, upstream makes a call that is wrong
+        exponent = op.operands[1]
+        if isinstance(element_type(exponent), ir.IndexType):
+            with module.context, op.location, ir.InsertionPoint(op):
+                wide = ir.Type.parse(str(exponent.type).replace("index", "i64"))
+                op.operands[1] = _made("arith.index_cast", [exponent], wide)
 
 
 def _made(name: str, operands: Sequence[ir.Value], result: ir.Type, **attributes: ir.Attribute) -> ir.Value:

@@ -214,6 +214,7 @@ class LaunchReport:
         races, faults: merged by kind, buffer and ops; at most `MOST_FINDINGS` of a kind and buffer.
         race_count, fault_count: all that was found, merged ones included.
         barriers: how many barriers a thread executed (at most, where that differs between threads).
+        printed: what `gpu.printf` has printed, one thread after the other, in the order of blocks, then of threads.
         banks: what each op on shared memory cost in wavefronts; None where that was not counted.
         traffic: what was read and written of each buffer in global memory; None likewise.
     """
@@ -226,6 +227,7 @@ class LaunchReport:
     statistics: Statistics = field(default_factory=Statistics)
     banks: tuple[BankUse, ...] | None = None
     traffic: tuple[Traffic, ...] | None = None
+    printed: str = ""
 
     @property
     def clean(self) -> bool:
@@ -266,6 +268,7 @@ class Recorder:
         self._races: dict[tuple[str | None, ...], Race] = {}
         self._faults: dict[tuple[str | None, ...], Fault] = {}
         self._listed: Counter[tuple[str, str | None]] = Counter()
+        self._printed: list[tuple[int, int, str]] = []
 
     def race(self, race: Race) -> None:
         self.race_count += race.count
@@ -274,6 +277,15 @@ class Recorder:
     def fault(self, fault: Fault) -> None:
         self.fault_count += fault.count
         self._note(fault, self._faults, (fault.kind, fault.buffer, fault.access.op, fault.access.location))
+
+    def printed(self, block: int, thread: int, text: str) -> None:
+        """`block`, `thread`: linear ids. A thread's texts come in its own order."""
+        self._printed.append((block, thread, text))
+
+    @property
+    def text(self) -> str:
+        """All that was printed, one thread after the other."""
+        return "".join(text for _, _, text in sorted(self._printed, key=lambda one: one[:2]))
 
     def _note(self, found: Found, known: dict[tuple[str | None, ...], Found], key: tuple[str | None, ...]) -> None:
         if key in known:

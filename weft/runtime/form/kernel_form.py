@@ -56,13 +56,14 @@ def pairs_of(text: str) -> dict[str, str]:
     return dict(zip(words, words, strict=True))
 
 
-EMITTER_ALONE = named(gpu="printf", scf="execute_region index_switch")
+PRINTF = "gpu.printf"
+
 SIMULATOR_ALONE = named(
     gpu="all_reduce",
     math="ipowi",
     vector="bitcast constant_mask create_mask maskedload maskedstore multi_reduction outerproduct step",
 )
-"""What only one of the two knows, and the other refuses."""
+"""What the simulator alone knows, and the emitter refuses."""
 
 ARRANGING = named(
     vector="broadcast extract extract_strided_slice from_elements insert insert_strided_slice interleave shape_cast"

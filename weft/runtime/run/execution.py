@@ -182,6 +182,7 @@ class Program:
             traffic=buffer_traffic(result.traffic),
             device=result.device,
             barriers=result.barriers,
+            printed=result.printed,
             kernels=result.kernels,
             streams_created=result.streams_created,
             streams_destroyed=result.streams_destroyed,

@@ -44,6 +44,7 @@ class Report:
         barriers: how many barriers a thread executed at most, over all launches; None likewise.
         bank_conflicts: every op on shared memory, those without a conflict too; None likewise.
         traffic: what each kernel read and wrote of each buffer in global memory; None likewise.
+        printed: what `gpu.printf` has printed, launch by launch, one thread after the other; None likewise.
         kernels: the launches, in order.
         graphs_created: 1 where the plan was captured and replayed.
         version: which one ran, of several; else None.
@@ -72,6 +73,7 @@ class Report:
     seconds: Mapping[str, float]
     bank_conflicts: tuple[BankAccess, ...] | None = None
     traffic: tuple[BufferTraffic, ...] | None = None
+    printed: str | None = None
     version: RanVersion | None = None
     fewest_streams: int | None = None
     compared: str | None = None

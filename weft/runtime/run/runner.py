@@ -46,6 +46,7 @@ class RunResult:
         barriers: barriers that a thread executed, summed over the launches; None likewise.
         banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
         traffic: kernel name and what was read or written of a buffer, launch by launch; None likewise.
+        printed: what `gpu.printf` has printed, launch by launch; None on a device where it goes to the process's own output.
         streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
         timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no
             time.
@@ -67,6 +68,7 @@ class RunResult:
     repeats: tuple[float, ...] = ()
     banks: tuple[tuple[str, BankUse], ...] | None = None
     traffic: tuple[tuple[str, Traffic], ...] | None = None
+    printed: str | None = None
     events_created: int = 0
     events_destroyed: int = 0
     timeline: tuple[Timed, ...] | None = None
@@ -290,6 +292,7 @@ class _Run:
             races=(*(race for r in found for race in r.races), *self.device.unordered) if looked else None,
             faults=tuple(fault for r in found for fault in r.faults) if looked else None,
             barriers=sum(r.barriers for r in found) if looked else None,
+            printed="".join(r.printed for r in found) if looked else None,
             streams_created=created["streams"],
             streams_destroyed=destroyed["streams"],
             events_created=created["events"],

@@ -258,7 +258,7 @@ class SimKernel:
         banks_used = None if counter is None else bank_uses(counter, self.sites)
         traffic = tuple(used for memory in memories for used in memory.counted(self.sites)) if counted else None
         counts = found.race_count, found.fault_count, barriers
-        return LaunchReport(found.races, found.faults, *counts, statistics, banks_used, traffic)
+        return LaunchReport(found.races, found.faults, *counts, statistics, banks_used, traffic, found.text)
 
     def _check_sizes(self, grid: Triple, block: Triple) -> None:
         for what, sizes, known, most in (

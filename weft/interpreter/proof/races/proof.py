@@ -299,8 +299,11 @@ def let_through(kernel: ir.Operation, found: Sequence[Diagnostic]) -> list[str]:
 
 
 def refusal(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics of a kernel that is not built because of them."""
+    """Diagnostics of a kernel that is not built because of them. Of ops that the analysis does not know, most are unknown to
+    the emitter, too: to take the kernel as it is leads nowhere."""
     *others, last = found
+    if last.code == "W0640":
+        return [*found]
     return [*others, replace(last, hint=f"{last.hint}; {TAKEN}" if last.hint else TAKEN)]
 
 

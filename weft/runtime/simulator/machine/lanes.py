@@ -142,6 +142,13 @@ class Lanes:
         access = self.access(site, int(self.threads[row]), int(self.blocks[column]))
         self.found.fault(Fault(kind, message, access, buffer, element, int(np.count_nonzero(bad))))
 
+    def printf(self, form: Callable[..., str], values: tuple[Lane, ...], mask: Any) -> None:
+        """What the active lanes print."""
+        spread = [np.broadcast_to(value, self.shape) for value in values]
+        for row, column in np.argwhere(self.full(mask)):
+            text = form(*(value[row, column] for value in spread))
+            self.found.printed(int(self.blocks[column]), int(self.threads[row]), text)
+
     def nonzero(self, divisor: Lane, mask: Any, site: int) -> Lane:
         """The divisor with 1 for 0; a 0 in an active lane is a fault."""
         zero = np.equal(divisor, 0)

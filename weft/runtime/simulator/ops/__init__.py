@@ -1,5 +1,5 @@
 """How each op becomes Python: importing this package registers all of them."""
 
-from . import arithmetic, asynchronous, control, fragments, groups, memory, vectors
+from . import arithmetic, asynchronous, control, fragments, groups, memory, printing, vectors
 
-__all__ = ["arithmetic", "asynchronous", "control", "fragments", "groups", "memory", "vectors"]
+__all__ = ["arithmetic", "asynchronous", "control", "fragments", "groups", "memory", "printing", "vectors"]

@@ -163,6 +163,34 @@ def nothing(t: Translator, variables: Sequence[Made]) -> None:
             t.emit(f"{part.text} = None")
 
 
+@handles("scf.execute_region")
+def execute_region(t: Translator, op: ir.Operation) -> None:
+    first, *others = op.regions[0].blocks
+    if others:
+        raise refuse("W0750", f"`{op.name}` of several blocks", op)
+    for result, value in zip(op.results, t.run(first), strict=True):
+        t.values[result] = t.values[value]
+
+
+@handles("scf.index_switch")
+def index_switch(t: Translator, op: ir.Operation) -> None:
+    if any(isinstance(result.type, ir.MemRefType) for result in op.results) or (t.grouped and waits_inside(op)):
+        raise refuse("W0750", f"`{op.name}` that yields memrefs, or waits for others", op)
+    types = (value_type(result.type, op) for result in op.results)
+    made = [declare(t, Val("", t.depth, dtype, shape=shape), t.depth) for dtype, shape in types]
+    nothing(t, made)
+    selector, left = t.value(op.operands[0]).text, t.fresh("m")
+    t.emit(f"{left} = {t.mask}")
+    default, *cases = (region.blocks[0] for region in op.regions)
+    for number, block in [*zip(ir.DenseI64ArrayAttr(op.attributes["cases"]), cases, strict=True), (None, default)]:
+        taken = t.fresh("m")
+        chosen_by = f"L.split({left}, {selector} == {number}) if {left} is not False else (False, False)"
+        t.emit(f"{taken} = {left}" if number is None else f"{taken}, {left} = {chosen_by}")
+        with t.block(f"if {taken} is not False:", mask=taken):
+            blend(t, taken, made, [t.values[v] for v in t.run(block)])
+    t.values.update(zip(op.results, made, strict=True))
+
+
 @handles("scf.while")
 def scf_while(t: Translator, op: ir.Operation) -> None:
     before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
