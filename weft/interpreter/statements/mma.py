@@ -85,7 +85,7 @@ class Mma(Statement):
     accumulate: str | None = string(optional=True)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.tensor_cores import matrix_dimensions
+        from ..launch.products.product import matrix_dimensions
 
         op = rewrite.find(self.target)
         product = self._product(rewrite, op)
@@ -148,7 +148,7 @@ class Mma(Statement):
 
     def _wrong(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> tuple[str, str] | None:
         """Why no instruction computes it, and the way out."""
-        from ..launch.tensor_cores import matrix_dimensions
+        from ..launch.products.product import matrix_dimensions
 
         space, asked, found = structure(op), list(self.shape), matrix_dimensions(op)
         body = {inner.name for inner in ops_of(body_of(op))}

@@ -139,9 +139,10 @@ def every_product() -> Iterator[TileProduct]:
 
 
 def attributes_of(product: TileProduct) -> dict[str, str]:
-    """What an `MMA_ASYNC` of a product says, beside its shape."""
+    """What an `MMA_ASYNC` of a product says."""
     of, total = NUMBERS[product.kind].word, NUMBERS[product.sum].word
-    said = {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
+    said = {"shape": f"shape<m = {product.m}, n = {product.n}, k = {product.k}>"}
+    said |= {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
     said |= {"layoutA": "mma_layout<row>", "layoutB": "mma_layout<col>", "scaleD": "wgmma_scale_out<one>"}
     said |= {"scaleA": "wgmma_scale_in<one>", "scaleB": "wgmma_scale_in<one>"}
     return said | ({"satfinite": "mma_int_overflow<wrapped>"} if product.sum == "i32" else {})
@@ -183,9 +184,11 @@ def accumulator(kind: ir.Type) -> Matrix | None:
     return Matrix(rows, columns, seen.element_type)
 
 
-def sums_type(columns: int) -> ir.Type:
-    """Of what a thread has of 64 rows in i32, as `MMA_ASYNC` takes it."""
-    return ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * (ROWS * columns // GROUP))})>")
+def sums_type(product: TileProduct, rows: int) -> ir.Type:
+    """Of an accumulator of so many rows; of what a thread has of 64, as `MMA_ASYNC` takes it."""
+    if product.sum in OPERANDS[product.kind].by_instruction:
+        return ir.Type.parse(f"!llvm.struct<({', '.join([product.sum] * (ROWS * product.n // GROUP))})>")
+    return ir.Type.parse(f"!nvgpu.warpgroup.accumulator<fragmented = vector<{rows}x{product.n}x{product.sum}>>")
 
 
 def fewest_registers(columns: int) -> int:
