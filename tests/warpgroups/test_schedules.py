@@ -161,6 +161,13 @@ def test_right_and_proven(pipeline: str, tiles: str, tmp_path: Path) -> None:
     expect_right(Case(m=200, n=136, k=168, bm=64, bn=64, tiles=tiles, pipeline=pipeline, barriers="insert-barriers"), tmp_path)
 
 
+@pytest.mark.parametrize("start", ["0x7F800000", "0x7FC00000", "1.0", "-0.0"])
+def test_sums_that_begin_elsewhere_than_at_zero(start: str) -> None:
+    """Infinity is spelled as a number of bits, which begins with a zero."""
+    assert "init.accumulator" not in str(launched(Case(start=start)))
+    assert "init.accumulator" in str(launched(Case()))
+
+
 KINDS = [
     ("f16", 64, "[64, 64, 16]"), ("bf16", 128, "[64, 64, 16]"), ("f32", 32, "[64, 64, 8] as tf32"),
     ("f8E4M3FN", 128, "[64, 64, 32]"), ("f8E5M2", 128, "[64, 64, 32]"), ("i8", 128, "[64, 64, 32]"), ("i8", 256, "[64, 64, 32]"),

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from math import prod
 
+from ...buffers.asynchronous import is_zero_constant
 from ...buffers.tensor_copies import OVERLAP
 from ...hardware.ampere import fragments
 from ...hardware.ampere.fragments import AS_TYPE, TileProduct
@@ -44,7 +45,6 @@ from ...ir.mlir import (
     i64,
     ir,
     is_within,
-    made_by,
     maker,
     nvgpu,
     operations,
@@ -215,8 +215,8 @@ class GroupProduct(Product):
         before = [op for op in self._users() if order[op] < order[start]]
         if len(before) != 1 or before[0].name != "linalg.fill":
             return None
-        zero = made_by(before[0].operands[0], "arith.constant")
-        return before[0] if zero is not None and str(zero.attributes["value"]).startswith("0") else None  # not -0.0
+        zero = before[0].operands[0]
+        return before[0] if is_zero_constant(zero) and not str(maker(zero).attributes["value"]).startswith("-") else None
 
     def _add(self, sums: ir.Value) -> None:
         """What a thread has of an accumulator, to its array: 8 columns of a warp's 16 rows at a time."""
