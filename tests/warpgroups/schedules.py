@@ -42,6 +42,7 @@ class Case:
     bk: int = 64
     own: int = 64
     kind: str = "bf16"
+    sum: str = "f32"
     start: str = ""
     along: bool = False
     copy: str = "tma"
@@ -55,7 +56,7 @@ class Case:
 
     @property
     def payload(self) -> str:
-        total = "i32" if self.kind == "i8" else "f32"
+        total = "i32" if self.kind == "i8" else self.sum
         return PAYLOAD.format(
             m=self.m, n=self.n, k=self.k, type=self.kind, sum=total, start=self.start or ("0" if total == "i32" else "0.0"),
             b=f"{self.n}x{self.k}" if self.along else f"{self.k}x{self.n}", maps=_ALONG if self.along else "",

@@ -168,6 +168,13 @@ def test_sums_that_begin_elsewhere_than_at_zero(start: str) -> None:
     assert "init.accumulator" in str(launched(Case()))
 
 
+@pytest.mark.parametrize("kind", ["f8E4M3FN", "f8E5M2"])
+@pytest.mark.parametrize("n", [8, 64])
+def test_sums_of_f16(kind: str, n: int, tmp_path: Path) -> None:
+    tiles = Case(m=100, n=112, k=160, bm=64, bn=n, bk=128, kind=kind, sum="f16", shape=f"[64, {n}, 32]", along=True)
+    expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
+
+
 KINDS = [
     ("f16", 64, "[64, 64, 16]"), ("bf16", 128, "[64, 64, 16]"), ("f32", 32, "[64, 64, 8] as tf32"),
     ("f8E4M3FN", 128, "[64, 64, 32]"), ("f8E5M2", 128, "[64, 64, 32]"), ("i8", 128, "[64, 64, 32]"), ("i8", 256, "[64, 64, 32]"),

@@ -174,7 +174,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
 def _wrong_instruction(op: ir.Operation, product: TileProduct) -> str | None:
     """Why one of NVVM's is not known."""
     if product.sum not in warpgroups.OPERANDS[product.kind].by_instruction:
-        return f"its operands are not of i8; for others there is `{warpgroups.MMA}`"
+        return f"sums of {product.sum}, of {product.kind}; for these there is `{warpgroups.MMA}`"
     wanted = {name: f"#nvvm.{word}" for name, word in warpgroups.attributes_of(product).items()}
     said = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
     return ", ".join(f"{name} = {word}" for name, word in said.items() if word != wanted[name]) or None

@@ -95,7 +95,7 @@ class GroupProduct(Product):
             rhs, along = self._descriptor(1, n, depth)
         if fragments.in_parts(self.op):
             with ahead_of(self.outer):
-                self._add(_as(of_thread, self._multiplied(lhs, rhs, _zero(whole, of_thread), depth, transposed=along)))
+                self._add(_as(of_thread, self._multiplied(lhs, rhs, self._zero(whole, of_thread), depth, transposed=along)))
             return self.outer.erase()
         loops = self._loops()
         start = loops[-1] if loops else self.outer
@@ -105,7 +105,7 @@ class GroupProduct(Product):
                 held = vector.LoadOp(own, self.array, [value_of(0)] * self.held.rank).result
                 sums = _as(whole, vector.ShapeCastOp(of_thread, held).result)
             else:
-                sums = _zero(whole, of_thread)
+                sums = self._zero(whole, of_thread)
                 fill.erase()
         made = list[ir.Operation]()
         for loop in reversed(loops):
@@ -218,6 +218,13 @@ class GroupProduct(Product):
         zero = before[0].operands[0]
         return before[0] if is_zero_constant(zero) and not str(maker(zero).attributes["value"]).startswith("-") else None
 
+    def _zero(self, whole: ir.Type, of_thread: ir.VectorType) -> ir.Value:
+        if not self.by_instruction:
+            return nvgpu.WarpgroupMmaInitAccumulatorOp(whole).result
+        element = of_thread.element_type
+        zero = ir.IntegerAttr.get(element, 0) if isinstance(element, ir.IntegerType) else ir.FloatAttr.get(element, 0.0)
+        return _as(whole, arith.ConstantOp(of_thread, ir.DenseElementsAttr.get_splat(of_thread, zero)).result)
+
     def _add(self, sums: ir.Value) -> None:
         """What a thread has of an accumulator, to its array: 8 columns of a warp's 16 rows at a time."""
         shape = self.held.shape
@@ -234,13 +241,6 @@ class GroupProduct(Product):
             vector.StoreOp(total, self.array, places)
 
         for_each(counts, add)
-
-
-def _zero(whole: ir.Type, of_thread: ir.VectorType) -> ir.Value:
-    if isinstance(of_thread.element_type, ir.IntegerType):  # whose accumulators upstream does not make
-        none = ir.DenseElementsAttr.get_splat(of_thread, ir.IntegerAttr.get(of_thread.element_type, 0))
-        return _as(whole, arith.ConstantOp(of_thread, none).result)
-    return nvgpu.WarpgroupMmaInitAccumulatorOp(whole).result
 
 
 def _as(kind: ir.Type, given: ir.Value) -> ir.Value:
