@@ -156,10 +156,11 @@ def source(text: str) -> str:
 
 def _products(text: str) -> list[str]:
     """The products of warp groups that a text has, for `warp_groups.h` to define."""
-    found = sorted(set(re.findall(r"\b(product_m64n(\d+)k(\d+)_(\w+?)(_by_rows)?)\(", text)))
+    found = sorted(set(re.findall(r"\b(product_m64n(\d+)k(\d+)_(\w+?)(_in_f16)?(_by_rows)?)\(", text)))
     return [
-        f"SHIM_PRODUCT({name}, {'int' if kind == 'i8' else 'float'}, {n}, {k}, {kind}, {'true' if rows else 'false'})"
-        for name, n, k, kind, rows in found
+        f"SHIM_PRODUCT_IN_PAIRS({name}, {n}, {k}, {kind})" if pairs
+        else f"SHIM_PRODUCT({name}, {'int' if kind == 'i8' else 'float'}, {n}, {k}, {kind}, {'true' if rows else 'false'})"
+        for name, n, k, kind, pairs, rows in found
     ]
 
 

@@ -154,4 +154,4 @@ def test_sums_are_as_wide_as_the_operands_of_a_row() -> None:
     for kind, taken in warpgroups.OPERANDS.items():
         assert taken.k * NUMBERS[kind].bits == 8 * warpgroups.SUM_BYTES
     found = [str(product) for product in warpgroups.every_product()]
-    assert len(found) == len(set(found)) == 32 * 5 + 18
+    assert len(found) == len(set(found)) == 32 * 7 + 18

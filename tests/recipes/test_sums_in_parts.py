@@ -11,7 +11,6 @@ import pytest
 from native_device import NativeDevice
 
 from weft.interpreter.hardware.ampere import fragments
-from weft.interpreter.launch import warp_groups
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
@@ -39,6 +38,5 @@ def error(recipe: str, as_type: str) -> float:
 def test_steps_are_added_outside_of_the_tensor_cores(recipe: str, as_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without that, long sums lose what the operands' second parts were there for."""
     assert error(recipe, as_type) < 2e-6
-    for module in (fragments, warp_groups):
-        monkeypatch.setattr(module, "in_parts", lambda _: False)
+    monkeypatch.setattr(fragments, "in_parts", lambda _: False)
     assert error(recipe, as_type) > (TOLERANCES["3xtf32"] if as_type == "3xtf32" else 5e-6)

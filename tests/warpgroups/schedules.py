@@ -16,7 +16,7 @@ from weft.payloads.payload import parse_payload
 
 PAYLOAD = """
 func.func @matmul(%A: tensor<{m}x{k}x{type}>, %B: tensor<{b}x{type}>) -> tensor<{m}x{n}x{sum}> {{
-  %zero = arith.constant 0{dot} : {sum}
+  %zero = arith.constant {start} : {sum}
   %empty = tensor.empty() : tensor<{m}x{n}x{sum}>
   %init = linalg.fill ins(%zero : {sum}) outs(%empty : tensor<{m}x{n}x{sum}>) -> tensor<{m}x{n}x{sum}>
   %C = linalg.matmul {maps} ins(%A, %B : tensor<{m}x{k}x{type}>, tensor<{b}x{type}>) outs(%init : tensor<{m}x{n}x{sum}>)
@@ -42,6 +42,8 @@ class Case:
     bk: int = 64
     own: int = 64
     kind: str = "bf16"
+    sum: str = "f32"
+    start: str = ""
     along: bool = False
     copy: str = "tma"
     pipeline: str = ""
@@ -54,9 +56,9 @@ class Case:
 
     @property
     def payload(self) -> str:
-        total = "i32" if self.kind == "i8" else "f32"
+        total = "i32" if self.kind == "i8" else self.sum
         return PAYLOAD.format(
-            m=self.m, n=self.n, k=self.k, type=self.kind, sum=total, dot="" if total == "i32" else ".0",
+            m=self.m, n=self.n, k=self.k, type=self.kind, sum=total, start=self.start or ("0" if total == "i32" else "0.0"),
             b=f"{self.n}x{self.k}" if self.along else f"{self.k}x{self.n}", maps=_ALONG if self.along else "",
         )  # fmt: skip
 

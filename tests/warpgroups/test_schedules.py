@@ -161,6 +161,20 @@ def test_right_and_proven(pipeline: str, tiles: str, tmp_path: Path) -> None:
     expect_right(Case(m=200, n=136, k=168, bm=64, bn=64, tiles=tiles, pipeline=pipeline, barriers="insert-barriers"), tmp_path)
 
 
+@pytest.mark.parametrize("start", ["0x7F800000", "0x7FC00000", "1.0", "-0.0"])
+def test_sums_that_begin_elsewhere_than_at_zero(start: str) -> None:
+    """Infinity is spelled as a number of bits, which begins with a zero."""
+    assert "init.accumulator" not in str(launched(Case(start=start)))
+    assert "init.accumulator" in str(launched(Case()))
+
+
+@pytest.mark.parametrize("kind", ["f8E4M3FN", "f8E5M2"])
+@pytest.mark.parametrize("n", [8, 64])
+def test_sums_of_f16(kind: str, n: int, tmp_path: Path) -> None:
+    tiles = Case(m=100, n=112, k=160, bm=64, bn=n, bk=128, kind=kind, sum="f16", shape=f"[64, {n}, 32]", along=True)
+    expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
+
+
 KINDS = [
     ("f16", 64, "[64, 64, 16]"), ("bf16", 128, "[64, 64, 16]"), ("f32", 32, "[64, 64, 8] as tf32"),
     ("f8E4M3FN", 128, "[64, 64, 32]"), ("f8E5M2", 128, "[64, 64, 32]"), ("i8", 128, "[64, 64, 32]"), ("i8", 256, "[64, 64, 32]"),

@@ -54,8 +54,8 @@ struct shim_tf32 {  // a word with other bits is not a tf32
 
 // In what sums are made, and what becomes of them.
 template <typename S> struct shim_sums {
-  using wide = S;
-  static S rounded(S x) { return x; }
+  using wide = std::conditional_t<std::is_arithmetic_v<S>, S, float>;
+  static S rounded(wide x) { return S(x); }
 };
 template <> struct shim_sums<float> {
   using wide = double;

@@ -251,7 +251,7 @@ inline float shim_of_f8E4M3FN(const char* p) {
 }
 inline int shim_of_i8(const char* p) { return shim_at<signed char>(p); }
 
-template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, shim_word a, shim_word b, S (*number)(const char*)) {
+template <int n, int k, bool by_rows, typename S, typename N> void shim_group_product(S* d, shim_word a, shim_word b, N number) {
   shim_together([](void**) {}, nullptr);  // all lanes of a warp execute it
   shim_products().push_back([=] {
     const shim_matrix left(a), right(b);
@@ -273,7 +273,7 @@ template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, 
       for (int j = 0; j < n / 8; ++j)
         for (int e = 0; e < 2; ++e) {
           int column = 8 * j + lane % 4 * 2 + e;
-          wide sum = d[4 * j + 2 * h + e];
+          wide sum = (wide)d[4 * j + 2 * h + e];
           for (int q = 0; q < k; ++q) sum += row[q] * number(by_rows ? right.by_rows(q, column * item) : right.by_sum(column, q * item));
           d[4 * j + 2 * h + e] = shim_sums<S>::rounded(sum);
         }
@@ -282,6 +282,8 @@ template <int n, int k, bool by_rows, typename S> void shim_group_product(S* d, 
 }
 #define SHIM_PRODUCT(name, S, n, k, kind, by_rows) \
   inline void name(S* d, shim_word a, shim_word b) { shim_group_product<n, k, by_rows, S>(d, a, b, shim_of_##kind); }
+#define SHIM_PRODUCT_IN_PAIRS(name, n, k, kind) /* of f16, which the text defines */ \
+  template <typename S> void name(S* d, shim_word a, shim_word b) { shim_group_product<n, k, false, S>(d, a, b, shim_of_##kind); }
 template <typename T, int n> void begin_products(T (&)[n]) {
   if (!shim_products().empty()) shim_wrong("products that nobody has waited for");
 }

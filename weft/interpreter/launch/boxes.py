@@ -3,7 +3,7 @@
     linalg.copy %A[%row, %k] → %A_shared {weft.tma}      →   nvgpu.tma.async.load %A_map[%k, %row], %full[%s] to %A_shared
 
 A swizzled tile lies in panels, each as many bytes wide as the swizzle (a box each): `memref<64x256xbf16>` that is swizzled in spans
-of 128 bytes becomes `memref<4x64x64xbf16>`. Who reads it is `warp_groups.py`, by the same map.
+of 128 bytes becomes `memref<4x64x64xbf16>`. Who reads it is `products/by_groups.py`, by the same map.
 
 A masked load is a box as it is, where its mask says no more than that the element is inside of the tensor: outside there are zeros.
 One that gathers pixels (`pixels.py`) becomes a load of these.

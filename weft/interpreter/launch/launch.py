@@ -40,14 +40,13 @@ from .known import Known, Materialized, keep
 from .lowering import lower
 from .materialize import hand_out
 from .panels import Panels
+from .products.multiply import use_tensor_cores
 from .roles import split_roles
 from .shape import decide_shape
 from .splitting import split_at_barriers
 from .stores.boxes import lower_stores
 from .stores.completion import complete_stores
 from .stores.sums import accumulate_in_wider
-from .tensor_cores import use_tensor_cores
-from .warp_groups import use_warp_groups
 
 
 @record
@@ -113,10 +112,9 @@ PASSES = (
     Pass(place_temporaries, "kernel maps geometry", "remarks arrays"),
     Pass(hand_out, "kernel.root last hardware arrays", "shares there said"),
     Pass(accumulate_in_wider, "kernel.function", of=(MARK,)),
-    Pass(use_tensor_cores, "kernel.function hardware", of=(MARK,)),
     Pass(lower_stores, "kernel", of=TMA),
     Pass(lower_copies, "kernel sharing", "panels", TMA),
-    Pass(use_warp_groups, "kernel.function panels", of=(MARK, OVERLAP, *TMA)),
+    Pass(use_tensor_cores, "kernel.function hardware panels", of=(MARK, OVERLAP, *TMA)),
     Pass(run_in_clusters, "kernel.function sharing there", "remarks", (CLUSTER,)),
     Pass(number_barriers, "kernel.function hardware", of=(OF_GROUPS,)),
     Pass(init_barriers, "kernel hardware", "start", (ARRIVALS, *TMA)),

@@ -40,7 +40,7 @@ class Mma(Statement):
             for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a warp group [64, n, 16]
             for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; and of a right operand whose rows in memory are
             columns of the matrix (`pack` makes it so) [64, n, 8] for f32 `as tf32`, and [64, n, 32] for f8E4M3FN, f8E5M2 and i8
-            (whose n is 8, 24 or a multiple of 16, and whose tile has 64 rows).
+            (whose n is 8, 24 or a multiple of 16; tiles of i8, and those of f8 with sums of f16, have 64 rows).
         as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
             `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
             An infinite operand gives NaN then. Tensor cores round what they add to sums toward zero; so these products begin at
@@ -85,7 +85,7 @@ class Mma(Statement):
     accumulate: str | None = string(optional=True)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.tensor_cores import matrix_dimensions
+        from ..launch.products.product import matrix_dimensions
 
         op = rewrite.find(self.target)
         product = self._product(rewrite, op)
@@ -148,7 +148,7 @@ class Mma(Statement):
 
     def _wrong(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> tuple[str, str] | None:
         """Why no instruction computes it, and the way out."""
-        from ..launch.tensor_cores import matrix_dimensions
+        from ..launch.products.product import matrix_dimensions
 
         space, asked, found = structure(op), list(self.shape), matrix_dimensions(op)
         body = {inner.name for inner in ops_of(body_of(op))}

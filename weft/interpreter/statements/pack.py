@@ -65,7 +65,7 @@ class Pack(Statement):
     align: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..launch.tensor_cores import matrix_dimensions
+        from ..launch.products.product import matrix_dimensions
 
         op = rewrite.find(self.target)
         rewrite.expect_structured(op, "W0477")

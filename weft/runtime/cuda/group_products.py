@@ -35,6 +35,18 @@ template <int n> __device__ inline void hold_sums(int (&sums)[n]) {
 }
 #endif"""
 
+_HOLD_IN_PAIRS = """\
+// The same of sums of f16, two in a register.
+#ifdef __CUDA_ARCH__
+template <int n> __device__ inline void hold_sums(f16 (&sums)[n]) {
+  unsigned pairs[n / 2];
+  memcpy(pairs, sums, sizeof pairs);
+#pragma unroll
+  for (int i = 0; i < n / 2; ++i) asm volatile("" : "+r"(pairs[i]) :: "memory");
+  memcpy(sums, pairs, sizeof pairs);
+}
+#endif"""
+
 _BEGIN = """\
 // What the warp group has done with the sums comes before the products that follow.
 #ifdef __CUDA_ARCH__
@@ -74,25 +86,27 @@ template <typename... S> __device__ inline void wait_products(S&... sums) {
 _PRODUCT = """\
 // D += A B by the warp group, 64 x {n} x {k}: the thread's sums. A and B lie in shared memory{how}.
 #ifdef __CUDA_ARCH__
-__device__ inline void {name}({type}* d, unsigned long long a, unsigned long long b) {{
+__device__ inline void {name}({type}* d, unsigned long long a, unsigned long long b) {{{take}
   asm volatile("{{\\n.reg .pred add;\\nsetp.ne.b32 add, 1, 0;\\n"
       "wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{"
 {holes}
       "}}, %{a}, %{b}, add{rest};\\n}}"
       : {outs}
-      : "l"(a), "l"(b));
+      : "l"(a), "l"(b));{give}
 }}
 #endif"""
 
 
 def group_product_name(product: TileProduct, *, by_rows: bool) -> str:
     """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column."""
-    return f"product_m64n{product.n}k{product.k}_{product.kind}{'_by_rows' if by_rows else ''}"
+    to = "_in_f16" if product.sum == "f16" else ""
+    return f"product_m64n{product.n}k{product.k}_{product.kind}{to}{'_by_rows' if by_rows else ''}"
 
 
 def group_product(product: TileProduct, *, by_rows: bool) -> str:
     """The device function."""
-    count, total, word = product.n // 2, NUMBERS[product.sum], NUMBERS[product.kind].word
+    total, word, pairs = NUMBERS[product.sum], NUMBERS[product.kind].word, product.sum == "f16"
+    count, sums = product.n // 2 // total.each, "pairs" if pairs else "d"
     scales = ", 1, 1" if product.sum != "i32" else ""
     layouts = f", 0, {int(by_rows)}" if OPERANDS[product.kind].transposable else ""
     parts = [range(first, min(first + 8, count)) for first in range(0, count, 8)]
@@ -106,9 +120,11 @@ def group_product(product: TileProduct, *, by_rows: bool) -> str:
         b=count + 1,
         types=f"{total.word}.{word}.{word}",
         rest=scales + layouts,
+        take=f"\n  unsigned pairs[{count}];\n  memcpy(pairs, d, sizeof pairs);" if pairs else "",
+        give="\n  memcpy(d, pairs, sizeof pairs);" if pairs else "",
         how=", B row by row" if by_rows else "",
         holes=', "\n'.join(holes) + '"',
-        outs=",\n        ".join(", ".join(f'"+{total.letter}"(d[{i}])' for i in part) for part in parts),
+        outs=",\n        ".join(", ".join(f'"+{total.letter}"({sums}[{i}])' for i in part) for part in parts),
     )
 
 
@@ -124,7 +140,9 @@ def _named() -> dict[str, tuple[TileProduct, bool]]:
 def products(words: Iterable[str]) -> list[str]:
     """The texts of the products among the names."""
     wanted = sorted(word for word in words if word.startswith("product_m64"))
-    return [group_product(found[0], by_rows=found[1]) for word in wanted if (found := _named().get(word)) is not None]
+    found = [_named()[word] for word in wanted if word in _named()]
+    held = [_HOLD_IN_PAIRS] if any(product.sum == "f16" for product, _ in found) else []
+    return [*held, *(group_product(product, by_rows=by_rows) for product, by_rows in found)]
 
 
 PIECES: dict[str, tuple[tuple[str, ...], str]] = {

@@ -61,7 +61,7 @@ def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Valu
 
 def registers(kernel: KernelWriter, kind: ScalarType, lanes: Lanes, base: str) -> str:
     """A new array of these elements, in registers: all its subscripts are numbers once loops are unrolled."""
-    variable, zero = kernel.fresh(base), {e.text for e in lanes} <= {"0.0f", "0"}
+    variable, zero = kernel.fresh(base), {e.text for e in lanes} <= {"0.0f", "0", "f16(0.0f)"}
     kernel.line(f"{kind.cxx} {variable}[{len(lanes)}] = {{{'' if zero else ', '.join(e.text for e in lanes)}}};")
     return variable
 

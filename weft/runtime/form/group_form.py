@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import prod
 
 from ...dsl.records import record
@@ -175,10 +174,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
 def _wrong_instruction(op: ir.Operation, product: TileProduct) -> str | None:
     """Why one of NVVM's is not known."""
     if product.sum not in warpgroups.OPERANDS[product.kind].by_instruction:
-        return f"its operands are not of i8; for others there is `{warpgroups.MMA}`"
-    shape = [int(n) for n in re.findall(r"= (\d+)", str(op.attributes["shape"]))]
-    if shape != list(product.shape):
-        return f"a shape of {shape}"
+        return f"sums of {product.sum}, of {product.kind}; for these there is `{warpgroups.MMA}`"
     wanted = {name: f"#nvvm.{word}" for name, word in warpgroups.attributes_of(product).items()}
     said = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
     return ", ".join(f"{name} = {word}" for name, word in said.items() if word != wanted[name]) or None

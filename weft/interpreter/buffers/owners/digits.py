@@ -22,7 +22,7 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.records import record
-from ...hardware.ampere.fragments import instruction_of
+from ...hardware.ampere.fragments import marked
 from ...hardware.limits import GROUP_WARPS, WARP
 from ...indices.arithmetic import divide, index_of, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
@@ -124,7 +124,7 @@ class TileAccess:
     @property
     def of_product(self) -> bool:
         """Whether it is the left operand of an instruction of tensor cores."""
-        return self.position == 0 and instruction_of(self.op) is not None
+        return self.position == 0 and marked(self.op) is not None
 
     def owners(self, shape: Sequence[int]) -> list[Owner]:
         """All digits, those of a thread's own as few as possible. Raises `Unowned` where they do not make up the subscripts."""
@@ -176,7 +176,7 @@ class DigitReader:
         mapping = mapping_of(op)
         if mapping is not None and mapping.distributes and not is_shared_reduction(op):
             by += zip(*roles_of(mapping), strict=True)
-        of_product = read is None and position == 0 and instruction_of(op) is not None
+        of_product = read is None and position == 0 and marked(op) is not None
         inner = list(_of_fragment(op, walked, shape) if of_product else _inner(op, walked, shape))
         return TileAccess(op, position if read is None else None, loops, shape, (*digits, *inner), tuple(by), read)
 
@@ -249,10 +249,10 @@ class DigitReader:
 
 def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[SubscriptDigit]:
     """Those of a row of the left operand of an instruction of tensor cores: what a lane has of it."""
-    product = instruction_of(op)
+    product = marked(op)
     assert product is not None, "an instruction computes the op"
     along = next(axis for axis, d in enumerate(walked) if d is not None and structure(op).iterators[d] == "reduction")
-    for held in product.fragments[0].restricted("column").digits:
+    for held in product.left(shape[along]).restricted("column").digits:
         who = Processor("lanes", held.divisor) if held.of == "lane" else None
         yield SubscriptDigit(along, held.stride, held.count, who, walked=INSTRUCTION if held.of == "register" else None)
     yield from (SubscriptDigit(axis, 1, size) for axis, size in enumerate(shape) if axis != along)

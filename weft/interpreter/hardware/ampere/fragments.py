@@ -23,6 +23,7 @@ from Tensor Cores while surpassing the FP32 theoretical peak performance".
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cached_property, partial
 
 from ....dsl.records import record
@@ -153,6 +154,15 @@ class TileProduct:
             ),
             Layout.of(("row", 1, *down), ("row", 8, "register", 1, high), ("column", 1, "element", 1, 2), ("column", 2, *across)),
         )  # fmt: skip
+
+    def left(self, columns: int) -> Layout:
+        """Row and column of what a lane has of so many columns of A, for instructions that follow each other along the sum.
+
+        Of an instruction of a warp group these are the rows of one of its warps.
+        """
+        of_warp = replace(self, m=min(self.m, 16)).fragments[0]
+        more = Digit("column", self.k, "register", of_warp.count("register"), columns // self.k)
+        return Layout((*of_warp.digits, more)).normal
 
     @property
     def vectors(self) -> tuple[tuple[int, int], ...]:

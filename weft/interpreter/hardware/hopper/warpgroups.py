@@ -20,7 +20,7 @@ The accumulator of r x n elements is held by the 128 threads of the group: threa
 l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e. `builtin.unrealized_conversion_cast` makes it a
 vector of r/64 x n/8 x 2 x 2 elements, and back: those are the accumulators of `mma.sync` with 16 x 8 elements, of each warp.
 
-Upstream's verifier of `mma` does not let integers through. Of these NVVM has the instruction itself:
+Upstream's verifier of `mma` does not let integers through, nor sums of f16 of f8. Of these NVVM has the instruction itself:
 
     %a = builtin.unrealized_conversion_cast %described : … to i64;  %sums = … %of_thread : vector<1x32x2x2xi32> to !llvm.struct<…>
     nvvm.wgmma.fence.aligned
@@ -75,7 +75,7 @@ SAME = known(Instruction(
     "descriptor as a number; a tile or a tensor map as a pointer, for a load of pixels", shows="anywhere",
 ))  # fmt: skip
 _row = partial(
-    Instruction, does="one instruction of such products, of i8, between a fence and a wait "
+    Instruction, does="one instruction of such products, of i8 or with sums of f16, between a fence and a wait "
     "(`interpreter/hardware/hopper/warpgroups.py`)", since=90, takes="group", agent="product",
 )  # fmt: skip
 MMA_ASYNC = known(_row("nvvm.wgmma.mma_async", only=True, accesses=_described_matrices))
@@ -95,7 +95,7 @@ class GroupOperands:
 
     Args:
         k: elements of the sum.
-        sums: types of accumulators. (f16 and f8 have sums of f16, too, two in a register: not known here.)
+        sums: types of accumulators. Those of f16 are two in a register. (f16 has them, too: not known here.)
         columns: the number that columns are a multiple of, and `fewer` such numbers beside.
         transposable: the rows of a right operand in memory may be those of the matrix.
         by_instruction: sums that upstream's verifier of `MMA` refuses: an `MMA_ASYNC` for each instruction, of 64 rows.
@@ -117,8 +117,8 @@ OPERANDS = {
     "f16": GroupOperands(16, transposable=True),
     "bf16": GroupOperands(16, transposable=True),
     "tf32": GroupOperands(8),
-    "f8E4M3FN": GroupOperands(32),
-    "f8E5M2": GroupOperands(32),
+    "f8E4M3FN": GroupOperands(32, ("f32", "f16"), by_instruction=("f16",)),
+    "f8E5M2": GroupOperands(32, ("f32", "f16"), by_instruction=("f16",)),
     "i8": GroupOperands(32, ("i32",), 16, (8, 24), by_instruction=("i32",)),
 }
 
@@ -139,9 +139,10 @@ def every_product() -> Iterator[TileProduct]:
 
 
 def attributes_of(product: TileProduct) -> dict[str, str]:
-    """What an `MMA_ASYNC` of a product says, beside its shape."""
+    """What an `MMA_ASYNC` of a product says."""
     of, total = NUMBERS[product.kind].word, NUMBERS[product.sum].word
-    said = {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
+    said = {"shape": f"shape<m = {product.m}, n = {product.n}, k = {product.k}>"}
+    said |= {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
     said |= {"layoutA": "mma_layout<row>", "layoutB": "mma_layout<col>", "scaleD": "wgmma_scale_out<one>"}
     said |= {"scaleA": "wgmma_scale_in<one>", "scaleB": "wgmma_scale_in<one>"}
     return said | ({"satfinite": "mma_int_overflow<wrapped>"} if product.sum == "i32" else {})
@@ -174,8 +175,11 @@ def matrix(kind: ir.Type) -> Matrix | None:
 def accumulator(kind: ir.Type) -> Matrix | None:
     """What a type says as that of an accumulator; None of others."""
     said = str(kind)
-    if (held := re.fullmatch(r"!llvm\.struct<\((i32(?:, i32)*)\)>", said)) is not None:
-        return Matrix(ROWS, 2 * (held[1].count(",") + 1), ir.IntegerType.get_signless(32, kind.context))
+    if (held := re.fullmatch(r"!llvm\.struct<\(((i32|vector<2xf16>)(?:, \2)*)\)>", said)) is not None:
+        columns = 2 * (held[1].count(",") + 1)
+        if held[2] == "i32":
+            return Matrix(ROWS, columns, ir.IntegerType.get_signless(32, kind.context))
+        return Matrix(ROWS, 2 * columns, ir.F16Type.get(kind.context))
     if not said.startswith("!nvgpu.warpgroup.accumulator<"):
         return None
     seen = ir.VectorType(ir.Type.parse(said.split("fragmented = ", 1)[1].removesuffix(">"), kind.context))
@@ -183,9 +187,13 @@ def accumulator(kind: ir.Type) -> Matrix | None:
     return Matrix(rows, columns, seen.element_type)
 
 
-def sums_type(columns: int) -> ir.Type:
-    """Of what a thread has of 64 rows in i32, as `MMA_ASYNC` takes it."""
-    return ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * (ROWS * columns // GROUP))})>")
+def sums_type(product: TileProduct, rows: int) -> ir.Type:
+    """Of an accumulator of so many rows; of what a thread has of 64, as `MMA_ASYNC` takes it."""
+    if product.sum in OPERANDS[product.kind].by_instruction:
+        each = NUMBERS[product.sum].each
+        word = product.sum if each == 1 else f"vector<{each}x{product.sum}>"
+        return ir.Type.parse(f"!llvm.struct<({', '.join([word] * (ROWS * product.n // GROUP // each))})>")
+    return ir.Type.parse(f"!nvgpu.warpgroup.accumulator<fragmented = vector<{rows}x{product.n}x{product.sum}>>")
 
 
 def fewest_registers(columns: int) -> int:

@@ -1,0 +1,1 @@
+"""Marked products as instructions of tensor cores."""

@@ -1,0 +1,264 @@
+"""Products of lanes → one asynchronous instruction of the warp group, of tiles in shared memory.
+
+    for i, j, h { acc[i, j, h, …] += lhs[64·i + 16·warp + 8·h + lane / 4, :] · rhs[:, 8·j + …] }
+    →   A = generate.descriptor A_shared[%s, 64 · group …], A_map;  B = generate.descriptor B_shared[%s, …], B_map
+        sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
+
+What a thread has of the accumulator is said in `warpgroups`, and what it owns of the result by the maps that `mma` made:
+it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it behind. Operands that
+are sums of two numbers each are multiplied by an accumulator that begins at zero in each step, and is added to the array there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Table
+from collections.abc import Sequence
+from itertools import takewhile
+from math import prod
+
+from ...buffers.asynchronous import is_zero_constant
+from ...buffers.tensor_copies import OVERLAP
+from ...hardware.ampere import fragments
+from ...hardware.ampere.fragments import AS_TYPE, TileProduct
+from ...hardware.hopper.tensor_maps import tensor_map
+from ...hardware.hopper.warpgroups import (
+    BEGIN,
+    COMMIT,
+    END,
+    MMA_ASYNC,
+    OPERANDS,
+    ROWS,
+    SAME,
+    STEP,
+    SUM_BYTES,
+    attributes_of,
+    panel_layout,
+    sums_type,
+)
+from ...indices.arithmetic import bound_of, divide, value_of
+from ...indices.linear import Linear
+from ...ir.mlir import (
+    ahead_of,
+    ancestors,
+    arith,
+    attributes,
+    i64,
+    ir,
+    is_within,
+    maker,
+    nvgpu,
+    operations,
+    ops_of,
+    scf,
+    vector,
+)
+from ...ir.structured import body_of, element_type, structure
+from ...layouts.layout import Layout
+from ...mapping.processors import for_each
+from ...memory.views import behind, is_view
+from ..boxes import place_of
+from ..panels import Panels
+from .product import Product
+
+NOT_BROUGHT = "{} operands of warp groups are tiles that tensor maps bring"
+BRING = "`promote-to-shared` both with a swizzle, and `map` the copies `to tma`"
+
+
+class GroupProduct(Product):
+    """One for a warp group."""
+
+    by = "threads"
+    unmasked = "stage both operands by `promote-to-shared`, and `map` the copies `to tma`"
+
+    def __init__(self, op: ir.Operation, product: TileProduct, filled: Table[ir.Value, Panels]) -> None:
+        super().__init__(op, product)
+        self.filled, self.taken = filled, OPERANDS[product.kind]
+        self.held = ir.MemRefType(self.array.type)
+        self.outer = self.pieces[-1] if self.pieces else op
+        self.by_instruction = product.sum in self.taken.by_instruction
+
+    def rewrite(self) -> None:
+        n, kind, total = self.product.n, self.held.element_type, prod(self.held.shape)
+        height, depth = ROWS * (total * 2 // n), structure(self.op).extents[self.summed]
+        assert depth is not None
+        whole = sums_type(self.product, height)
+        own, of_thread = (ir.VectorType.get(shape, kind) for shape in (self.held.shape, [height // ROWS, n // 8, 2, 2]))
+        if self.registers is not None:
+            raise self.refused(NOT_BROUGHT.format("left"), BRING)
+        with ahead_of(self.outer):
+            lhs, flipped = self._descriptor(0, height, depth)
+            if flipped:
+                raise self.refused(
+                    "the sum does not run along the rows of the left operand in memory",
+                    "interchange the operands, or transpose the left one in front of the kernel",
+                )
+            rhs, along = self._descriptor(1, n, depth)
+        if fragments.in_parts(self.op):
+            with ahead_of(self.outer):
+                self._add(_as(of_thread, self._multiplied(lhs, rhs, self._zero(whole, of_thread), depth, transposed=along)))
+            return self.outer.erase()
+        loops = self._loops()
+        start = loops[-1] if loops else self.outer
+        fill = self._zeros(start)
+        with ahead_of(start):
+            if fill is None:
+                held = vector.LoadOp(own, self.array, [value_of(0)] * self.held.rank).result
+                sums = _as(whole, vector.ShapeCastOp(of_thread, held).result)
+            else:
+                sums = self._zero(whole, of_thread)
+                fill.erase()
+        made = list[ir.Operation]()
+        for loop in reversed(loops):
+            made.append(_carrying(loop, sums))
+            sums = body_of(made[-1]).arguments[1]
+        flying = not self.by_instruction and bool(made) and OVERLAP in made[-1].attributes
+        with ahead_of(self.outer):
+            last = self._multiplied(lhs, rhs, sums, depth, transposed=along, pending=int(flying))
+        over = self.outer
+        for loop in reversed(made):
+            with ir.InsertionPoint(body_of(loop)):
+                scf.YieldOp([last])
+            last, over = loop.results[0], loop
+            if flying and loop == made[-1]:
+                del loop.attributes[OVERLAP]
+                with ir.InsertionPoint.after(loop):
+                    over = ir.Operation.create(END, attributes={"group": i64(0)})
+        with ir.InsertionPoint.after(over):
+            sums = vector.ShapeCastOp(own, _as(of_thread, last)).result
+            vector.StoreOp(sums, self.array, [value_of(0)] * self.held.rank)
+        self.outer.erase()
+
+    def _multiplied(
+        self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, depth: int, *, transposed: bool, pending: int = 0
+    ) -> ir.Value:
+        """The sums behind the product. NVVM has those that `nvgpu.warpgroup.mma` has not: one instruction after the other."""
+        if not self.by_instruction:
+            made = nvgpu.WarpgroupMmaOp(sums.type, lhs, rhs, sums, waitGroup=pending, transposeB=True if transposed else None)
+            if (became := fragments.given_as(self.op)) is not None:
+                made.attributes[AS_TYPE] = became
+            return made.result
+        word, matrices = ir.IntegerType.get_signless(64), list[tuple[ir.Value, Layout]]()
+        for matrix in (lhs, rhs):
+            lies = tensor_map(maker(matrix).opview.tensorMap.type)
+            assert lies is not None, "a descriptor has a tensor map"
+            matrices.append((_as(word, matrix), panel_layout(lies, 1, depth // self.product.k * SUM_BYTES)))
+        said = {name: ir.Attribute.parse(f"#nvvm.{word}") for name, word in attributes_of(self.product).items()}
+        ir.Operation.create(BEGIN)
+        for byte in range(0, depth // self.product.k * SUM_BYTES, SUM_BYTES):
+            at = list[ir.Value]()
+            for first, places in matrices:
+                more = places.at("address", byte=byte) // STEP
+                at.append(arith.AddIOp(first, arith.constant(word, more)).result if more else first)
+            sums = ir.Operation.create(MMA_ASYNC, [sums.type], [sums, *at], said).results[0]
+        ir.Operation.create(COMMIT)
+        ir.Operation.create(END, attributes={"group": i64(0)})
+        return sums
+
+    # ---- operands -------------------------------------------------------------------------------------------------------
+
+    def _descriptor(self, operand: int, length: int, depth: int) -> tuple[ir.Value, bool]:
+        """Of the warp group's tile: `length` rows or columns of the product, and as many summands. Whether the latter run across
+        the rows of the memory."""
+        on, mine = self.on[operand], self.columns if operand else self.rows
+        tile = self.whole_tile(operand, length, length, depth)
+        buffer, starts, _ = place_of(tile)
+        if buffer not in self.filled:
+            raise self.refused(NOT_BROUGHT.format("right" if operand else "left"), BRING)
+        panels = self.filled[buffer]
+        across = on.index(self.summed) < on.index(mine)
+        row, column = starts[-2], starts[-1]
+        panel, rest = divide(column, panels.box.box[-1])
+        if rest != Linear.of() or (across and row != Linear.of()) or (not across and column != Linear.of()):
+            raise self.refused(
+                "a warp group begins its sum within the tile that is staged",
+                "the sum of its product is as long as that tile: `mma` makes several instructions of it",
+            )
+        kind, space = element_type(tile), ir.MemRefType(tile.type).memory_space
+        if self.product.kind == "tf32":
+            kind = ir.FloatTF32Type.get()
+        if operand and across and not self.taken.transposable:
+            raise self.refused(
+                f"rows of a right operand of {self.product.kind} are rows of the matrix in memory, and the instruction wants "
+                "its columns there",
+                "`pack` the product in front of the kernel: a launch of its own copies the operand as n x k",
+            )
+        if panels.box.swizzle != 128:
+            raise self.refused(
+                f"operands of warp groups are swizzled by 128 bytes, and this one is "
+                f"{f'by {panels.box.swizzle}' if panels.box.swizzle else 'not'}",
+                "`promote-to-shared … swizzle 128`, of tiles whose rows are multiples of 128 bytes",
+            )
+        held, wide = (depth, length) if across else (length, depth)
+        seen = panels.at([bound_of(s) for s in starts[:-2]], bound_of(row), held, bound_of(panel))
+        sizes = [length, depth] if operand == 0 else [depth, length]
+        described = ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {ir.MemRefType.get(sizes, kind, None, space)}>")
+        lies = panels.describing(held, -(-wide // panels.box.box[-1]))
+        return nvgpu.WarpgroupGenerateDescriptorOp(described, seen, lies).result, across
+
+    # ---- the accumulator ------------------------------------------------------------------------------------------------
+
+    def _loops(self) -> list[ir.Operation]:
+        """The loops, innermost first, all of whose iterations add to the sums, and do nothing else with them."""
+        apart = [self.array.owner.operation, *(user for user in self._users() if not is_within(user, self.outer))]
+        around = takewhile(lambda loop: not any(is_within(op, loop) for op in apart), ancestors(self.outer))
+        return [*takewhile(lambda loop: loop.name == "scf.for", around)]
+
+    def _users(self) -> list[ir.Operation]:
+        """Who uses the thread's array, or a part of it, in program order."""
+        function = self.array.owner.operation.parent.operation
+        takes = ((op, [behind(v) for v in op.operands if isinstance(v.type, ir.MemRefType)]) for op in operations(function))
+        return [op for op, buffers in takes if self.array in buffers and not is_view(op)]
+
+    def _zeros(self, start: ir.Operation) -> ir.Operation | None:
+        """The fill with zeros that is all that the array has seen, if it is one."""
+        order = {op: number for number, op in enumerate(operations(self.array.owner.operation.parent.operation))}
+        before = [op for op in self._users() if order[op] < order[start]]
+        if len(before) != 1 or before[0].name != "linalg.fill":
+            return None
+        zero = before[0].operands[0]
+        return before[0] if is_zero_constant(zero) and not str(maker(zero).attributes["value"]).startswith("-") else None
+
+    def _zero(self, whole: ir.Type, of_thread: ir.VectorType) -> ir.Value:
+        if not self.by_instruction:
+            return nvgpu.WarpgroupMmaInitAccumulatorOp(whole).result
+        element = of_thread.element_type
+        zero = ir.IntegerAttr.get(element, 0) if isinstance(element, ir.IntegerType) else ir.FloatAttr.get(element, 0.0)
+        return _as(whole, arith.ConstantOp(of_thread, ir.DenseElementsAttr.get_splat(of_thread, zero)).result)
+
+    def _add(self, sums: ir.Value) -> None:
+        """What a thread has of an accumulator, to its array: 8 columns of a warp's 16 rows at a time."""
+        shape = self.held.shape
+        inner = next(rank for rank in range(1, len(shape) + 1) if prod(shape[-rank:]) == 4)
+        counts, piece = shape[:-inner], ir.VectorType.get(shape[-inner:], self.held.element_type)
+
+        def add(at: Sequence[Linear]) -> None:
+            places = [*(value_of(e) for e in at), *[value_of(0)] * piece.rank]
+            held = vector.LoadOp(piece, self.array, places).result
+            of_sums = iter([place for place, count in zip(places, counts, strict=False) if count > 1])
+            which = [next(of_sums) if size > 1 else value_of(0) for size in ir.VectorType(sums.type).shape[:2]]
+            made = vector.ExtractOp(sums, which, [ir.ShapedType.get_dynamic_size()] * 2).result
+            total = arith.AddFOp(held, vector.ShapeCastOp(piece, made).result).result
+            vector.StoreOp(total, self.array, places)
+
+        for_each(counts, add)
+
+
+def _as(kind: ir.Type, given: ir.Value) -> ir.Value:
+    """An accumulator as what each thread has of it, or back; a descriptor as a number."""
+    return ir.Operation.create(SAME, results=[kind], operands=[given]).results[0]
+
+
+def _carrying(loop: ir.Operation, first: ir.Value) -> ir.Operation:
+    """The loop, carrying a value, in its place; what it yields is still to come."""
+    with ahead_of(loop):
+        made = scf.ForOp(loop.operands[0], loop.operands[1], loop.operands[2], [first]).operation
+    for name, attribute in attributes(loop).items():
+        made.attributes[name] = attribute
+    body = body_of(loop)
+    body.arguments[0].replace_all_uses_with(body_of(made).arguments[0])
+    place = ir.InsertionPoint(body_of(made))
+    for op in ops_of(body)[:-1]:
+        op.detach_from_parent()
+        place.insert(op)
+    loop.erase()
+    return made
