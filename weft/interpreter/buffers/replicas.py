@@ -33,7 +33,7 @@ from ..memory.effects import read, written
 from ..memory.views import behind, is_own_array, is_view
 from ..reductions.scans import running
 from .elements import VECTOR
-from .register_stages import ATTRIBUTE as STAGE
+from .owners.arrays import STAGE
 from .temporaries import REGISTERS, drop_deallocs
 from .tiles import kept_elements, thread_nest
 from .views import all_users, is_temporary, own_array

@@ -26,9 +26,8 @@ from ..mapping.geometry import Geometry
 from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
 from ..memory.layouts import is_shared, space_of, subview
 from ..outlining.kernel import Outlined
-from .owners.arrays import OwnArray, own_array_of
+from .owners.arrays import STAGE, OwnArray, is_stage, own_array_of, staged
 from .owners.digits import Unowned
-from .register_stages import ATTRIBUTE, is_stage
 from .tiles import (
     ThreadTile,
     is_distributed,
@@ -58,15 +57,18 @@ def place_temporaries(
     remarks: list[Remark] = []
     arrays: list[OwnArray] = []
     single_thread = geometry.static_block() == (1, 1, 1)
+    threads = None if None in geometry.static_block() else geometry.threads
     by_op = {one.op: one for one in mapped}
     for alloc in list(operations(kernel.root, "memref.alloc")):
         if is_stage(alloc.results[0]):
+            arrays.append(staged(alloc, threads))
             continue
         kind = ir.MemRefType(alloc.results[0].type)
         drop_deallocs(alloc)
-        kept, why_not = kept_elements(alloc, geometry.threads)
+        kept, why_not = kept_elements(alloc, threads)
         if kind.memory_space is None and kept:
-            alloc.attributes[ATTRIBUTE] = ir.UnitAttr.get()
+            alloc.attributes[STAGE] = ir.UnitAttr.get()
+            arrays.append(staged(alloc, threads))
             makes = "{}: each thread keeps the {} elements that it makes, {}"
             remarks.append(Remark.of(makes, _called(alloc, kind), kept, kind.element_type))
         elif is_in_thread(alloc):

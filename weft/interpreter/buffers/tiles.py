@@ -18,6 +18,7 @@ from ..ir.refusing import describe
 from ..ir.structured import body_of, drop_handles, is_structured, place_of, structure
 from ..mapping.keys import structural_key
 from ..mapping.mapping import (
+    AS_MANY_AS_ITERATIONS,
     LoopDimension,
     Mapped,
     Mapping,
@@ -64,7 +65,9 @@ class ThreadTile:
         def product(sizes: Iterable[int | None]) -> str:
             return "x".join("?" if size in (None, DYNAMIC) else str(size) for size in sizes)
 
-        loops = [f"{product(d.static_trips for d in loop_dimensions(loop))} to `{mapping_of(loop)}`" for loop in self.nest]
+        loops = [
+            f"{product(d.static_trips for d in loop_dimensions(loop))} to `{mapping_of(loop)}`" for loop in self.nest
+        ]
         return f"{', '.join(loops)}, of {product(self.kind.shape)} elements"
 
     @property
@@ -168,20 +171,50 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
     if len(walks) != 1:
         ways = [f"`{mapping_of(op)}` on {describe(op)}" for op in walks.values()]
         return 0, f"ops do not look at it alike, {' and '.join(ways[:2])}" if ways else "nobody looks at it"
-    ((mapping, extents),) = (walk for walk in walks if walk is not None)
-    counts = (threads,) if mapping.every else mapping.counts
-    if mapping.dist is None or None in extents or any(count is None or count < 0 for count in counts):
+    ((mapping, _),) = (walk for walk in walks if walk is not None)
+    kept = (
+        None if mapping.dist is None or min(mapping.counts, default=0) < 0 else slots_of(next(iter(walks.values())), threads)
+    )
+    if kept is None:
         return 0, f"how much of it `{mapping}` gives a thread is not known: that takes counts, and a distribution"
-    if mapping.space == "lanes" and threads != WARP and "warps" not in {around.space for _, around in enclosing_maps(alloc)}:
+    if (
+        mapping.space == "lanes"
+        and threads != WARP
+        and "warps" not in {around.space for _, around in enclosing_maps(alloc)}
+    ):
         return 0, f"`{mapping}` fills it in one warp, and others of the block read it: map the loop around it to warps"
-    units = math.prod(n for n in extents if n is not None) // mapping.vector
-    chunk = mapping.chunk or 1
-    stride = math.prod(count or 1 for count in counts) * chunk
-    kept = -(-units // stride) * chunk * mapping.vector
     kind = ir.MemRefType(alloc.results[0].type).element_type
     if (size := kept * element_bytes(kind)) > OF_A_THREAD:
-        return 0, f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes, and it keeps at most {OF_A_THREAD}"
+        return (
+            0,
+            f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes, and it keeps at most {OF_A_THREAD}",
+        )
     return kept, ""
+
+
+def slots_of(op: ir.Operation, threads: int | None) -> int | None:
+    """How many elements of what its map hands out a thread has at most; None where only a run knows. `threads`: of a block."""
+    mapping, extents = mapping_of(op), [structure(op).extents[d] for d in handed_out(op)]
+    if mapping is None or None in extents:
+        return None
+    units, slots = [n or 0 for n in extents], mapping.vector
+    units[-1:] = [-(-n // mapping.vector) for n in units[-1:]]
+    if mapping.every or len(mapping.axes) < len(units):
+        units = [math.prod(units)]
+    for trips, count in zip(units, (threads,) if mapping.every else mapping.counts, strict=False):
+        count = trips if count == AS_MANY_AS_ITERATIONS else count
+        if count is None or count < 0:
+            return None
+        chunk = chunk_of(trips, count, mapping)
+        slots *= max(-(-trips // max(count * chunk, 1)), 1) * chunk
+    return slots
+
+
+def chunk_of(trips: int, count: int, mapping: Mapping) -> int:
+    """Neighboring iterations that a processor takes, of those that `count` processors share."""
+    if mapping.dist == "block-cyclic":
+        return mapping.chunk or 1
+    return max(-(-trips // count), 1) if mapping.dist == "block" else 1
 
 
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:

@@ -10,8 +10,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, is_per_thread
-from ..buffers.owners.arrays import OwnArray, done_by_all
-from ..buffers.register_stages import RegisterStages, is_stage
+from ..buffers.owners.arrays import OwnArray, done_by_all, emit_rounds
 from ..buffers.tiles import is_distributed, one_each
 from ..buffers.widths import widths
 from ..hardware.lanes import BARRIER
@@ -76,7 +75,6 @@ class Materializer:
         self._arrays = arrays
         self._hardware = hardware
         self._geometry = geometry = hardware.geometry
-        self._staging = RegisterStages()
         self.remarks: list[Remark] = []
         self.shares: list[Owned] = []
         together = 1 if geometry.cluster is None else geometry.cluster.size
@@ -249,10 +247,8 @@ class Materializer:
         def unit(at: Sequence[Linear], own: Table[int, Address]) -> None:
             emit_unit(structured, index(_multi_index(at, space, mapping)), lanes, own)
 
-        if any(one.op == op for array in self._arrays for one in array.rounds):
-            self._staging.emit_rounds(op, mapping, self._hardware.sharers(mapping, space), self._arrays, unit)
-        elif any(map(is_stage, op.operands)):
-            self._staging.emit(op, mapping, self._hardware.sharers(mapping, space), unit)
+        if rounds := [one for array in self._arrays for one in array.rounds if one.op == op]:
+            emit_rounds(rounds, mapping, self._hardware.sharers(mapping, space), unit)
         else:
             whole = _whole_rows(space, mapping)
 
