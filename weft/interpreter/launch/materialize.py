@@ -27,7 +27,6 @@ from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
     AXES,
     IN_WARPS,
-    Mapped,
     Mapping,
     extents,
     handed_out,
@@ -114,7 +113,10 @@ class Materializer:
             elif op.name == "scf.forall":
                 moved, within = self._forall(op, within)
             else:
-                moved = self._structured(op, mapping)
+                moved, structured = [], StructuredOp.of(op)
+                self._units(op, structured, mapping, list)
+                if mapping.vector > 1 or structured.asynchronous is not None:
+                    self.remarks.append(widths(op, structured, mapping.vector))
         placeholders = [(one, op.operands[one.position]) for array in self._arrays for one in array.rounds if one.op == op]
         op.erase()
         for one, placeholder in placeholders:
@@ -166,7 +168,7 @@ class Materializer:
                 ir.InsertionPoint.current.insert(inner)
                 moved.append(inner.operation)
 
-        several = mapping.space != "blocks" and not one_each(Mapped(op, mapping))
+        several = mapping.space != "blocks" and not one_each(op)
         within = within.loop() if several or not mapping.distributes else within
         trips = [d.trips() for d in dimensions]
         alive: list[ir.Value] = []
@@ -211,13 +213,6 @@ class Materializer:
             emit([*at[:along], place, *at[along + 1 :]])
 
         self._distribute(mapping, whole, mine)
-
-    def _structured(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
-        structured = StructuredOp.of(op)
-        self._units(op, structured, mapping, list)
-        if mapping.vector > 1 or structured.asynchronous is not None:
-            self.remarks.append(widths(op, structured, mapping.vector))
-        return []
 
     def _reduction(self, op: ir.Operation, within: Within) -> list[ir.Operation]:
         *around, mapping = within.maps

@@ -18,7 +18,7 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.records import record
-from ...hardware.ampere.fragments import REGISTERS_OF_LHS, instruction_of
+from ...hardware.ampere.fragments import REGISTERS_OF_LHS
 from ...hardware.limits import OF_A_THREAD, WARP
 from ...indices.arithmetic import Bound, inside, less, value_of
 from ...indices.linear import Linear
@@ -27,6 +27,7 @@ from ...ir.functions import name_of
 from ...ir.mlir import ahead_of, ir, is_used, made_by, made_within, memref, operations, producer, users
 from ...ir.refusing import refuse
 from ...ir.structured import body_of
+from ...ir.structured import replace as replace_op
 from ...layouts.layout import Digit
 from ...mapping.mapping import Mapping, is_mapped, loop_dimensions, mapping_of
 from ...mapping.processors import Processors, loop_over, when
@@ -35,7 +36,7 @@ from ...memory.layouts import subview
 from ...memory.views import behind, is_own_array
 from ..elements import Address
 from ..tiles import chunk_of, is_in_thread, slots_of
-from ..views import all_users, drop_dead_view, is_temporary, own_array
+from ..views import all_users, drop_dead_view, is_temporary, own_array, retype
 from .digits import OWN, PROCESSORS, REGISTERS, ROUNDS, Counter, DigitReader, TileAccess, Unowned
 from .reads import read_as_operands
 
@@ -77,11 +78,13 @@ class OwnArray:
     Args:
         shared_out: several threads have the same elements, each a copy: all of them do what writes these.
         rounds: for ops whose map hands it out.
+        holds: how many elements each thread has, in words.
     """
 
     value: ir.Value
     shared_out: bool
     rounds: tuple[Rounds, ...] = ()
+    holds: str = ""
 
 
 def staged(alloc: ir.Operation, threads: int | None) -> OwnArray:
@@ -147,29 +150,41 @@ def emit_rounds(
 
 
 def own_array_of(alloc: ir.Operation) -> OwnArray:
-    """Make a temporary an array of each thread's own, by digits. Raises `Unowned`."""
+    """Make a temporary an array of each thread's own: of tiles of loops over threads, or by what ops access. Raises `Unowned`."""
     kind = ir.MemRefType(alloc.results[0].type)
-    accesses, have, layout = _owned(alloc)
-    parts = [layout.part(access) for access in accesses]
-    if any(access.read for access in accesses):
-        raise Unowned("a body loads from it")
+    try:
+        accesses, have, layout, parts = _owned(alloc, tiles=True)
+    except Unowned as why:
+        try:
+            accesses, have, layout, parts = _owned(alloc)
+            if any(access.read for access in accesses):
+                raise Unowned("a body loads from it")
+        except Unowned:
+            raise why from None
     array = own_array(alloc, ir.MemRefType.get(layout.shape, kind.element_type))
     rounds: list[Rounds] = []
     for access, part in zip(accesses, parts, strict=True):
-        assert access.position is not None, "loads in bodies have become operands"
-        source = access.op.operands[access.position]
         with ahead_of(access.op):
             mine = part.of(access, array)
-            if access.is_handed_out and not access.of_product:
-                rounds.append(Rounds(access.op, access.position, mine, part.walked))
-                mine = memref.AllocaOp(ir.MemRefType.get(access.shape, kind.element_type), [], []).result
-            access.op.operands[access.position] = mine
+            source = access.op.operands[access.position or 0]
+            if access.position is None:
+                retype(access.op.results[0], ir.MemRefType(mine.type))
+                replace_op(access.op, [mine])
+            else:
+                if access.is_handed_out and not access.of_product:
+                    rounds.append(Rounds(access.op, access.position, mine, part.walked))
+                    mine = memref.AllocaOp(ir.MemRefType.get(access.shape, kind.element_type), [], []).result
+                access.op.operands[access.position] = mine
         if access.of_product:
             access.op.attributes[REGISTERS_OF_LHS] = ir.DenseI64ArrayAttr.get(part.registers)
         drop_dead_view(source)
     alloc.erase()
     lanes = prod(who.count for who in have if who.of == "lanes")
-    return OwnArray(array, lanes != WARP or all(who.of != "warps" for who in have), tuple(rounds))
+    everywhere = lanes == WARP and any(who.of == "warps" for who in have)
+    in_copies = not everywhere and all(who.of in ("warps", "lanes") for who in have)
+    many = [layout.shape[: len(layout.pieces)], layout.tile]
+    holds = " of ".join("x".join(map(str, shape)) for shape in many if shape)
+    return OwnArray(array, in_copies, tuple(rounds), holds)
 
 
 def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
@@ -203,9 +218,7 @@ def read_owned_as_operands(root: ir.Operation) -> bool:
         loads = [user for user in all_users(alloc.results[0]) if user.name == "memref.load"]
         if loads and is_temporary(alloc.results[0]) and not is_in_thread(alloc):
             try:
-                accesses, _, layout = _owned(alloc)
-                for access in accesses:
-                    layout.part(access)
+                accesses, *_ = _owned(alloc)
             except Unowned:
                 continue
             read = [access.read for access in accesses if access.read is not None]
@@ -214,25 +227,31 @@ def read_owned_as_operands(root: ir.Operation) -> bool:
     return changed
 
 
-def _owned(alloc: ir.Operation) -> tuple[list[TileAccess], list[Digit], _ArrayLayout]:
-    """The accesses of a temporary, if they agree on the owners of its elements; these processors, and how the array lies. Raises
-    `Unowned`."""
-    kind = ir.MemRefType(alloc.results[0].type)
-    if not kind.has_static_shape:
-        raise Unowned("its size is known only at run time")
-    accesses = DigitReader(alloc).accesses()
-    owners = [access.owners(kind.shape) for access in accesses]
-    if not owners or any(other != owners[0] for other in owners):
-        raise Unowned("it is cut in different ways")
-    have = [digit for digit in owners[0].digits if digit.of != OWN]
-    for access in accesses:
-        if access.writes and not all(_among(who, have) for who in access.by):
+def _owned(
+    alloc: ir.Operation, *, tiles: bool = False
+) -> tuple[list[TileAccess], list[Digit], _ArrayLayout, list[_Part]]:
+    """The accesses of a temporary, if they agree on the owners of its elements; these processors, how the array lies, and the part
+    of it that each access has. Raises `Unowned`. `tiles`: accesses are the tiles that loops over threads take."""
+    reader, kind = DigitReader(alloc), ir.MemRefType(alloc.results[0].type)
+    accesses = reader.tiles() if tiles else reader.accesses()
+    if not accesses or not kind.has_static_shape:
+        raise Unowned("its size is known only at run time" if accesses else "nobody takes a tile of it")
+    ways = {access.owners(kind.shape): access.cut for access in reversed(accesses)}
+    if len(ways) > 1:
+        other, one = [*ways.values()][-2:]
+        raise Unowned(
+            "threads look at each other's parts" if one == other else f"it is cut in two ways, {one}; and {other}"
+        )
+    have = [digit for digit in next(iter(ways)).digits if digit.of != OWN]
+    alike = tiles and len({access.by for access in accesses}) == 1  # each reads what it has written
+    for access in accesses if not alike else ():
+        if (tiles or access.writes) and not all(_among(who, have) for who in access.by):
             raise Unowned("it is written by some of the threads that have its elements")
     layout = _ArrayLayout.of(accesses)
     elements = prod(layout.shape)
-    if elements * element_bytes(kind.element_type) > OF_A_THREAD:
+    if not tiles and elements * element_bytes(kind.element_type) > OF_A_THREAD:
         raise Unowned(f"a thread would have {elements} elements of it")
-    return accesses, have, layout
+    return accesses, have, layout, list(map(layout.part, accesses))
 
 
 def _among(who: Digit, have: Sequence[Digit]) -> bool:
@@ -297,9 +316,7 @@ class _ArrayLayout:
         if not found:
             raise Unowned("nobody takes a tile of it")
         loops = [sum(d.of in a.counters and d.count > 1 for d in a.own) for a in found]
-        access, _ = max(
-            zip(found, loops, strict=True), key=lambda one: (instruction_of(one[0].op) is not None, -one[1])
-        )
+        access, _ = max(zip(found, loops, strict=True), key=lambda one: (one[0].by_instruction, -one[1]))
         pieces: list[Digit] = []
         for loop in access.loops:
             if (mapping := mapping_of(loop)) is None or mapping.distributes:
@@ -308,9 +325,7 @@ class _ArrayLayout:
                 mine = [d for d in access.own if d.of in access.counters and access.counters[d.of].variable == variable]
                 if len(mine) > 1:
                     raise Unowned("a loop over registers walks along several axes of it")
-                if (mine and mine[0].count > 1) or (
-                    instruction_of(access.op) is not None and dimension.static_trips == 1
-                ):
+                if (mine and mine[0].count > 1) or (access.by_instruction and dimension.static_trips == 1):
                     pieces += mine or [Digit("0", 1, OWN, 1, 1)]
         return cls(tuple(pieces), access.tile)
 

@@ -17,7 +17,7 @@ a tile have its largest element, each a copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -28,16 +28,26 @@ from ...indices.arithmetic import divide, index_of, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
 from ...indices.values import KnownIndices
 from ...ir.affine_maps import dimension_of
-from ...ir.mlir import ancestors, constant_of, ir
+from ...ir.mlir import ancestors, constant_of, ir, users
+from ...ir.refusing import Remark
 from ...ir.structured import body_of, is_structured, parts_of, place_of, shape_of, structure
 from ...layouts.layout import Digit, Layout
-from ...mapping.mapping import Mapped, Mapping, handed_out, is_shared_reduction, loop_dimensions, mapping_of
+from ...mapping.mapping import (
+    Mapping,
+    handed_out,
+    is_shared_reduction,
+    loop_dimensions,
+    mapping_of,
+    nested_maps,
+)
 from ...memory.effects import written
-from ..tiles import one_each
+from ...memory.layouts import kept_dimensions
+from ..tiles import ThreadTile, one_each, tiles_of, whole_users
+from ..views import all_users, takes_any_layout
 from .reads import BodyRead, body_read
 
-PROCESSORS = ("warps", "lanes")
-"""Numbers of which digits are processors; all others are each thread's own."""
+PROCESSORS = ("warps", "lanes", "threads", "threads x", "threads y", "threads z")
+"""Numbers of which digits are processors (`threads`: in the order of a block); all others are each thread's own."""
 ELEMENTS, REGISTERS, OWN = "elements", "registers", "own"
 """Of a tile, in order; of an instruction's operand; and all that is a thread's own, where that is not told apart."""
 ROUNDS = ("round 0", "round 1", "round 2")
@@ -45,7 +55,7 @@ ROUNDS = ("round 0", "round 1", "round 2")
 
 
 class Unowned(Exception):
-    """Why the elements of a temporary have no owners."""
+    """Why the elements of a temporary have no owners, in words or as a remark."""
 
 
 @record
@@ -65,9 +75,11 @@ class Counter:
 
 @record
 class TileAccess:
-    """An op's operand, which is (a part of) a temporary.
+    """An op's operand, which is (a part of) a temporary; or a view of one, whatever its thread does with it.
 
     Args:
+        op: the op, or the view.
+        position: which operand; None of a view, and of a load in a body.
         loops: those around the op in the temporary's scope, outermost first.
         shape: of the part.
         outer: where the part begins, by axis ("0", "1", …), in digits of processors and of `counters`.
@@ -81,10 +93,14 @@ class TileAccess:
     loops: tuple[ir.Operation, ...]
     shape: tuple[int, ...]
     outer: Layout
+    counters: dict[str, Counter]
     inner: Layout
     by: tuple[Digit, ...]
-    counters: dict[str, Counter]
     read: BodyRead | None = None
+
+    @property
+    def is_view(self) -> bool:
+        return self.position is None and self.read is None
 
     @property
     def own(self) -> list[Digit]:
@@ -103,7 +119,23 @@ class TileAccess:
     @property
     def tile(self) -> tuple[int, ...]:
         """What of it lies side by side for a thread, along each axis."""
+        if self.is_view:
+            return self.shape
         return tuple(self.inner.restricted(str(axis)).count(ELEMENTS) for axis in range(len(self.shape)))
+
+    @property
+    def by_instruction(self) -> bool:
+        """Whether an instruction of tensor cores takes it."""
+        takers = all_users(self.op.results[0]) if self.is_view else (self.op,)
+        return any(instruction_of(op) is not None for op in takers)
+
+    @property
+    def cut(self) -> str:
+        """How many parts go to which processors, one loop after the other, and how large they are, in words."""
+        mapped = [(loop, mapping) for loop in self.loops if (mapping := mapping_of(loop)) is not None]
+        trips = [[d.static_trips or "?" for d in loop_dimensions(loop)] for loop, _ in mapped]
+        loops = [f"{'x'.join(map(str, n))} to `{mapping}`" for (_, mapping), n in zip(mapped, trips, strict=True)]
+        return f"{', '.join(loops)}, of {'x'.join(map(str, self.shape))} elements"
 
     @property
     def of_product(self) -> bool:
@@ -120,7 +152,7 @@ class TileAccess:
             for digit in sorted(found.restricted(str(axis)).digits, key=lambda d: d.stride):
                 below = below * digit.count if digit.stride == below else 0
             if below != size:
-                raise Unowned("the parts of it that are accessed overlap, or leave elements out")
+                raise Unowned("the parts of it that are looked at overlap, or leave elements out")
         return found
 
 
@@ -136,30 +168,74 @@ class DigitReader:
         self.known: list[tuple[ir.Operation, list[Digit]]] = []
 
     def accesses(self) -> list[TileAccess]:
-        """All accesses. Raises `Unowned`."""
+        """Of all ops. Raises `Unowned`."""
         return [self._access(*found) for found in _users(self.buffer)]
 
+    def tiles(self) -> list[TileAccess]:
+        """Of loops over threads, whatever a thread does with its tile. Raises `Unowned`, as where anything else accesses it."""
+        for op in whole_users(self.buffer):
+            raise Unowned(Remark.of("{} looks at all of it", op))
+        tiles = tiles_of(self.buffer)
+        for tile in tiles:
+            if not takes_any_layout(tile.view, strides=True):
+                names = sorted({user.name for user in users(tile.view.results[0])})
+                raise Unowned(f"a view of it goes to {', '.join(names)}")
+            for _, inner in nested_maps(tile.nest[-1]):
+                raise Unowned(f"`{inner}` hands a tile of it to several threads")
+            if not tile.kind.has_static_shape:
+                raise Unowned("its tiles have no static size")
+        found = list(map(self._tile, tiles))
+        if not all(counter.mapped for one in found for counter in one.counters.values()):
+            raise Unowned("which part a thread looks at changes within a loop")
+        return found
+
+    def _tile(self, tile: ThreadTile) -> TileAccess:
+        rank, shape = ir.MemRefType(self.buffer.type).rank, tuple(tile.kind.shape)
+        axes, offsets, sizes = list(range(rank)), [Linear.of(0)] * rank, [1] * rank
+        around = (op for op in ancestors(tile.view) if mapping_of(op) is not None or op.name == "scf.for")
+        loops, by = self._around(around)
+        for view in tile.views(self.buffer):
+            _, taken, steps = place_of(view)
+            if set(steps) != {1}:
+                raise Unowned("a view of it takes other elements than a tile's")
+            for axis, start in zip(axes, parts_of(view)[0], strict=True):
+                offsets[axis] = offsets[axis] + self.forms.number(start)
+            axes = [axes[d] for d in kept_dimensions(taken, ir.MemRefType(view.results[0].type))]
+        for axis, size in zip(axes, shape, strict=True):
+            sizes[axis] = size
+        inner = Layout(tuple(map(_elements, range(rank), sizes)))
+        return TileAccess(tile.view, None, loops, shape, *self._outer(offsets), inner, tuple(by))
+
     def _access(self, user: ir.Operation, position: int, views: Sequence[ir.Operation]) -> TileAccess:
-        around = [loop for loop in ancestors(user) if loop not in self.outside and not is_structured(loop)]
-        loops = tuple(reversed(around))
-        by = [who for loop in loops for who in self._processors(loop)]
+        loops, by = self._around(ancestors(user))
         read = body_read(user, self.forms) if user.name == "memref.load" else None
         op = user if read is None else read.op
         if not is_structured(op):
-            raise Unowned(f"{op.name} accesses it")
+            raise Unowned(f"{op.name} looks at it")
         walked = [dimension_of(e) for e in structure(op).maps[position].results] if read is None else read.walked
         shape = tuple(n or 0 for n in shape_of(op.operands[position])) if read is None else read.shape
         offsets = [Linear.of(0) for _ in shape] if read is None else list(read.starts)
         for view in views:
             offsets = [before + self.forms.number(own) for before, own in zip(offsets, parts_of(view)[0], strict=True)]
-        outer = Layout(tuple(digit for axis, form in enumerate(offsets) for digit in self._digits(str(axis), form)))
         mapping = mapping_of(op)
         if mapping is not None and mapping.distributes and not is_shared_reduction(op):
             by += numbers_of(mapping)
         of_product = read is None and position == 0 and instruction_of(op) is not None
         inner = Layout(tuple(_of_fragment(op, walked, shape) if of_product else _inner(op, walked, shape)))
-        counters = {name: counter for name, counter in self.counters.items() if name in {d.of for d in outer.digits}}
-        return TileAccess(op, position if read is None else None, loops, shape, outer, inner, tuple(by), counters, read)
+        number = position if read is None else None
+        return TileAccess(op, number, loops, shape, *self._outer(offsets), inner, tuple(by), read)
+
+    def _outer(self, offsets: Sequence[Linear]) -> tuple[Layout, dict[str, Counter]]:
+        """Where a part begins, and the counters of loops of a thread's own in that. Raises `Unowned`."""
+        outer = Layout(tuple(digit for axis, form in enumerate(offsets) for digit in self._digits(str(axis), form)))
+        names = {d.of for d in outer.digits}
+        return outer, {name: counter for name, counter in self.counters.items() if name in names}
+
+    def _around(self, ops: Iterable[ir.Operation]) -> tuple[tuple[ir.Operation, ...], list[Digit]]:
+        """Of ops around an access, those in the temporary's scope, outermost first, and the processors that share them. Raises
+        `Unowned`."""
+        around = [op for op in ops if op not in self.outside and not is_structured(op)][::-1]
+        return tuple(around), [who for loop in around for who in self._processors(loop)]
 
     def _processors(self, loop: ir.Operation) -> list[Digit]:
         """The processors that share a loop, the variables of which become numbers. Raises `Unowned`."""
@@ -178,28 +254,21 @@ class DigitReader:
                 return
             bounds = [(low, by, trips)]
         elif loop.name != "scf.forall" or mapping is None:
-            raise Unowned(f"{loop.name} is around what accesses it")
+            raise Unowned(f"{loop.name} stands around what looks at it")
         else:
             dimensions = loop_dimensions(loop)
-            if mapping.distributes and not one_each(Mapped(loop, mapping)):
-                raise Unowned("a thread owns several tiles of it")
-            if mapping.space == "warpgroups" and len(dimensions) == len(
-                mapping.counts
-            ):  # as many as there are iterations
-                counts = zip(mapping.counts, dimensions, strict=True)
-                mapping = replace(mapping, counts=tuple(n if n > 0 else d.static_trips or n for n, d in counts))
-            numbers = numbers_of(mapping) if mapping.distributes else numbers
-            bounds = [(d.lower, d.step, d.static_trips) for d in dimensions]
-            if len(numbers) != len(bounds):
-                raise Unowned(f"`{mapping}` hands it out in another way")
+            by_axis = len(mapping.axes) == len(dimensions)  # else a number depends on how many iterations there are
+            bounds = [(d.lower, d.step, d.most_trips if by_axis else d.static_trips) for d in dimensions]
+            if mapping.distributes:
+                if not one_each(loop):
+                    raise Unowned("a thread owns several tiles of it")
+                numbers = numbers_of(mapping, [trips or 0 for _, _, trips in bounds])
         for variable, number, (low, by, trips) in zip(variables, numbers, bounds, strict=True):
             if trips is None or not isinstance(low, int) or not isinstance(by, int):
                 raise Unowned("how many iterations a loop around has is known only at run time")
             symbol = self.forms.fresh("loop", NOTHING, 0, max(trips - 1, 0))
             self.forms.bind(variable, Linear.of(symbol) * by + low)
-            self.numbers[symbol] = (
-                Digit("", 0, symbol.name, 1, trips) if number is None else replace(number, count=trips)
-            )
+            self.numbers[symbol] = replace(number or Digit("", 0, symbol.name, 1, trips), count=trips)
             if number is None:
                 self.counters[symbol.name] = Counter(variable, low, by, trips, mapping is not None)
             else:
@@ -208,27 +277,27 @@ class DigitReader:
     def _digits(self, axis: str, form: Linear) -> Iterator[Digit]:
         """The digits of an offset. Raises `Unowned`."""
         if form.constant:
-            raise Unowned("a part of it begins at an offset")
-        floors = [(term, c) for term, c in form.terms.items() if isinstance(term, Floor)]
+            raise Unowned("threads look at each other's parts")
         for symbol in dict.fromkeys(form.symbols()):
             if symbol not in self.numbers:
-                raise Unowned("which part of it is accessed is known only at run time")
-            number = self.numbers[symbol]
-            mine = [(floor, c) for floor, c in floors if symbol in floor.numerator.symbols()]
-            low, high, divisor = form.terms.get(symbol, 0), 0, number.count
-            if mine:
-                (floor, c), *more = mine
-                divisor, high = floor.divisor, c + low * floor.divisor
-                plain = not more and floor.numerator == Linear.of(symbol) and number.count % divisor == 0
-                if not plain or number.of not in PROCESSORS:
+                raise Unowned("which part of it is looked at is known only at run time")
+            number, stride, below = self.numbers[symbol], form.terms.get(symbol, 0), 1
+            floors = [(t, c) for t, c in form.terms.items() if isinstance(t, Floor) and symbol in t.numerator.symbols()]
+            plain = not floors or (number.of in PROCESSORS and all(t.numerator == Linear.of(symbol) for t, _ in floors))
+            ends = [*sorted((t.divisor, c) for t, c in floors), (number.count, 0)]
+            for divisor, c in ends:  # a digit below each divisor
+                if not plain or divisor % below:
                     raise Unowned("its subscripts are too involved")
-            if min(low, high) < 0:
-                raise Unowned("a part of it is accessed backwards")
-            if low:
-                yield replace(number, axis=axis, stride=low, count=divisor)
-            if high:
-                count = number.count // divisor
-                yield replace(number, axis=axis, stride=high, divisor=number.divisor * divisor, count=count)
+                if stride < 0:
+                    raise Unowned("threads look at each other's parts")
+                count = divisor // below
+                if stride:
+                    yield replace(number, axis=axis, stride=stride, divisor=number.divisor * below, count=count)
+                stride, below = stride * count + c, divisor
+
+
+def _elements(axis: int, count: int) -> Digit:
+    return Digit(str(axis), 1, ELEMENTS, 1, count)
 
 
 def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
@@ -239,7 +308,7 @@ def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence
     names = {"lane": "lanes", "register": REGISTERS, "element": ELEMENTS}
     for held in product.fragments[0].restricted("column").digits:
         yield replace(held, axis=str(along), of=names[held.of])
-    yield from (Digit(str(axis), 1, ELEMENTS, 1, size) for axis, size in enumerate(shape) if axis != along)
+    yield from (_elements(axis, size) for axis, size in enumerate(shape) if axis != along)
 
 
 def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
@@ -253,30 +322,45 @@ def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int])
             raise Unowned(f"`{mapping}` hands it out in another way")
     for axis, (d, size) in enumerate(zip(walked, shape, strict=True)):
         if mapping is None or d not in over:
-            yield Digit(str(axis), 1, ELEMENTS, 1, size)
+            yield _elements(axis, size)
             continue
         place = over.index(d)
         number, vector = numbers[place], mapping.vector if d == handed[-1] else 1
         each = vector * number.count
         if size % each:
             raise Unowned(f"`{mapping}` gives some threads more of it than others")
-        yield Digit(str(axis), 1, ELEMENTS, 1, vector)
+        yield _elements(axis, vector)
         yield replace(number, axis=str(axis), stride=vector)
         yield Digit(str(axis), each, ROUNDS[place], 1, size // each)
 
 
-def numbers_of(mapping: Mapping) -> list[Digit]:
-    """Which digits of processors' numbers the axes of a map are, of no coordinate yet. Raises `Unowned`."""
-    if mapping.space not in ("warps", "lanes", "warpgroups", "quarters") or any(count < 1 for count in mapping.counts):
-        raise Unowned(f"`{mapping}` hands it out in another way")
+def numbers_of(mapping: Mapping, trips: Sequence[int] = ()) -> list[Digit]:
+    """Which digits of processors' numbers the axes of a map are, of no coordinate yet. Raises `Unowned`.
+
+    `trips`: of a loop, each of whose iterations one processor has: a digit for each of its dimensions.
+    """
     counts = dict(zip(mapping.axes, mapping.counts, strict=True))
-    if mapping.space == "lanes":
-        return [Digit("", 0, "lanes", WARP // n if axis == "y" else 1, n) for axis, n in counts.items()]
-    each = (
-        GROUP_WARPS if mapping.space == "warpgroups" else 1
-    )  # groups and their quarters are digits of a warp's number
-    below = {axis: each * prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
-    return [Digit("", 0, "warps", below[axis], n) for axis, n in counts.items()]
+    if len(trips) == len(counts):  # as many as there are iterations, where no number is given
+        counts = {axis: n if n > 0 else most for (axis, n), most in zip(counts.items(), trips, strict=True)}
+    spaces = ("warps", "lanes", "warpgroups", "quarters", *(["threads"] if trips else ()))
+    if mapping.space not in spaces or mapping.ordered or any(count < 1 for count in counts.values()):
+        raise Unowned(f"`{mapping}` hands it out in another way")
+    if mapping.space == "threads":
+        found = [Digit("", 0, f"threads {axis}", 1, n) for axis, n in counts.items()] or [
+            Digit("", 0, "threads", 1, prod(trips))
+        ]
+    elif mapping.space == "lanes":
+        found = [Digit("", 0, "lanes", WARP // n if axis == "y" else 1, n) for axis, n in counts.items()]
+    else:
+        each = (
+            GROUP_WARPS if mapping.space == "warpgroups" else 1
+        )  # groups and their quarters are digits of a warp's number
+        below = {axis: each * prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
+        found = [Digit("", 0, "warps", below[axis], n) for axis, n in counts.items()]
+    if len(found) < len(trips):  # its iterations are counted row by row
+        only = found[0]
+        found = [replace(only, divisor=only.divisor * prod(trips[d + 1 :]), count=n) for d, n in enumerate(trips)]
+    return found
 
 
 def _users(
