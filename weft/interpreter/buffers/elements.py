@@ -71,18 +71,15 @@ class StructuredOp:
     def wide(self, number: int, lanes: int) -> bool:
         """Whether the op's last dimension walks `lanes` aligned neighbours of this operand."""
         if (number, lanes) not in self._wide:
-            self._wide[number, lanes] = self._walks(number, lanes)
+            walked, last = list(map(dimension_of, self.maps[number].results)), self.maps[number].n_dims - 1
+            alone = None not in walked and walked[-1:] == [last] and walked.count(last) == 1
+            self._wide[number, lanes] = alone and aligned_rows(self.operands[number], lanes)
         return self._wide[number, lanes]
 
     def at_once(self, number: int, lanes: int) -> int:
         """How many of `lanes` neighbours in this operand one access has: as many as are 16 bytes; 1 where they are not aligned."""
         n = min(lanes, most_lanes(element_type(self.operands[number])))
         return n if n > 1 and self.wide(number, n) else 1
-
-    def _walks(self, number: int, lanes: int) -> bool:
-        walked, last = list(map(dimension_of, self.maps[number].results)), self.maps[number].n_dims - 1
-        alone = None not in walked and walked[-1:] == [last] and walked.count(last) == 1
-        return alone and aligned_rows(self.operands[number], lanes)
 
     def lies_apart(self, number: int) -> bool:
         """Whether neighbours along the op's last dimension are not neighbours in this operand's memory."""

@@ -15,7 +15,7 @@ from ...dsl.records import record
 from ..indices.arithmetic import constant, value_of
 from ..indices.linear import Linear, Symbol
 from ..ir.copying import copy_to
-from ..ir.mlir import ahead_of, arith, ir, is_within, linalg, maker, memref, operations
+from ..ir.mlir import ahead_of, arith, ir, linalg, made_within, memref, operations
 from ..ir.refusing import describe
 from ..ir.structured import body_of, generic
 from ..loops.forall import end_of, make_forall
@@ -72,7 +72,7 @@ class LoopTile:
 
 def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value]]:
     """What in a loop uses the buffer called so, or a view of it. Raises W0330, and W0468 where something else may touch it."""
-    accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not is_within_value(v, loop)]
+    accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not made_within(v, loop)]
     mine = [(op, value) for op, value in accesses if called(value) == name]
     if not mine:
         there = ", ".join(dict.fromkeys(filter(None, (called(value) for _, value in accesses))))
@@ -121,12 +121,6 @@ def tile_of(
     spans = [[form.bounds() for form in axis] for axis in zip(*certain, strict=True)] or [[]] * len(shape)
     inside = tuple((any(low == 0 for low, _ in s), any(high == n - 1 for _, high in s)) for s, n in zip(spans, shape, strict=True))
     return LoopTile(buffer, tuple(first), tuple(shape), place, indices, written, read, inside)
-
-
-def is_within_value(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether a value is made inside the loop."""
-    made = maker(value)
-    return made == loop or is_within(made, loop)
 
 
 def _start(form: Linear, indices: LoopIndices, name: str, op: ir.Operation) -> Linear:

@@ -33,7 +33,7 @@ from ..memory.effects import read, written
 from ..memory.views import behind, is_own_array, is_view
 from ..reductions.scans import running
 from .elements import VECTOR
-from .register_stages import ATTRIBUTE as STAGE
+from .owners.arrays import STAGE
 from .temporaries import REGISTERS, drop_deallocs
 from .tiles import kept_elements, thread_nest
 from .views import all_users, is_temporary, own_array
@@ -75,9 +75,10 @@ def replicate(root: ir.Operation) -> list[Remark]:
                         del op.attributes[mark]
                 op.attributes[VECTOR] = i64(1)
         sharing = next((_copying(op) for op in writers if is_shared_reduction(op)), None)
-        for copy in [op for op in all_users(buffer) if _is_left(op) and op not in writing and not is_mapped(op)]:
-            if sharing is not None:  # all have what is copied: each of them copies a part
-                copy.attributes[ATTRIBUTE] = sharing.attribute()
+        for op in all_users(buffer):
+            takes = isinstance(op.opview, linalg.CopyOp) or ATOMIC in op.attributes  # a result to its place
+            if sharing is not None and takes and op not in writing and not is_mapped(op):  # all have it: each of them takes a part
+                op.attributes[ATTRIBUTE] = sharing.attribute()
         name = name_of(buffer)
         for loop in thread_nest(alloc)[:1]:
             alloc.move_before(loop)
@@ -183,19 +184,9 @@ def _sources(op: ir.Operation) -> list[ir.Operation | None]:
     return [producer(behind(buffer)) for buffer in read(op)]
 
 
-def _is_copy(op: ir.Operation) -> bool:
-    """Whether the op is a structured copy."""
-    return isinstance(op.opview, linalg.CopyOp)
-
-
-def _is_left(op: ir.Operation) -> bool:
-    """Whether the op takes a result to its place: copies it there, or combines it with what is there."""
-    return _is_copy(op) or ATOMIC in op.attributes
-
-
 def _is_started(op: ir.Operation) -> bool:
     """Whether the op fills or copies: what a reduction starts from."""
-    return op.name == "linalg.fill" or (_is_copy(op) and not is_mapped(op))
+    return op.name == "linalg.fill" or (isinstance(op.opview, linalg.CopyOp) and not is_mapped(op))
 
 
 def _is_everybodys(op: ir.Operation) -> bool:

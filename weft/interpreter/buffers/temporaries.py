@@ -11,10 +11,9 @@ own of one shared buffer, so that iterations stay independent of each other, who
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ...dsl.diagnostics import WeftError, fail
-from ..hardware.limits import OF_A_THREAD, WARP
+from ..hardware.limits import OF_A_THREAD
 from ..indices.arithmetic import divide, index_of, value_of
 from ..indices.linear import Linear
 from ..ir.element_sizes import bytes_of
@@ -23,33 +22,27 @@ from ..ir.mlir import ahead_of, ir, is_used, memref, operations, users
 from ..ir.refusing import Name, Remark, describe
 from ..ir.structured import body_of
 from ..mapping.geometry import Geometry
-from ..mapping.mapping import LoopDimension, Mapped, Mapping, enclosing_maps, loop_dimensions, mapping_of, nested_maps
+from ..mapping.mapping import LoopDimension, Mapping, enclosing_maps, loop_dimensions, mapping_of
 from ..memory.layouts import is_shared, space_of, subview
 from ..outlining.kernel import Outlined
-from .owners.arrays import OwnArray, own_array_of
+from .owners.arrays import STAGE, OwnArray, is_stage, own_array_of, staged
 from .owners.digits import Unowned
-from .register_stages import ATTRIBUTE, is_stage
 from .tiles import (
     ThreadTile,
     is_distributed,
     is_in_thread,
     kept_elements,
-    moves_with_a_loop,
-    one_each,
-    ownership,
     thread_nest,
     tiles_of,
     whole_users,
 )
-from .views import all_users, drop_dead_view, named_like, own_array, retype, takes_any_layout
+from .views import all_users, named_like, own_array, retype
 
 REGISTERS = "weft.registers"
 """On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
 
 
-def place_temporaries(
-    kernel: Outlined, mapped: Sequence[Mapped], geometry: Geometry
-) -> tuple[list[Remark], list[OwnArray]]:
+def place_temporaries(kernel: Outlined, geometry: Geometry) -> tuple[list[Remark], list[OwnArray]]:
     """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each, and the arrays
     whose elements are owned by digits.
 
@@ -58,15 +51,17 @@ def place_temporaries(
     remarks: list[Remark] = []
     arrays: list[OwnArray] = []
     single_thread = geometry.static_block() == (1, 1, 1)
-    by_op = {one.op: one for one in mapped}
+    threads = None if None in geometry.static_block() else geometry.threads
     for alloc in list(operations(kernel.root, "memref.alloc")):
         if is_stage(alloc.results[0]):
+            arrays.append(staged(alloc, threads))
             continue
         kind = ir.MemRefType(alloc.results[0].type)
         drop_deallocs(alloc)
-        kept, why_not = kept_elements(alloc, geometry.threads)
+        kept, why_not = kept_elements(alloc, threads)
         if kind.memory_space is None and kept:
-            alloc.attributes[ATTRIBUTE] = ir.UnitAttr.get()
+            alloc.attributes[STAGE] = ir.UnitAttr.get()
+            arrays.append(staged(alloc, threads))
             makes = "{}: each thread keeps the {} elements that it makes, {}"
             remarks.append(Remark.of(makes, _called(alloc, kind), kept, kind.element_type))
         elif is_in_thread(alloc):
@@ -77,7 +72,7 @@ def place_temporaries(
         elif single_thread:
             _per_thread(alloc, kind)
         else:
-            remarks.append(_place(alloc, kind, by_op, why_not, arrays))
+            remarks.append(_place(alloc, kind, why_not, arrays))
     return remarks, arrays
 
 
@@ -117,42 +112,23 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
     alloc.erase()
 
 
-def _place(
-    alloc: ir.Operation, kind: ir.MemRefType, by_op: dict[ir.Operation, Mapped], not_kept: str, arrays: list[OwnArray]
-) -> Remark:
+def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list[OwnArray]) -> Remark:
     """`not_kept`: why threads do not keep the elements that they make, of what no loops over threads cut."""
-    tiles, reason = _private_tiles(alloc, by_op)
-    buffer = alloc.results[0]
-    called = _called(alloc, kind)
-    if tiles:
-        own = ir.MemRefType.get(tiles[0].kind.shape, kind.element_type)
-        walked = [tile.pieces(buffer) for tile in tiles]  # while all their views are there
-        pieces = [dimension.static_trips or 0 for _, dimension in walked[0]]
-        array = own_array(alloc, ir.MemRefType.get([*pieces, *own.shape], kind.element_type))
-        for tile, mine in zip(tiles, walked, strict=True):
-            view, source = tile.view.results[0], tile.view.operands[0]
-            with ahead_of(tile.view):
-                indices = [value_of(iteration(variable, dimension)) for variable, dimension in mine]
-                places = [[*indices, *[0] * own.rank], [*[1] * len(pieces), *own.shape], [1] * (len(pieces) + own.rank)]
-                part = subview(array, places, own) if pieces else array
-            retype(view, ir.MemRefType(part.type))
-            view.replace_all_uses_with(part)
-            tile.view.erase()
-            drop_dead_view(source)
-        alloc.erase()
-        arrays.append(OwnArray(array, _in_copies([by_op[loop].mapping for loop in tiles[0].nest])))
-        many = " of ".join("x".join(map(str, shape)) for shape in (pieces, own.shape) if shape)
-        return Remark.of("{}: each thread keeps its {} part, {}, to itself", called, many, kind.element_type)
+    buffer, called = alloc.results[0], _called(alloc, kind)
     try:
         arrays.append(own_array_of(alloc))
-    except Unowned:
-        pass
+    except Unowned as unowned:
+        (reason,) = unowned.args
     else:
-        many = "x".join(map(str, ir.MemRefType(arrays[-1].value.type).shape))
         copies = ", in a copy of each that has it" * arrays[-1].shared_out
-        return Remark.of("{}: each thread keeps its {} elements, {}, to itself{}", called, many, kind.element_type, copies)
+        said = "{}: each thread keeps its {} part, {}, to itself{}"
+        return Remark.of(said, called, arrays[-1].holds, kind.element_type, copies)
     if REGISTERS in alloc.attributes:
-        loose = [op for op in all_users(buffer) if not is_in_thread(op) and (own := mapping_of(op)) is not None and own.distributes]
+        loose = [
+            op
+            for op in all_users(buffer)
+            if not is_in_thread(op) and (own := mapping_of(op)) is not None and own.distributes
+        ]
         by_loops = [tile for tile in tiles_of(buffer) if is_distributed(tile.nest[-1])]
         why = not_kept if whole_users(buffer) else str(reason)
         raise _not_in_registers(kind, why, *loose[:1], *(by_loops[:1] if loose else ()))
@@ -162,41 +138,6 @@ def _place(
     )
     retype(alloc.results[0], shared)
     return Remark.of("{}: in shared memory, {} bytes ({})", called, size, reason)
-
-
-def _private_tiles(alloc: ir.Operation, by_op: dict[ir.Operation, Mapped]) -> tuple[list[ThreadTile], Remark | str]:
-    """All tiles of a temporary if each thread only ever looks at its own one; else none, and why."""
-    buffer = alloc.results[0]
-    for user in whole_users(buffer):
-        return [], Remark.of("{} looks at all of it", user)
-    tiles = tiles_of(buffer)
-    for tile in tiles:
-        if not takes_any_layout(tile.view, strides=True):
-            return [], f"a view of it goes to {', '.join(sorted({u.name for u in users(tile.view.results[0])}))}"
-        for _, inner in nested_maps(tile.nest[-1]):
-            return [], f"`{inner}` hands a tile of it to several threads"
-        if moves_with_a_loop(tile, buffer):
-            return [], "which part a thread looks at changes within a loop"
-    if not tiles:
-        return [], "nobody takes a tile of it"
-    owned = [ownership(tile, by_op) for tile in tiles]
-    if other := [tile for tile, who in zip(tiles, owned, strict=True) if who != owned[0]]:
-        ways = tiles[0].cut, other[0].cut
-        if ways[0] == ways[1]:
-            return [], "threads look at each other's parts"
-        return [], f"it is cut in two ways, {ways[0]}; and {ways[1]}"
-    if not tiles[0].kind.has_static_shape:
-        return [], "its tiles have no static size"
-    if not all(one_each(by_op[loop]) for loop in tiles[0].nest):
-        return [], "a thread owns several tiles of it"
-    return tiles, ""
-
-
-def _in_copies(nest: Sequence[Mapping]) -> bool:
-    """Whether there are lanes, or warps, among which a nest of maps distributes nothing: they have the same."""
-    lanes = math.prod(count for one in nest if one.space == "lanes" for count in one.counts)
-    spaces = {one.space for one in nest}
-    return spaces <= {"warps", "lanes", "registers"} and (lanes != WARP or "warps" not in spaces)
 
 
 def iteration(variable: ir.Value, dimension: LoopDimension) -> Linear:

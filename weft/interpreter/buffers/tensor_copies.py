@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..indices.arithmetic import Bound, ceildiv, index_of, known, multiply, value_of
+from ..indices.arithmetic import ceildiv, index_of, known, multiply, trip_count, value_of
 from ..indices.linear import Linear
 from ..indices.values import range_of
 from ..ir.element_sizes import bytes_of
@@ -99,7 +99,7 @@ def turn(count: ir.Value, stages: int, ahead: int = 0) -> ir.Value:
 def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None) -> ir.Value:
     """How many iterations of a sequential loop a block has begun, at the insertion point: in front of the loop, or inside of it, of
     its variable. What loops around it add is known at launch (`continue_counts`). Raises W0405. None: of no loop, once."""
-    trips = 1 if loop is None else static_trips(loop)
+    trips = 1 if loop is None else trip_count(loop)
     expression, operands = ir.AffineExpr.get_constant(0), list[ir.Value]()
     if loop is not None and variable is not None:
         lower, step = known(loop.operands[0]), known(loop.operands[2])
@@ -112,14 +112,6 @@ def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None)
     made = affine.AffineApplyOp(ir.AffineMap.get(len(operands), 0, [expression]), operands)
     made.operation.attributes[COUNT] = i64(-1 if trips is None else trips)
     return made.result
-
-
-def static_trips(loop: ir.Operation) -> int | None:
-    """How often a `scf.for` runs each time, where that is a number."""
-    lower, upper, step = (known(bound) for bound in list(loop.operands)[:3])
-    if not (isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int)):
-        return None
-    return max(-(-(upper - lower) // step), 0)
 
 
 def continue_counts(function: ir.Operation) -> None:
@@ -135,14 +127,15 @@ def continue_counts(function: ir.Operation) -> None:
                 if fixed and trips is not None:
                     total = total + ordinal(loop) * trips
                 elif number == 0 and counted is not None and known(counted.operands[0]) == 0:
-                    total = total + index_of(multiply(value_of(ordinal(loop)), _trips(counted)))
+                    trips_inside = ceildiv(*(known(bound) for bound in list(counted.operands)[1:3]))
+                    total = total + index_of(multiply(value_of(ordinal(loop)), trips_inside))
                 else:
                     raise refuse(
                         "W0405", "how often a block has waited for the copy is not known: only a run knows how many iterations an "
                         "inner one of the loops around it has", loop, "let each block have one tile, `map tiles to blocks(y, x)`; "
                         "or `pipeline … producer` the inner loop, which begins at 0; or give the sizes numbers",
                     )  # fmt: skip
-                inner = static_trips(loop)
+                inner = trip_count(loop)
                 fixed = fixed and inner is not None
                 trips = None if inner is None or trips is None else trips * inner
         del op.attributes[COUNT]
@@ -150,12 +143,6 @@ def continue_counts(function: ir.Operation) -> None:
             with ir.InsertionPoint.after(op):
                 made = value_of(total)
             op.results[0].replace_all_uses_except(made, made.owner.operation)
-
-
-def _trips(loop: ir.Operation) -> Bound:
-    """How often a `scf.for` from 0 runs each time."""
-    _, upper, step = (known(bound) for bound in list(loop.operands)[:3])
-    return ceildiv(upper, step)
 
 
 def ordinal(loop: ir.Operation) -> Linear:

@@ -6,18 +6,19 @@ Loops over threads may nest (warps, and lanes inside them): a part is then a til
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ...dsl.records import record
 from ..hardware.ampere.fragments import instruction_of
 from ..hardware.limits import OF_A_THREAD, WARP
 from ..ir.affine_maps import dimension_of
 from ..ir.element_sizes import element_bytes
-from ..ir.mlir import DYNAMIC, ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
+from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
 from ..ir.refusing import describe
-from ..ir.structured import body_of, drop_handles, is_structured, place_of, structure
+from ..ir.structured import body_of, drop_handles, is_structured, structure
 from ..mapping.keys import structural_key
 from ..mapping.mapping import (
+    AS_MANY_AS_ITERATIONS,
     LoopDimension,
     Mapped,
     Mapping,
@@ -48,6 +49,13 @@ class ThreadTile:
     def kind(self) -> ir.MemRefType:
         return ir.MemRefType(self.view.results[0].type)
 
+    def views(self, buffer: ir.Value) -> list[ir.Operation]:
+        """The subviews from a buffer to the tile, outermost first."""
+        found = [self.view]
+        while found[0].operands[0] != buffer:
+            found.insert(0, found[0].operands[0].owner.operation)
+        return found
+
     def pieces(self, buffer: ir.Value) -> list[tuple[ir.Value, LoopDimension]]:
         """The variables and dimensions of the loops over registers between the buffer and the tile: a thread has a tile in each of
         their iterations. One that has a single iteration counts where instructions of tensor cores take tiles."""
@@ -56,16 +64,6 @@ class ThreadTile:
         pairs = [pair for loop in mine for pair in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True)]
         in_fragments = any(instruction_of(user) is not None for user in all_users(buffer))
         return [(variable, dimension) for variable, dimension in pairs if in_fragments or dimension.static_trips != 1]
-
-    @property
-    def cut(self) -> str:
-        """How many parts go to whom, one loop after the other, and how large they are, in words."""
-
-        def product(sizes: Iterable[int | None]) -> str:
-            return "x".join("?" if size in (None, DYNAMIC) else str(size) for size in sizes)
-
-        loops = [f"{product(d.static_trips for d in loop_dimensions(loop))} to `{mapping_of(loop)}`" for loop in self.nest]
-        return f"{', '.join(loops)}, of {product(self.kind.shape)} elements"
 
     @property
     def innermost(self) -> ir.Block:
@@ -126,34 +124,16 @@ def _leaves(buffer: ir.Value) -> Iterator[tuple[ThreadTile | None, ir.Operation]
             yield ThreadTile(user, nest) if any(map(is_distributed, nest)) else None, user
 
 
-def ownership(tile: ThreadTile, mapped: dict[ir.Operation, Mapped]) -> tuple[object, ...]:
-    """Equal for two tiles if every thread looks at the same elements through both."""
-    return (*(_owners(mapped[loop]) for loop in tile.nest), tile.structural_key)
-
-
-def _owners(one: Mapped) -> tuple[object, ...]:
-    """Who does what of a loop: the same for two that name their dimensions in another order."""
-    mapping = one.mapping
-    dimensions = [(d.lower, d.upper, d.step) for d in loop_dimensions(one.op)]
-    if mapping.every or len(mapping.axes) != len(dimensions):
-        return mapping, tuple(dimensions)
-    axes = {axis: part for axis, *part in zip(mapping.axes, mapping.counts, dimensions, strict=True)}
-    if one_each(one):  # iteration i is processor i's, in whatever way more would be handed out
-        return mapping.space, None, None, tuple((axis, axes[axis][1]) for axis in sorted(axes))
-    ordered = tuple((axis, *axes[axis]) for axis in sorted(axes))
-    return mapping.space, mapping.dist, mapping.chunk, ordered
-
-
-def one_each(owner: Mapped) -> bool:
+def one_each(loop: ir.Operation) -> bool:
     """Whether no processor gets more than one iteration of a mapped loop."""
-    if owner.mapping.dist is None:
+    mapping = mapping_of(loop)
+    if mapping is None or mapping.dist is None:
         return True
-    if owner.mapping.every:
-        return False
-    if owner.mapping.dist == "block-cyclic" and owner.mapping.chunk != 1:
-        return all(trips == 1 for trips in trip_counts(owner))  # a chunk goes to one processor, however many there are
-    counts = zip(owner.mapping.counts, trip_counts(owner), strict=True)
-    return all(count == -1 or (trips is not None and 0 < trips <= count) for count, trips in counts)
+    trips = trip_counts(Mapped(loop, mapping))
+    if mapping.dist == "block-cyclic" and mapping.chunk != 1 and not mapping.every:
+        return all(n == 1 for n in trips)  # a chunk goes to one processor, however many there are
+    counts = zip(mapping.counts, trips, strict=False)
+    return not mapping.every and all(count == -1 or (n is not None and 0 < n <= count) for count, n in counts)
 
 
 def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
@@ -168,20 +148,52 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
     if len(walks) != 1:
         ways = [f"`{mapping_of(op)}` on {describe(op)}" for op in walks.values()]
         return 0, f"ops do not look at it alike, {' and '.join(ways[:2])}" if ways else "nobody looks at it"
-    ((mapping, extents),) = (walk for walk in walks if walk is not None)
-    counts = (threads,) if mapping.every else mapping.counts
-    if mapping.dist is None or None in extents or any(count is None or count < 0 for count in counts):
+    ((mapping, _),) = (walk for walk in walks if walk is not None)
+    kept = (
+        None
+        if mapping.dist is None or min(mapping.counts, default=0) < 0
+        else slots_of(next(iter(walks.values())), threads)
+    )
+    if kept is None:
         return 0, f"how much of it `{mapping}` gives a thread is not known: that takes counts, and a distribution"
-    if mapping.space == "lanes" and threads != WARP and "warps" not in {around.space for _, around in enclosing_maps(alloc)}:
+    if (
+        mapping.space == "lanes"
+        and threads != WARP
+        and "warps" not in {around.space for _, around in enclosing_maps(alloc)}
+    ):
         return 0, f"`{mapping}` fills it in one warp, and others of the block read it: map the loop around it to warps"
-    units = math.prod(n for n in extents if n is not None) // mapping.vector
-    chunk = mapping.chunk or 1
-    stride = math.prod(count or 1 for count in counts) * chunk
-    kept = -(-units // stride) * chunk * mapping.vector
     kind = ir.MemRefType(alloc.results[0].type).element_type
     if (size := kept * element_bytes(kind)) > OF_A_THREAD:
-        return 0, f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes, and it keeps at most {OF_A_THREAD}"
+        return (
+            0,
+            f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes, and it keeps at most {OF_A_THREAD}",
+        )
     return kept, ""
+
+
+def slots_of(op: ir.Operation, threads: int | None) -> int | None:
+    """How many elements of what its map hands out a thread has at most; None where only a run knows. `threads`: of a block."""
+    mapping, extents = mapping_of(op), [structure(op).extents[d] for d in handed_out(op)]
+    if mapping is None or None in extents:
+        return None
+    units, slots = [n or 0 for n in extents], mapping.vector
+    units[-1:] = [-(-n // mapping.vector) for n in units[-1:]]
+    if mapping.every or len(mapping.axes) < len(units):
+        units = [math.prod(units)]
+    for trips, count in zip(units, (threads,) if mapping.every else mapping.counts, strict=False):
+        count = trips if count == AS_MANY_AS_ITERATIONS else count
+        if count is None or count < 0:
+            return None
+        chunk = chunk_of(trips, count, mapping)
+        slots *= max(-(-trips // max(count * chunk, 1)), 1) * chunk
+    return slots
+
+
+def chunk_of(trips: int, count: int, mapping: Mapping) -> int:
+    """Neighboring iterations that a processor takes, of those that `count` processors share."""
+    if mapping.dist == "block-cyclic":
+        return mapping.chunk or 1
+    return max(-(-trips // count), 1) if mapping.dist == "block" else 1
 
 
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:
@@ -196,24 +208,6 @@ def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None
         if operand == buffer and (None in dimensions or [d for d in dimensions if d in wide] != wide):
             return None
     return (mapping, tuple(space.extents[d] for d in wide)) if set(wide) <= set(handed) else None
-
-
-def moves_with_a_loop(tile: ThreadTile, buffer: ir.Value) -> bool:
-    """Whether which part the tile is depends on a sequential loop inside the scope of the buffer."""
-    scope = buffer.owner if isinstance(buffer.owner, ir.Block) else buffer.owner.operation.block
-    outside = (*tile.nest, scope.owner.operation, *ancestors(scope.owner))
-    inside = [op for op in ancestors(tile.view) if op not in outside]
-    return any(loop in inside for loop in _depends_on(tile.view.results[0]))
-
-
-def _depends_on(value: ir.Value) -> Iterator[ir.Operation]:
-    """The loops whose variables an index or a view is computed from."""
-    if isinstance(value.owner, ir.Block):
-        if value.owner.owner is not None:
-            yield value.owner.owner.operation
-        return
-    for operand in value.owner.operation.operands:
-        yield from _depends_on(operand)
 
 
 def clone_nest(tile: ThreadTile, before: ir.Operation) -> ThreadTile:
@@ -249,14 +243,3 @@ def _lift(value: ir.Value, before: ir.Operation) -> None:
     for operand in op.operands:
         _lift(operand, here or before)
     op.move_before(here or before)
-
-
-def end_of(loop: ir.Operation) -> ir.InsertionPoint:
-    """Where a loop's body ends, before its terminator."""
-    return ir.InsertionPoint(list(body_of(loop).operations)[-1])
-
-
-def is_slice(view: ir.Operation) -> bool:
-    """Whether a subview takes neighbours along every axis of its source, and drops none."""
-    source, taken = ir.MemRefType(view.operands[0].type), ir.MemRefType(view.results[0].type)
-    return source.rank == taken.rank and set(place_of(view)[2]) <= {1}

@@ -9,7 +9,7 @@ from ..ir.refusing import Name, Remark
 from ..memory.effects import is_memref
 from ..memory.views import behind
 from .elements import StructuredOp, most_lanes
-from .register_stages import is_stage
+from .owners.arrays import is_stage
 
 
 def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> Remark:

@@ -25,8 +25,8 @@ from ..ir.affine_maps import dimension_of, single_dimensions
 from ..ir.copying import copies_to_linalg
 from ..ir.mlir import ahead_of, children, ir, made_by, operations, ops_of, producer, users
 from ..ir.refusing import Remark, describe
-from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, shape_of, structure
-from ..loops.forall import make_forall
+from ..ir.structured import WRITEBACK, body_of, element_type, is_parallel_op, place_of, shape_of, structure
+from ..loops.forall import end_of, make_forall
 from ..mapping.keys import structural_key
 from ..mapping.mapping import (
     AS_MANY_AS_ITERATIONS,
@@ -47,7 +47,7 @@ from ..memory.views import behind, is_own_array
 from ..outlining.kernel import Outlined
 from .elements import VECTOR, StructuredOp, emit, forwarded, most_lanes
 from .temporaries import REGISTERS
-from .tiles import ThreadTile, clone_nest, end_of, is_distributed, is_slice, thread_nest, tiles_of
+from .tiles import ThreadTile, clone_nest, is_distributed, thread_nest, tiles_of
 from .views import drop_dead_view, is_temporary
 from .wide_accesses import aligned_rows
 from .widths import widths
@@ -235,7 +235,7 @@ def _stored_directly(
     lanes = mapping.vector if divisible(bounds[len(space) - 1], mapping.vector) else 1
     with copy.location, ahead_of(op):
         loop, begin = _over_units(mapping, space)
-        with end_of(loop):
+        with ir.InsertionPoint(end_of(loop)):
 
             def store(at: Sequence[Linear]) -> None:
                 with when(*(guard for d, index in enumerate(at) for guard in inside(index, bounds[d]))):
@@ -339,7 +339,7 @@ def _copy_tiles(
         return False
     around = len(thread_nest(owner.mapped[0]))
     tile = clone_nest(ThreadTile(tiles[0].view, tiles[0].nest[around:]), copy)
-    with end_of(tile.nest[-1]):
+    with ir.InsertionPoint(end_of(tile.nest[-1])):
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
         kept = producer(temporary)  # wide if `promote-to-registers` made it, or `vectorize` its owner's ops
         asked = (v for op in operations(owner.mapped[0]) if VECTOR in op.attributes for v in op.operands)
@@ -378,12 +378,12 @@ def _copy_elements(
     place, starts = ir.InsertionPoint(copy), [Linear.of()] * len(order)
     if view is not None:
         tile = clone_nest(ThreadTile(view, owner.loops), copy)
-        place = end_of(tile.nest[-1])
+        place = ir.InsertionPoint(end_of(tile.nest[-1]))
         with place:
             starts = _offsets_in(temporary, tile.view)
     with place:
         loop, begin = _over_units(mapping, space)
-    with end_of(loop):
+    with ir.InsertionPoint(end_of(loop)):
         at = begin(loop)
         offsets = [start + at[d] for start, d in zip(starts, order, strict=True)]
         Part(structured, number, None, offsets, [lanes[d] for d in order]).emit(extents(copy))
@@ -408,13 +408,11 @@ def _walked(
 
 
 def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
-    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops."""
-    if view.block != body_of(owner.loops[-1]):
-        return False
-    while view.name == "memref.subview" and is_slice(view):
-        source = view.operands[0]
-        outer = producer(source)
-        if source == temporary or outer is None:
-            return True
-        view = outer
-    return False
+    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops, of neighbors along all
+    axes."""
+    inside, current = view.block == body_of(owner.loops[-1]), view.results[0]
+    while inside and current != temporary and (made := producer(current)) is not None:
+        kinds = {ir.MemRefType(value.type).rank for value in (made.operands[0], current)}
+        inside = made.name == "memref.subview" and len(kinds) == 1 and set(place_of(made)[2]) <= {1}
+        current = made.operands[0]
+    return inside

@@ -27,7 +27,6 @@ from ..ir.mlir import ir
 from ..ir.refusing import Remark
 from ..mapping.clusters import CLUSTER
 from ..mapping.geometry import Geometry, GridSize, Size
-from ..mapping.mapping import Mapped
 from ..mapping.preconditions import check_launch
 from ..mapping.processors import Hardware
 from ..mapping.shares import Owned
@@ -71,7 +70,6 @@ class LaunchState:
 
     Args:
         last: mapped loops behind the launched one.
-        maps: all maps, in program order.
         grid: the blocks in terms of the host's values, by axis.
         arrays: temporaries whose elements are owned by digits.
         there: whether a block of a cluster has a tile, where some may have none.
@@ -84,7 +82,6 @@ class LaunchState:
 
     kernel: Outlined
     last: list[ir.Operation] = field(default_factory=list)
-    maps: list[Mapped] = field(default_factory=list)
     arrays: list[OwnArray] = field(default_factory=list)
     shares: tuple[Owned, ...] = ()
     there: ir.Value | None = None
@@ -108,8 +105,8 @@ PASSES = (
     Pass(replicate, "kernel.root", "remarks"),
     Pass(inherit_maps, "kernel", "remarks"),
     Pass(split_at_barriers, "kernel", "kernel remarks", BARRIERS),
-    Pass(decide_shape, "kernel", "maps geometry hardware sharing grid"),
-    Pass(place_temporaries, "kernel maps geometry", "remarks arrays"),
+    Pass(decide_shape, "kernel", "geometry hardware sharing grid"),
+    Pass(place_temporaries, "kernel geometry", "remarks arrays"),
     Pass(hand_out, "kernel.root last hardware arrays", "shares there said"),
     Pass(accumulate_in_wider, "kernel.function", of=(MARK,)),
     Pass(lower_stores, "kernel", of=TMA),

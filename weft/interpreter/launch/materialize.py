@@ -10,8 +10,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from ..buffers.elements import Address, StructuredOp, do_per_thread, emit_unit, is_per_thread
-from ..buffers.owners.arrays import OwnArray, done_by_all
-from ..buffers.register_stages import RegisterStages, is_stage
+from ..buffers.owners.arrays import OwnArray, done_by_all, emit_rounds
 from ..buffers.tiles import is_distributed, one_each
 from ..buffers.widths import widths
 from ..hardware.lanes import BARRIER
@@ -28,7 +27,6 @@ from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
     AXES,
     IN_WARPS,
-    Mapped,
     Mapping,
     extents,
     handed_out,
@@ -76,7 +74,6 @@ class Materializer:
         self._arrays = arrays
         self._hardware = hardware
         self._geometry = geometry = hardware.geometry
-        self._staging = RegisterStages()
         self.remarks: list[Remark] = []
         self.shares: list[Owned] = []
         together = 1 if geometry.cluster is None else geometry.cluster.size
@@ -116,7 +113,10 @@ class Materializer:
             elif op.name == "scf.forall":
                 moved, within = self._forall(op, within)
             else:
-                moved = self._structured(op, mapping)
+                moved, structured = [], StructuredOp.of(op)
+                self._units(op, structured, mapping, list)
+                if mapping.vector > 1 or structured.asynchronous is not None:
+                    self.remarks.append(widths(op, structured, mapping.vector))
         placeholders = [(one, op.operands[one.position]) for array in self._arrays for one in array.rounds if one.op == op]
         op.erase()
         for one, placeholder in placeholders:
@@ -168,7 +168,7 @@ class Materializer:
                 ir.InsertionPoint.current.insert(inner)
                 moved.append(inner.operation)
 
-        several = mapping.space != "blocks" and not one_each(Mapped(op, mapping))
+        several = mapping.space != "blocks" and not one_each(op)
         within = within.loop() if several or not mapping.distributes else within
         trips = [d.trips() for d in dimensions]
         alive: list[ir.Value] = []
@@ -214,13 +214,6 @@ class Materializer:
 
         self._distribute(mapping, whole, mine)
 
-    def _structured(self, op: ir.Operation, mapping: Mapping) -> list[ir.Operation]:
-        structured = StructuredOp.of(op)
-        self._units(op, structured, mapping, list)
-        if mapping.vector > 1 or structured.asynchronous is not None:
-            self.remarks.append(widths(op, structured, mapping.vector))
-        return []
-
     def _reduction(self, op: ir.Operation, within: Within) -> list[ir.Operation]:
         *around, mapping = within.maps
 
@@ -249,10 +242,8 @@ class Materializer:
         def unit(at: Sequence[Linear], own: Table[int, Address]) -> None:
             emit_unit(structured, index(_multi_index(at, space, mapping)), lanes, own)
 
-        if any(one.op == op for array in self._arrays for one in array.rounds):
-            self._staging.emit_rounds(op, mapping, self._hardware.sharers(mapping, space), self._arrays, unit)
-        elif any(map(is_stage, op.operands)):
-            self._staging.emit(op, mapping, self._hardware.sharers(mapping, space), unit)
+        if rounds := [one for array in self._arrays for one in array.rounds if one.op == op]:
+            emit_rounds(rounds, mapping, self._hardware.sharers(mapping, space), unit)
         else:
             whole = _whole_rows(space, mapping)
 

@@ -16,18 +16,17 @@ from ..ir.functions import CLUSTER_SIZE, MOST_BLOCKS, REGISTER_CAP
 from ..ir.mlir import ir
 from ..mapping.clusters import cluster_of
 from ..mapping.geometry import Geometry, GridSize, geometry_of
-from ..mapping.mapping import Mapped
 from ..mapping.participants import state_participants
 from ..mapping.preconditions import check_distributed, mapped_things
 from ..mapping.processors import Hardware
 from ..outlining.kernel import Outlined
 from .clusters import Sharing
 
-Shaped = tuple[list[Mapped], Geometry, Hardware, "Sharing | None", Table[str, GridSize]]
+Shaped = tuple[Geometry, Hardware, "Sharing | None", Table[str, GridSize]]
 
 
 def decide_shape(kernel: Outlined) -> Shaped:
-    """The maps of a kernel, the shape that all of them ask for, the processors, what clusters share, and the grid on the host.
+    """The shape that all maps of a kernel ask for, the processors, what clusters share, and the grid on the host.
 
     Raises:
         WeftError: W0346, W0351 … W0354, W0407, without spans.
@@ -49,7 +48,7 @@ def decide_shape(kernel: Outlined) -> Shaped:
     state_sizes(function, geometry)
     hardware = Hardware(kernel.entry, geometry)
     grid = {axis: size.on_host(kernel.on_host) for axis, size in geometry.blocks.items()}
-    return maps, geometry, hardware, None if cluster is None else Sharing(cluster, hardware), grid
+    return geometry, hardware, None if cluster is None else Sharing(cluster, hardware), grid
 
 
 def state_sizes(function: ir.Operation, geometry: Geometry) -> None:

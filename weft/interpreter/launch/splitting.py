@@ -23,7 +23,6 @@ from ..mapping.clusters import CLUSTER
 from ..mapping.mapping import (
     AS_MANY_AS_ITERATIONS,
     ATTRIBUTE,
-    Mapped,
     Mapping,
     is_shared_reduction,
     mapping_of,
@@ -44,7 +43,7 @@ def is_separable(loop: ir.Operation) -> bool:
     """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed again, and no
     thread has the results of several iterations."""
     mapping = mapping_of(loop)
-    several = mapping is not None and not one_each(Mapped(loop, mapping))
+    several = mapping is not None and not one_each(loop)
     if several and any(map(is_shared_reduction, operations(loop))):
         return False
     return all(not op.results or _is_computed(op) or op.name == "memref.alloc" for op in children(loop)[:-1])

@@ -1,34 +1,54 @@
-"""Temporaries as arrays of each thread's own, where digits of subscripts say whose each element is.
+"""Temporaries as arrays of each thread's own, by the layouts of their accesses.
 
     memref.alloc() : memref<64x32xf32>   →   memref.alloca() : memref<2x4x2x1x2xf32>     in each thread: 16 · i, 8 · j, 8 · h, tile
 
-An op that looks at a tile looks at its part of the array. Where an op's map hands out what it looks at, rounds of the map walk
+An op that accesses a tile accesses its part of the array. Where the map of an op hands out what it accesses, rounds of the map walk
 along an axis of the array; and where an instruction of tensor cores takes it, its registers do.
+
+A tile that ops with one map walk, all in the order in which that hands elements out, needs no layout: each thread reads what it
+has written, and its array has an element for each of its iterations, by their number. Every thread runs the same number of rounds,
+under guards where its last ones are surplus: all subscripts are numbers once the loops are unrolled, and the array is in registers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping as Table
+from dataclasses import replace
 from math import prod
 
 from ....dsl.records import record
-from ...hardware.ampere.fragments import REGISTERS_OF_LHS, instruction_of
+from ...hardware.ampere.fragments import REGISTERS_OF_LHS
 from ...hardware.limits import OF_A_THREAD, WARP
-from ...indices.arithmetic import value_of
+from ...indices.arithmetic import Bound, inside, less, value_of
 from ...indices.linear import Linear
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import name_of
-from ...ir.mlir import ahead_of, ir, is_used, made_by, made_within, maker, memref, operations
+from ...ir.mlir import ahead_of, ir, is_used, made_by, made_within, memref, operations, producer, users
 from ...ir.refusing import refuse
 from ...ir.structured import body_of
-from ...mapping.mapping import loop_dimensions, mapping_of
+from ...ir.structured import replace as replace_op
+from ...layouts.layout import Digit
+from ...mapping.mapping import Mapping, is_mapped, loop_dimensions, mapping_of
+from ...mapping.processors import Processors, loop_over, when
 from ...memory.effects import written
 from ...memory.layouts import subview
 from ...memory.views import behind, is_own_array
-from ..tiles import is_in_thread
-from ..views import all_users, drop_dead_view, is_temporary, own_array
-from .digits import INSTRUCTION, Counter, DigitReader, Processor, SubscriptDigit, TileAccess, Unowned
+from ..elements import Address
+from ..tiles import chunk_of, is_in_thread, slots_of
+from ..views import all_users, drop_dead_view, is_temporary, own_array, retype
+from .digits import OWN, PROCESSORS, REGISTERS, ROUNDS, Counter, DigitReader, TileAccess, Unowned
 from .reads import read_as_operands
+
+STAGE = "weft.register_stage"
+"""On a buffer of which each thread keeps the elements that it makes: the staged tile of a pipelined loop, a row that ops with one
+map fill and read."""
+
+
+def is_stage(tile: ir.Value) -> bool:
+    """Whether a buffer is marked so."""
+    made = producer(tile)
+    return made is not None and STAGE in made.attributes
 
 
 @record
@@ -37,13 +57,13 @@ class Rounds:
 
     Args:
         part: of the thread's own array.
-        walked: which axis of that the rounds of which axis of the map walk.
+        walked: which axis of that the rounds of which axis of the map walk; None: it has an element for each iteration.
     """
 
     op: ir.Operation
     position: int
     part: ir.Value
-    walked: tuple[tuple[int, int], ...]
+    walked: dict[int, int] | None
 
     def drop_placeholder(self, placeholder: ir.Value) -> None:
         """Once the op is gone."""
@@ -58,38 +78,113 @@ class OwnArray:
     Args:
         shared_out: several threads have the same elements, each a copy: all of them do what writes these.
         rounds: for ops whose map hands it out.
+        holds: how many elements each thread has, in words.
     """
 
     value: ir.Value
     shared_out: bool
     rounds: tuple[Rounds, ...] = ()
+    holds: str = ""
+
+
+def staged(alloc: ir.Operation, threads: int | None) -> OwnArray:
+    """The array of a tile marked `STAGE`. Raises W0365. `threads`: of a block, where that is known."""
+    tile, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
+    ops = [op for op in dict.fromkeys(users(tile)) if is_mapped(op)]
+    elements = slots_of(ops[0], threads)
+    if elements is None:
+        raise refuse(
+            "W0365",
+            "how many elements of this tile a thread keeps in registers is known only at run time",
+            ops[0],
+            "give the map a count, or leave out `pipeline`",
+            f"`{mapping_of(ops[0])}`: the number of threads is not part of the kernel",
+        )
+    if elements * element_bytes(kind.element_type) > OF_A_THREAD:
+        raise refuse(
+            "W0365",
+            f"each thread would keep {elements} elements of type {kind.element_type} in registers until they are stored",
+            ops[0],
+            f"take smaller tiles, or more threads: at most {OF_A_THREAD} bytes a thread are staged",
+        )
+    array = own_array(alloc, ir.MemRefType.get([elements], kind.element_type))
+    places = [(op, n) for op in ops for n, operand in enumerate(op.operands) if operand == tile]
+    return OwnArray(array, False, tuple(Rounds(op, n, array, None) for op, n in places))
+
+
+def emit_rounds(
+    rounds: Sequence[Rounds],
+    mapping: Mapping,
+    sharers: Sequence[tuple[Bound, Processors]],
+    body: Callable[[Sequence[Linear], Table[int, Address]], None],
+) -> None:
+    """Emit the units that one thread owns of an op; `body` is told where in the thread's own arrays the first elements of these
+    operands are."""
+
+    def nest(at: tuple[Linear, ...], slots: tuple[Linear, ...], slot: Linear) -> None:
+        if len(at) == len(sharers):
+            return body(at, {one.position: (one.part, subscripts(one, slots, slot)) for one in rounds})
+        trips, by = sharers[len(at)]
+        assert isinstance(trips, int) and isinstance(by.count, int), "owners have known numbers of elements"
+        size = chunk_of(trips, by.count, mapping)  # chunks of so many iterations, the first at p * size, `stride` apart
+        stride = by.count * size
+        many = max(-(-trips // stride), 1)
+
+        def one(round_: Linear, inner: Linear) -> None:
+            index, mine = by.index * size + round_ * stride + inner, round_ * size + inner
+            guards = [less(by.index, by.count)] if by.surplus else []
+            if many * stride != trips:
+                guards += inside(index, trips)
+            with when(*guards):
+                nest((*at, index), (*slots, mine), slot * (many * size) + mine)
+
+        loop_over(many, lambda r: loop_over(size, lambda j: one(r, j)))
+
+    def subscripts(one: Rounds, slots: Sequence[Linear], slot: Linear) -> list[ir.Value]:
+        if (walked := one.walked) is None:
+            return [value_of(slot * mapping.vector)]
+        axes = range(ir.MemRefType(one.part.type).rank)
+        return [value_of(slots[walked[axis]] if axis in walked else 0) for axis in axes]
+
+    nest((), (), Linear.of())
 
 
 def own_array_of(alloc: ir.Operation) -> OwnArray:
-    """Make a temporary an array of each thread's own. Raises `Unowned`."""
+    """Make a temporary an array of each thread's own: of tiles of loops over threads, or by what ops access. Raises `Unowned`."""
     kind = ir.MemRefType(alloc.results[0].type)
-    accesses, have, layout = _owned(alloc)
-    parts = [layout.part(access) for access in accesses]
-    if any(access.read for access in accesses):
-        raise Unowned("a body loads from it")
-    shape = [*(piece.count for piece in layout.pieces), *layout.tile]
-    array = own_array(alloc, ir.MemRefType.get(shape, kind.element_type))
+    try:
+        accesses, have, layout, parts = _owned(alloc, tiles=True)
+    except Unowned as why:
+        try:
+            accesses, have, layout, parts = _owned(alloc)
+            if any(access.read for access in accesses):
+                raise Unowned("a body loads from it")
+        except Unowned:
+            raise why from None
+    array = own_array(alloc, ir.MemRefType.get(layout.shape, kind.element_type))
     rounds: list[Rounds] = []
     for access, part in zip(accesses, parts, strict=True):
-        assert access.position is not None, "loads in bodies have become operands"
-        source = access.op.operands[access.position]
         with ahead_of(access.op):
             mine = part.of(access, array)
-            if access.is_handed_out and not access.of_product:
-                rounds.append(Rounds(access.op, access.position, mine, part.walked))
-                mine = memref.AllocaOp(ir.MemRefType.get(access.shape, kind.element_type), [], []).result
-            access.op.operands[access.position] = mine
+            source = access.op.operands[access.position or 0]
+            if access.position is None:
+                retype(access.op.results[0], ir.MemRefType(mine.type))
+                replace_op(access.op, [mine])
+            else:
+                if access.is_handed_out and not access.of_product:
+                    rounds.append(Rounds(access.op, access.position, mine, part.walked))
+                    mine = memref.AllocaOp(ir.MemRefType.get(access.shape, kind.element_type), [], []).result
+                access.op.operands[access.position] = mine
         if access.of_product:
             access.op.attributes[REGISTERS_OF_LHS] = ir.DenseI64ArrayAttr.get(part.registers)
         drop_dead_view(source)
     alloc.erase()
-    lanes = prod(count for who, count in have if who.space == "lanes")
-    return OwnArray(array, lanes != WARP or not any(who.space == "warps" for who, _ in have), tuple(rounds))
+    lanes = prod(who.count for who in have if who.of == "lanes")
+    everywhere = lanes == WARP and any(who.of == "warps" for who in have)
+    in_copies = not everywhere and all(who.of in ("warps", "lanes") for who in have)
+    many = [layout.shape[: len(layout.pieces)], layout.tile]
+    holds = " of ".join("x".join(map(str, shape)) for shape in many if shape)
+    return OwnArray(array, in_copies, tuple(rounds), holds)
 
 
 def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
@@ -107,9 +202,11 @@ def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
         name = name_of(others[0])
         other = f"`{name}`" if name else "another result"
         raise refuse(
-            "W0380", f"several threads have copies of what the op writes, and {other} is one for all of them", op,
+            "W0380",
+            f"several threads have copies of what the op writes, and {other} is one for all of them",
+            op,
             "let an op of its own write that, or map whoever looks at it alike",
-        )  # fmt: skip
+        )
     return bool(copies) and not others
 
 
@@ -121,9 +218,7 @@ def read_owned_as_operands(root: ir.Operation) -> bool:
         loads = [user for user in all_users(alloc.results[0]) if user.name == "memref.load"]
         if loads and is_temporary(alloc.results[0]) and not is_in_thread(alloc):
             try:
-                accesses, _, layout = _owned(alloc)
-                for access in accesses:
-                    layout.part(access)
+                accesses, *_ = _owned(alloc)
             except Unowned:
                 continue
             read = [access.read for access in accesses if access.read is not None]
@@ -132,52 +227,61 @@ def read_owned_as_operands(root: ir.Operation) -> bool:
     return changed
 
 
-def _owned(alloc: ir.Operation) -> tuple[list[TileAccess], list[tuple[Processor, int]], _Layout]:
-    """The accesses of a temporary, if they agree on whose its elements are; the processors that have them, and how they lie there.
-    Raises `Unowned`."""
-    kind = ir.MemRefType(alloc.results[0].type)
-    if not kind.has_static_shape:
-        raise Unowned("its size is known only at run time")
-    accesses = DigitReader(alloc).accesses()
-    owners = [access.owners(kind.shape) for access in accesses]
-    if not owners or any(other != owners[0] for other in owners):
-        raise Unowned("it is cut in different ways")
-    have = [(who, count) for _, _, count, who in owners[0] if who is not None]
-    for access in accesses:
-        if access.writes and not all(_among(who, count, have) for who, count in access.by):
+def _owned(
+    alloc: ir.Operation, *, tiles: bool = False
+) -> tuple[list[TileAccess], list[Digit], _ArrayLayout, list[_Part]]:
+    """The accesses of a temporary, if they agree on the owners of its elements; these processors, how the array lies, and the part
+    of it that each access has. Raises `Unowned`. `tiles`: accesses are the tiles that loops over threads take."""
+    reader, kind = DigitReader(alloc), ir.MemRefType(alloc.results[0].type)
+    accesses = reader.tiles() if tiles else reader.accesses()
+    if not accesses or not kind.has_static_shape:
+        raise Unowned("its size is known only at run time" if accesses else "nobody takes a tile of it")
+    ways = {access.owners(kind.shape): access.cut for access in reversed(accesses)}
+    if len(ways) > 1:
+        other, one = [*ways.values()][-2:]
+        raise Unowned(
+            "threads look at each other's parts" if one == other else f"it is cut in two ways, {one}; and {other}"
+        )
+    have = [digit for digit in next(iter(ways)).digits if digit.of != OWN]
+    alike = tiles and len({access.by for access in accesses}) == 1  # each reads what it has written
+    for access in accesses if not alike else ():
+        if (tiles or access.writes) and not all(_among(who, have) for who in access.by):
             raise Unowned("it is written by some of the threads that have its elements")
-    layout = _Layout.of(accesses)
-    elements = prod(piece.count for piece in layout.pieces) * prod(layout.tile)
-    if elements * element_bytes(kind.element_type) > OF_A_THREAD:
+    layout = _ArrayLayout.of(accesses)
+    elements = prod(layout.shape)
+    if not tiles and elements * element_bytes(kind.element_type) > OF_A_THREAD:
         raise Unowned(f"a thread would have {elements} elements of it")
-    return accesses, have, layout
+    return accesses, have, layout, list(map(layout.part, accesses))
 
 
-def _among(who: Processor, count: int, have: Sequence[tuple[Processor, int]]) -> bool:
+def _among(who: Digit, have: Sequence[Digit]) -> bool:
     """Whether a digit tells no others apart than processors that have different elements anyway."""
-    if count == 1:
+    if who.count == 1:
         return True
-    for mine, many in have:
-        if mine.space == who.space and mine.divisor <= who.divisor < mine.divisor * many:
-            covered = mine.divisor * many // who.divisor
-            return covered >= count or _among(Processor(who.space, who.divisor * covered), count // covered, have)
+    for mine in have:
+        end = mine.divisor * mine.count
+        if mine.of == who.of and mine.divisor <= who.divisor < end:
+            covered = end // who.divisor
+            rest = replace(who, divisor=who.divisor * covered, count=who.count // covered)
+            return covered >= who.count or _among(rest, have)
     return False
 
 
 @record
 class _Part:
-    """The part of the array that an access looks at: along each axis of pieces from which one on, and how many of them.
+    """The part of the array that an access has: along each axis of pieces from which one on, and how many of them.
 
     Args:
         starts: for each piece, the loops that walk along it, each with a factor.
-        walked: the axes that what the op itself walks lies along; by which axis of its map, or `INSTRUCTION`.
+        walked: the axes that rounds of the op's map walk along; by which axis of the map.
+        registers: the axes of a fragment's registers along the sum, and along rows; -1 where there is none.
     """
 
-    starts: tuple[tuple[tuple[Counter, int], ...], ...]
-    sizes: tuple[int, ...]
+    starts: list[list[tuple[Counter, int]]]
+    sizes: list[int]
     tile: tuple[int, ...]
-    walked: tuple[tuple[int, int], ...]
-    registers: tuple[int, int]
+    walked: dict[int, int]
+    registers: list[int]
 
     def of(self, access: TileAccess, array: ir.Value) -> ir.Value:
         """The part, at the insertion point."""
@@ -191,80 +295,74 @@ class _Part:
 
 
 @record
-class _Layout:
+class _ArrayLayout:
     """How the array of a thread's own lies: by pieces, and in each a tile, as one access has them."""
 
-    pieces: tuple[SubscriptDigit, ...]
+    pieces: tuple[Digit, ...]
     tile: tuple[int, ...]
 
+    @property
+    def shape(self) -> list[int]:
+        return [*(piece.count for piece in self.pieces), *self.tile]
+
     @classmethod
-    def of(cls, accesses: Sequence[TileAccess]) -> _Layout:
+    def of(cls, accesses: Sequence[TileAccess]) -> _ArrayLayout:
         """That of a product's accumulator, or of the access with the fewest pieces. Raises `Unowned`."""
-        found = [a for a in accesses if all(d.walked is None and not _is_sequential(d) for d in a.digits)]
+
+        def sequential(access: TileAccess) -> bool:
+            return any(not counter.mapped for counter in access.counters.values())
+
+        found = [a for a in accesses if not sequential(a) and {d.of for d in a.own}.isdisjoint((*ROUNDS, REGISTERS))]
         if not found:
             raise Unowned("nobody takes a tile of it")
-        access = max(found, key=lambda a: (instruction_of(a.op) is not None, -_own_loops(a)))
-        pieces: list[SubscriptDigit] = []
+        loops = [sum(d.of in a.counters and d.count > 1 for d in a.own) for a in found]
+        access, _ = max(zip(found, loops, strict=True), key=lambda one: (one[0].by_instruction, -one[1]))
+        pieces: list[Digit] = []
         for loop in access.loops:
             if (mapping := mapping_of(loop)) is None or mapping.distributes:
                 continue
             for variable, dimension in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True):
-                mine = [d for d in access.digits if d.of is not None and d.of.variable == variable]
+                mine = [d for d in access.own if d.of in access.counters and access.counters[d.of].variable == variable]
                 if len(mine) > 1:
                     raise Unowned("a loop over registers walks along several axes of it")
-                if (mine and mine[0].count > 1) or (
-                    instruction_of(access.op) is not None and dimension.static_trips == 1
-                ):
-                    pieces += mine or [SubscriptDigit(0, 1, 1)]
+                if (mine and mine[0].count > 1) or (access.by_instruction and dimension.static_trips == 1):
+                    pieces += mine or [Digit("0", 1, OWN, 1, 1)]
         return cls(tuple(pieces), access.tile)
 
     def part(self, access: TileAccess) -> _Part:
-        """Where in the array an access looks. Raises `Unowned`."""
-        starts: list[tuple[tuple[Counter, int], ...]] = []
-        sizes: list[int] = []
-        walked: list[tuple[int, int]] = []
+        """Which part of the array an access has. Raises `Unowned`."""
         halves = list(body_of(access.loops[-2]).arguments) if access.of_product else []
-        registers = [-1, -1]
-        handed = {d.axis for d in access.digits if d.who is not None and d.of is None}
-        alone = all(size == 1 for axis, size in enumerate(access.tile) if axis not in handed)
+        part = _Part([], [], self.tile, {}, [-1, -1])
+        handed = {d.axis for d in access.inner.digits if d.of in PROCESSORS}
+        alone = all(size == 1 or str(axis) in handed for axis, size in enumerate(access.tile))
         if access.tile != self.tile or (access.is_handed_out and not alone):
             raise Unowned("it is cut in different ways")
         for number, piece in enumerate(self.pieces):
-            start: list[tuple[Counter, int]] = []
-            size = 1
+            start, size = list[tuple[Counter, int]](), 1
             for digit in self._within(access, piece):
-                factor = digit.stride // piece.stride
-                of_rows = digit.of is not None and digit.of.variable in halves
-                if digit.of is not None and not of_rows:
-                    start.append((digit.of, factor))
+                factor, counter = digit.stride // piece.stride, access.counters.get(digit.of)
+                of_rows = counter is not None and counter.variable in halves
+                if counter is not None and not of_rows:
+                    start.append((counter, factor))
                 elif factor != 1 or size != 1:
                     raise Unowned("it is cut in different ways")
                 else:
                     size = digit.count
-                    walked.append((number, INSTRUCTION if digit.walked is None else digit.walked))
-                    registers[of_rows] = number
+                    part.registers[of_rows] = number
+                    if digit.of in ROUNDS:
+                        part.walked[number] = ROUNDS.index(digit.of)
             if size > 1 and start and not access.of_product:
                 raise Unowned("it is cut in different ways")
-            starts.append(tuple(start))
-            sizes.append(size)
-        return _Part(tuple(starts), tuple(sizes), self.tile, tuple(walked), (registers[0], registers[1]))
+            part.starts.append(start)
+            part.sizes.append(size)
+        return part
 
-    def _within(self, access: TileAccess, piece: SubscriptDigit) -> Iterator[SubscriptDigit]:
+    def _within(self, access: TileAccess, piece: Digit) -> Iterator[Digit]:
         """The digits of a thread's own of an access that count tiles along a piece's axis. Raises `Unowned`."""
-        for digit in access.digits:
-            if digit.axis != piece.axis or digit.who is not None or digit.count == 1 or piece.count == 1:
+        for digit in access.own:
+            if digit.axis != piece.axis or digit.count == 1 or piece.count == 1:
                 continue
             if piece.stride <= digit.stride < piece.stride * piece.count:
                 if digit.stride % piece.stride or digit.stride * digit.count > piece.stride * piece.count:
                     raise Unowned("it is cut in different ways")
                 yield digit
-
-
-def _own_loops(access: TileAccess) -> int:
-    """How many loops of a thread's own walk through an access."""
-    return sum(digit.of is not None and digit.who is None and digit.count > 1 for digit in access.digits)
-
-
-def _is_sequential(digit: SubscriptDigit) -> bool:
-    """Whether it counts the iterations of a loop that each thread runs without a map."""
-    return digit.of is not None and mapping_of(maker(digit.of.variable)) is None

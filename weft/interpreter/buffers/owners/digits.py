@@ -1,23 +1,23 @@
-"""Whose an element of a temporary is, however the temporary is cut: the digits of subscripts.
+"""Owners of the elements of a temporary, however it is cut: layouts of what ops access of it.
 
-Every access of a temporary stands in loops that maps hand to processors, in loops that each thread runs, and in an op that may
+Every access of a temporary is in loops that maps hand to processors, in loops that each thread runs, and in an op that may
 have a map itself. Along an axis they make up the subscript as digits make up a number: of 64 rows, two warps have 32 each, in two
 pieces of 16, two of 8 in these, and the 8 rows of a piece go to lanes(y: 8):
 
     row = 32 · warp + 16 · i + 8 · h + lane div 4          column = 8 · j + 2 · (lane mod 4) + e
 
-Where all accesses agree on which digits processors are, each element has its owner, and what is left (i, j, h, e) says where in an
-array of the owner's own it lies. Loops need not be the same, nor nested alike: one access walks 8 · j by a loop over `registers`,
+Where all accesses agree on which digits processors are, each element has its owner, and what is left (i, j, h, e) is its place
+in an array of the owner's own. Loops need not be the same, nor nested alike: one access walks 8 · j by a loop over `registers`,
 another by 16 · k in a sequential loop and 8 · j inside, a reduction by the rounds of `lanes(x: 4) cyclic vector 2`, and an
 instruction of tensor cores by the registers of its operand.
 
-Processors of which no digit is made have the elements alike, so they all do what writes them: the four lanes that share a row of a
-tile have its largest element, each a copy.
+Processors of which no digit is made have equal elements, so all of them do what writes these: the four lanes that share a row of
+a tile have its largest element, each a copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -28,73 +28,63 @@ from ...indices.arithmetic import divide, index_of, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
 from ...indices.values import KnownIndices
 from ...ir.affine_maps import dimension_of
-from ...ir.mlir import ancestors, constant_of, ir
+from ...ir.mlir import ancestors, constant_of, ir, users
+from ...ir.refusing import Remark
 from ...ir.structured import body_of, is_structured, parts_of, place_of, shape_of, structure
-from ...mapping.mapping import Mapped, Mapping, handed_out, is_shared_reduction, loop_dimensions, mapping_of
+from ...layouts.layout import Digit, Layout
+from ...mapping.mapping import (
+    Mapping,
+    handed_out,
+    is_shared_reduction,
+    loop_dimensions,
+    mapping_of,
+    nested_maps,
+)
 from ...memory.effects import written
-from ..tiles import one_each
+from ...memory.layouts import kept_dimensions
+from ..tiles import ThreadTile, one_each, tiles_of, whole_users
+from ..views import all_users, takes_any_layout
 from .reads import BodyRead, body_read
+
+PROCESSORS = ("warps", "lanes", "threads", "threads x", "threads y", "threads z")
+"""Numbers of which digits are processors (`threads`: in the order of a block); all others are each thread's own."""
+ELEMENTS, REGISTERS, OWN = "elements", "registers", "own"
+"""Of a tile, in order; of an instruction's operand; and all that is a thread's own, where that is not told apart."""
+ROUNDS = ("round 0", "round 1", "round 2")
+"""Of the axes of an op's map."""
 
 
 class Unowned(Exception):
-    """Why the elements of a temporary have no owners."""
-
-
-@record
-class Processor:
-    """A digit of a processor's number: of `space`, that number divided by `divisor`, modulo the digit's count."""
-
-    space: str
-    divisor: int
+    """Why the elements of a temporary have no owners, in words or as a remark."""
 
 
 @record
 class Counter:
-    """The variable of a loop, whose iterations are those from `lower` on, `step` apart."""
+    """The variable of a loop that each thread runs, whose iterations are those from `lower` on, `step` apart."""
 
     variable: ir.Value
     lower: int
     step: int
     trips: int
+    mapped: bool
 
     def emit(self) -> Linear:
         """Which iteration it is."""
-        index = index_of(self.variable, self.lower + self.step * self.trips) + -self.lower
-        return divide(index, self.step)[0]
-
-
-@record
-class SubscriptDigit:
-    """A summand `stride · number` of a subscript along an axis, where 0 <= number < count.
-
-    Args:
-        who: the processors whose number it is; None: each thread has all of them.
-        of: the loop whose iteration it is; None of what an op, or an instruction, walks by itself.
-        walked: the axis of the op's map whose rounds walk it; `INSTRUCTION`: registers of an operand; None of a tile's elements.
-    """
-
-    axis: int
-    stride: int
-    count: int
-    who: Processor | None = None
-    of: Counter | None = None
-    walked: int | None = None
-
-
-INSTRUCTION = -1
-Owner = tuple[int, int, int, Processor | None]
-"""Axis, stride, count and processors of a digit."""
+        return divide(index_of(self.variable, self.lower + self.step * self.trips) + -self.lower, self.step)[0]
 
 
 @record
 class TileAccess:
-    """An op's operand, which is (a part of) a temporary.
+    """An op's operand, which is (a part of) a temporary; or a view of one, whatever its thread does with it.
 
     Args:
+        op: the op, or the view.
+        position: which operand; None of a view, and of a load in a body.
         loops: those around the op in the temporary's scope, outermost first.
         shape: of the part.
-        digits: of all its subscripts.
-        by: the processors that execute it, each with a count. Those that share a reduction all have its results.
+        outer: where the part begins, by axis ("0", "1", …), in digits of processors and of `counters`.
+        inner: what the op itself walks of it, in digits of processors, `ROUNDS`, `REGISTERS` and `ELEMENTS`.
+        by: the processors that execute it. Those that share a reduction all have its results.
         read: the load of the op's body that it is; None of an operand.
     """
 
@@ -102,9 +92,20 @@ class TileAccess:
     position: int | None
     loops: tuple[ir.Operation, ...]
     shape: tuple[int, ...]
-    digits: tuple[SubscriptDigit, ...]
-    by: tuple[tuple[Processor, int], ...]
+    outer: Layout
+    counters: dict[str, Counter]
+    inner: Layout
+    by: tuple[Digit, ...]
     read: BodyRead | None = None
+
+    @property
+    def is_view(self) -> bool:
+        return self.position is None and self.read is None
+
+    @property
+    def own(self) -> list[Digit]:
+        """The digits that are no processors."""
+        return [d for d in (*self.outer.digits, *self.inner.digits) if d.of not in PROCESSORS]
 
     @property
     def writes(self) -> bool:
@@ -113,32 +114,43 @@ class TileAccess:
     @property
     def is_handed_out(self) -> bool:
         """Whether the op's own map, or the instruction that computes it, hands out the part."""
-        return any(digit.who is not None and digit.of is None for digit in self.digits)
+        return any(d.of in PROCESSORS for d in self.inner.digits)
 
     @property
     def tile(self) -> tuple[int, ...]:
         """What of it lies side by side for a thread, along each axis."""
-        plain = [digit for digit in self.digits if digit.who is None and digit.of is None and digit.walked is None]
-        return tuple(prod(digit.count for digit in plain if digit.axis == axis) for axis in range(len(self.shape)))
+        if self.is_view:
+            return self.shape
+        return tuple(self.inner.restricted(str(axis)).count(ELEMENTS) for axis in range(len(self.shape)))
+
+    @property
+    def by_instruction(self) -> bool:
+        """Whether an instruction of tensor cores takes it."""
+        takers = all_users(self.op.results[0]) if self.is_view else (self.op,)
+        return any(marked(op) is not None for op in takers)
+
+    @property
+    def cut(self) -> str:
+        """How many parts go to which processors, one loop after the other, and how large they are, in words."""
+        mapped = [(loop, mapping) for loop in self.loops if (mapping := mapping_of(loop)) is not None]
+        trips = [[d.static_trips or "?" for d in loop_dimensions(loop)] for loop, _ in mapped]
+        loops = [f"{'x'.join(map(str, n))} to `{mapping}`" for (_, mapping), n in zip(mapped, trips, strict=True)]
+        return f"{', '.join(loops)}, of {'x'.join(map(str, self.shape))} elements"
 
     @property
     def of_product(self) -> bool:
         """Whether it is the left operand of an instruction of tensor cores."""
         return self.position == 0 and marked(self.op) is not None
 
-    def owners(self, shape: Sequence[int]) -> list[Owner]:
-        """All digits, those of a thread's own as few as possible. Raises `Unowned` where they do not make up the subscripts."""
-        found: list[Owner] = []
+    def owners(self, shape: Sequence[int]) -> Layout:
+        """The layout of processors, and of what is a thread's own, as few digits as possible. Raises `Unowned` where these do not
+        make up the subscripts."""
+        digits = (*self.outer.digits, *self.inner.digits)
+        found = Layout(tuple(d if d.of in PROCESSORS else replace(d, of=OWN, divisor=d.stride) for d in digits)).normal
         for axis, size in enumerate(shape):
             below = 1
-            for digit in sorted((d for d in self.digits if d.axis == axis and d.count > 1), key=lambda d: d.stride):
-                if digit.stride != below:
-                    raise Unowned("the parts of it that are looked at overlap, or leave elements out")
-                below *= digit.count
-                if found and found[-1][0] == axis and found[-1][3] is None and digit.who is None:
-                    found[-1] = (axis, found[-1][1], found[-1][2] * digit.count, None)
-                else:
-                    found.append((axis, digit.stride, digit.count, digit.who))
+            for digit in sorted(found.restricted(str(axis)).digits, key=lambda d: d.stride):
+                below = below * digit.count if digit.stride == below else 0
             if below != size:
                 raise Unowned("the parts of it that are looked at overlap, or leave elements out")
         return found
@@ -151,18 +163,51 @@ class DigitReader:
         self.outside = list(ancestors(alloc))
         self.buffer = alloc.results[0]
         self.forms = KnownIndices()
-        self.counters: dict[Symbol, tuple[Counter, Processor | None]] = {}
-        self.known: list[tuple[ir.Operation, list[tuple[Processor, int]]]] = []
+        self.numbers: dict[Symbol, Digit] = {}
+        self.counters: dict[str, Counter] = {}
+        self.known: list[tuple[ir.Operation, list[Digit]]] = []
 
     def accesses(self) -> list[TileAccess]:
-        """All accesses. Raises `Unowned`."""
+        """Of all ops. Raises `Unowned`."""
         return [self._access(*found) for found in _users(self.buffer)]
 
+    def tiles(self) -> list[TileAccess]:
+        """Of loops over threads, whatever a thread does with its tile. Raises `Unowned`, as where anything else accesses it."""
+        for op in whole_users(self.buffer):
+            raise Unowned(Remark.of("{} looks at all of it", op))
+        tiles = tiles_of(self.buffer)
+        for tile in tiles:
+            if not takes_any_layout(tile.view, strides=True):
+                names = sorted({user.name for user in users(tile.view.results[0])})
+                raise Unowned(f"a view of it goes to {', '.join(names)}")
+            for _, inner in nested_maps(tile.nest[-1]):
+                raise Unowned(f"`{inner}` hands a tile of it to several threads")
+            if not tile.kind.has_static_shape:
+                raise Unowned("its tiles have no static size")
+        found = list(map(self._tile, tiles))
+        if not all(counter.mapped for one in found for counter in one.counters.values()):
+            raise Unowned("which part a thread looks at changes within a loop")
+        return found
+
+    def _tile(self, tile: ThreadTile) -> TileAccess:
+        rank, shape = ir.MemRefType(self.buffer.type).rank, tuple(tile.kind.shape)
+        axes, offsets, sizes = list(range(rank)), [Linear.of(0)] * rank, [1] * rank
+        around = (op for op in ancestors(tile.view) if mapping_of(op) is not None or op.name == "scf.for")
+        loops, by = self._around(around)
+        for view in tile.views(self.buffer):
+            _, taken, steps = place_of(view)
+            if set(steps) != {1}:
+                raise Unowned("a view of it takes other elements than a tile's")
+            for axis, start in zip(axes, parts_of(view)[0], strict=True):
+                offsets[axis] = offsets[axis] + self.forms.number(start)
+            axes = [axes[d] for d in kept_dimensions(taken, ir.MemRefType(view.results[0].type))]
+        for axis, size in zip(axes, shape, strict=True):
+            sizes[axis] = size
+        inner = Layout(tuple(map(_elements, range(rank), sizes)))
+        return TileAccess(tile.view, None, loops, shape, *self._outer(offsets), inner, tuple(by))
+
     def _access(self, user: ir.Operation, position: int, views: Sequence[ir.Operation]) -> TileAccess:
-        loops = tuple(
-            reversed([loop for loop in ancestors(user) if loop not in self.outside and not is_structured(loop)])
-        )
-        by = [who for loop in loops for who in self._processors(loop)]
+        loops, by = self._around(ancestors(user))
         read = body_read(user, self.forms) if user.name == "memref.load" else None
         op = user if read is None else read.op
         if not is_structured(op):
@@ -172,130 +217,150 @@ class DigitReader:
         offsets = [Linear.of(0) for _ in shape] if read is None else list(read.starts)
         for view in views:
             offsets = [before + self.forms.number(own) for before, own in zip(offsets, parts_of(view)[0], strict=True)]
-        digits = [digit for axis, form in enumerate(offsets) for digit in self._digits(axis, form)]
         mapping = mapping_of(op)
         if mapping is not None and mapping.distributes and not is_shared_reduction(op):
-            by += zip(*roles_of(mapping), strict=True)
+            by += numbers_of(mapping)
         of_product = read is None and position == 0 and marked(op) is not None
-        inner = list(_of_fragment(op, walked, shape) if of_product else _inner(op, walked, shape))
-        return TileAccess(op, position if read is None else None, loops, shape, (*digits, *inner), tuple(by), read)
+        inner = Layout(tuple(_of_fragment(op, walked, shape) if of_product else _inner(op, walked, shape)))
+        number = position if read is None else None
+        return TileAccess(op, number, loops, shape, *self._outer(offsets), inner, tuple(by), read)
 
-    def _processors(self, loop: ir.Operation) -> list[tuple[Processor, int]]:
-        """Who does what of a loop, whose variables become counters. Raises `Unowned`."""
-        if (found := next((by for one, by in self.known if one == loop), None)) is not None:
-            return found
-        by = list[tuple[Processor, int]]()
-        for counter, who in self._counters(loop):
-            symbol = self.forms.fresh("loop", NOTHING, 0, max(counter.trips - 1, 0))
-            self.forms.bind(counter.variable, Linear.of(symbol) * counter.step + counter.lower)
-            self.counters[symbol] = counter, who
-            by += [] if who is None else [(who, counter.trips)]
-        self.known.append((loop, by))
-        return by
+    def _outer(self, offsets: Sequence[Linear]) -> tuple[Layout, dict[str, Counter]]:
+        """Where a part begins, and the counters of loops of a thread's own in that. Raises `Unowned`."""
+        outer = Layout(tuple(digit for axis, form in enumerate(offsets) for digit in self._digits(str(axis), form)))
+        names = {d.of for d in outer.digits}
+        return outer, {name: counter for name, counter in self.counters.items() if name in names}
 
-    def _counters(self, loop: ir.Operation) -> list[tuple[Counter, Processor | None]]:
-        mapping, variables = mapping_of(loop), list(body_of(loop).arguments)
-        if loop.name == "scf.for" and mapping is None:
-            trips, (low, _, step) = trip_count(loop), map(constant_of, [*loop.operands][:3])
-            return (
-                []
-                if trips is None or low is None or step is None
-                else [(Counter(variables[0], low, step, trips), None)]
-            )
-        if loop.name != "scf.forall" or mapping is None:
-            raise Unowned(f"{loop.name} stands around what looks at it")
-        dimensions = loop_dimensions(loop)
-        if mapping.distributes and not one_each(Mapped(loop, mapping)):
-            raise Unowned("a thread owns several tiles of it")
-        if mapping.space == "warpgroups" and len(dimensions) == len(mapping.counts):  # as many as there are iterations
-            counts = zip(mapping.counts, dimensions, strict=True)
-            mapping = replace(mapping, counts=tuple(n if n > 0 else d.static_trips or n for n, d in counts))
-        roles = roles_of(mapping)[0] if mapping.distributes else [None] * len(dimensions)
-        if len(roles) != len(dimensions):
-            raise Unowned(f"`{mapping}` hands it out in another way")
-        found = list[tuple[Counter, Processor | None]]()
-        for variable, dimension, who in zip(variables, dimensions, roles, strict=True):
-            lower, step, trips = dimension.lower, dimension.step, dimension.static_trips
-            if trips is None or not isinstance(lower, int) or not isinstance(step, int):
-                raise Unowned("how many iterations a loop around has is known only at run time")
-            found.append((Counter(variable, lower, step, trips), who))
+    def _around(self, ops: Iterable[ir.Operation]) -> tuple[tuple[ir.Operation, ...], list[Digit]]:
+        """Of ops around an access, those in the temporary's scope, outermost first, and the processors that share them. Raises
+        `Unowned`."""
+        around = [op for op in ops if op not in self.outside and not is_structured(op)][::-1]
+        return tuple(around), [who for loop in around for who in self._processors(loop)]
+
+    def _processors(self, loop: ir.Operation) -> list[Digit]:
+        """The processors that share a loop, the variables of which become numbers. Raises `Unowned`."""
+        found = next((by for one, by in self.known if one == loop), None)
+        if found is None:
+            found = list(self._numbered(loop))
+            self.known.append((loop, found))
         return found
 
-    def _digits(self, axis: int, form: Linear) -> Iterator[SubscriptDigit]:
+    def _numbered(self, loop: ir.Operation) -> Iterator[Digit]:
+        mapping, variables = mapping_of(loop), list(body_of(loop).arguments)
+        numbers: Sequence[Digit | None] = [None] * len(variables)
+        if loop.name == "scf.for" and mapping is None:
+            trips, (low, _, by) = trip_count(loop), map(constant_of, [*loop.operands][:3])
+            if trips is None or low is None or by is None:
+                return
+            bounds = [(low, by, trips)]
+        elif loop.name != "scf.forall" or mapping is None:
+            raise Unowned(f"{loop.name} stands around what looks at it")
+        else:
+            dimensions = loop_dimensions(loop)
+            by_axis = len(mapping.axes) == len(dimensions)  # else a number depends on how many iterations there are
+            bounds = [(d.lower, d.step, d.most_trips if by_axis else d.static_trips) for d in dimensions]
+            if mapping.distributes:
+                if not one_each(loop):
+                    raise Unowned("a thread owns several tiles of it")
+                numbers = numbers_of(mapping, [trips or 0 for _, _, trips in bounds])
+        for variable, number, (low, by, trips) in zip(variables, numbers, bounds, strict=True):
+            if trips is None or not isinstance(low, int) or not isinstance(by, int):
+                raise Unowned("how many iterations a loop around has is known only at run time")
+            symbol = self.forms.fresh("loop", NOTHING, 0, max(trips - 1, 0))
+            self.forms.bind(variable, Linear.of(symbol) * by + low)
+            self.numbers[symbol] = replace(number or Digit("", 0, symbol.name, 1, trips), count=trips)
+            if number is None:
+                self.counters[symbol.name] = Counter(variable, low, by, trips, mapping is not None)
+            else:
+                yield self.numbers[symbol]
+
+    def _digits(self, axis: str, form: Linear) -> Iterator[Digit]:
         """The digits of an offset. Raises `Unowned`."""
         if form.constant:
-            raise Unowned("a part of it begins at an offset")
-        floors = [(term, c) for term, c in form.terms.items() if isinstance(term, Floor)]
+            raise Unowned("threads look at each other's parts")
         for symbol in dict.fromkeys(form.symbols()):
-            if symbol not in self.counters:
+            if symbol not in self.numbers:
                 raise Unowned("which part of it is looked at is known only at run time")
-            counter, who = self.counters[symbol]
-            mine = [(floor, c) for floor, c in floors if symbol in floor.numerator.symbols()]
-            low, high, divisor = form.terms.get(symbol, 0), 0, counter.trips
-            if mine:
-                (floor, c), *more = mine
-                divisor, high = floor.divisor, c + low * floor.divisor
-                if more or who is None or floor.numerator != Linear.of(symbol) or counter.trips % divisor:
+            number, stride, below = self.numbers[symbol], form.terms.get(symbol, 0), 1
+            floors = [(t, c) for t, c in form.terms.items() if isinstance(t, Floor) and symbol in t.numerator.symbols()]
+            plain = not floors or (number.of in PROCESSORS and all(t.numerator == Linear.of(symbol) for t, _ in floors))
+            ends = [*sorted((t.divisor, c) for t, c in floors), (number.count, 0)]
+            for divisor, c in ends:  # a digit below each divisor
+                if not plain or divisor % below:
                     raise Unowned("its subscripts are too involved")
-            if min(low, high) < 0:
-                raise Unowned("a part of it is looked at backwards")
-            if low:
-                yield SubscriptDigit(axis, low, divisor, who, counter)
-            if high and who is not None:
-                yield SubscriptDigit(
-                    axis, high, counter.trips // divisor, Processor(who.space, who.divisor * divisor), counter
-                )
+                if stride < 0:
+                    raise Unowned("threads look at each other's parts")
+                count = divisor // below
+                if stride:
+                    yield replace(number, axis=axis, stride=stride, divisor=number.divisor * below, count=count)
+                stride, below = stride * count + c, divisor
 
 
-def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[SubscriptDigit]:
+def _elements(axis: int, count: int) -> Digit:
+    return Digit(str(axis), 1, ELEMENTS, 1, count)
+
+
+def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
     """Those of a row of the left operand of an instruction of tensor cores: what a lane has of it."""
     product = marked(op)
     assert product is not None, "an instruction computes the op"
     along = next(axis for axis, d in enumerate(walked) if d is not None and structure(op).iterators[d] == "reduction")
+    names = {"lane": "lanes", "register": REGISTERS, "element": ELEMENTS}
     for held in product.left(shape[along]).restricted("column").digits:
-        who = Processor("lanes", held.divisor) if held.of == "lane" else None
-        yield SubscriptDigit(along, held.stride, held.count, who, walked=INSTRUCTION if held.of == "register" else None)
-    yield from (SubscriptDigit(axis, 1, size) for axis, size in enumerate(shape) if axis != along)
+        yield replace(held, axis=str(along), of=names[held.of])
+    yield from (_elements(axis, size) for axis, size in enumerate(shape) if axis != along)
 
 
-def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[SubscriptDigit]:
+def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
     """The digits of what an op itself walks of an operand. Raises `Unowned`."""
-    space, mapping = structure(op), mapping_of(op)
-    if mapping is None or not mapping.distributes:
-        yield from (SubscriptDigit(axis, 1, size) for axis, size in enumerate(shape))
-        return
-    roles, counts = roles_of(mapping)
-    handed = handed_out(op)
-    over = handed if len(handed) == len(roles) else [d for d in handed if space.extents[d] != 1]
-    if len(over) != len(roles) or mapping.dist not in (None, "cyclic") or mapping.ordered:
-        raise Unowned(f"`{mapping}` hands it out in another way")
+    space, mapping, handed = structure(op), mapping_of(op), handed_out(op)
+    over, numbers = list[int](), list[Digit]()
+    if mapping is not None and mapping.distributes:
+        numbers = numbers_of(mapping)
+        over = handed if len(handed) == len(numbers) else [d for d in handed if space.extents[d] != 1]
+        if len(over) != len(numbers) or mapping.dist not in (None, "cyclic") or mapping.ordered:
+            raise Unowned(f"`{mapping}` hands it out in another way")
     for axis, (d, size) in enumerate(zip(walked, shape, strict=True)):
-        if d not in over:
-            yield SubscriptDigit(axis, 1, size)
+        if mapping is None or d not in over:
+            yield _elements(axis, size)
             continue
         place = over.index(d)
-        vector = mapping.vector if d == handed[-1] else 1
-        if size % (vector * counts[place]):
+        number, vector = numbers[place], mapping.vector if d == handed[-1] else 1
+        each = vector * number.count
+        if size % each:
             raise Unowned(f"`{mapping}` gives some threads more of it than others")
-        yield SubscriptDigit(axis, 1, vector)
-        yield SubscriptDigit(axis, vector, counts[place], roles[place])
-        yield SubscriptDigit(axis, vector * counts[place], size // (vector * counts[place]), walked=place)
+        yield _elements(axis, vector)
+        yield replace(number, axis=str(axis), stride=vector)
+        yield Digit(str(axis), each, ROUNDS[place], 1, size // each)
 
 
-def roles_of(mapping: Mapping) -> tuple[list[Processor], list[int]]:
-    """Which digits of processors' numbers the axes of a map are, and how many of each there are. Raises `Unowned`."""
-    if mapping.space not in ("warps", "lanes", "warpgroups", "quarters") or any(count < 1 for count in mapping.counts):
-        raise Unowned(f"`{mapping}` hands it out in another way")
+def numbers_of(mapping: Mapping, trips: Sequence[int] = ()) -> list[Digit]:
+    """Which digits of processors' numbers the axes of a map are, of no coordinate yet. Raises `Unowned`.
+
+    `trips`: of a loop, each of whose iterations one processor has: a digit for each of its dimensions.
+    """
     counts = dict(zip(mapping.axes, mapping.counts, strict=True))
-    if mapping.space == "lanes":
-        below = {axis: WARP // counts[axis] if axis == "y" else 1 for axis in counts}
+    if len(trips) == len(counts):  # as many as there are iterations, where no number is given
+        counts = {axis: n if n > 0 else most for (axis, n), most in zip(counts.items(), trips, strict=True)}
+    spaces = ("warps", "lanes", "warpgroups", "quarters", *(["threads"] if trips else ()))
+    if mapping.space not in spaces or mapping.ordered or any(count < 1 for count in counts.values()):
+        raise Unowned(f"`{mapping}` hands it out in another way")
+    if mapping.space == "threads":
+        found = [Digit("", 0, f"threads {axis}", 1, n) for axis, n in counts.items()] or [
+            Digit("", 0, "threads", 1, prod(trips))
+        ]
+    elif mapping.space == "lanes":
+        found = [Digit("", 0, "lanes", WARP // n if axis == "y" else 1, n) for axis, n in counts.items()]
     else:
         each = (
             GROUP_WARPS if mapping.space == "warpgroups" else 1
         )  # groups and their quarters are digits of a warp's number
         below = {axis: each * prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
-    space = "lanes" if mapping.space == "lanes" else "warps"
-    return [Processor(space, below[axis]) for axis in mapping.axes], list(mapping.counts)
+        found = [Digit("", 0, "warps", below[axis], n) for axis, n in counts.items()]
+    if len(found) < len(trips):  # its iterations are counted row by row
+        only = found[0]
+        found = [replace(only, divisor=only.divisor * prod(trips[d + 1 :]), count=n) for d, n in enumerate(trips)]
+    return found
 
 
 def _users(
@@ -312,4 +377,4 @@ def _users(
         elif is_structured(op) or op.name == "memref.load":
             yield op, position, views
         elif op.name != "memref.dealloc":
-            raise Unowned(f"{op.name} looks at it")
+            raise Unowned(f"{op.name} accesses it")

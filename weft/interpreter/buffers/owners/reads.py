@@ -50,10 +50,11 @@ def body_read(load: ir.Operation, forms: KnownIndices) -> BodyRead | None:
         forms.bind(index.results[0], Linear.of(symbol))
     walked: list[int | None] = []
     starts: list[Linear] = []
-    for subscript in _subscripts(load):
+    for subscript in list(load.operands)[1:]:
         form = forms.linear(subscript)
         own = [symbol for symbol in dimensions if symbol in set(form.symbols())]
-        if len(own) > 1 or any(form.terms.get(symbol) != 1 for symbol in own) or not _is_computed(subscript, op):
+        computed = all(made.name == "linalg.index" or is_pure(made) for made in _makers(subscript, op))
+        if len(own) > 1 or any(form.terms.get(symbol) != 1 for symbol in own) or not computed:
             return None
         walked.append(dimensions[own[0]] if own else None)
         starts.append(form - Linear.of(own[0]) if own else form)
@@ -75,8 +76,15 @@ def _rewrite(op: ir.Operation, reads: Sequence[BodyRead]) -> None:
     space, (inputs, _) = structure(op), segments(op)
     operands = list(op.operands)
     with ahead_of(op):
-        parts = [_part(read) for read in reads]
-        walks = [ir.AffineMap.get(space.rank, 0, [_walks(d) for d in read.walked]) for read in reads]
+        parts, walks = list[ir.Value](), list[ir.AffineMap]()
+        for read in reads:  # the part that all iterations together load, and how they walk it
+            source, *subscripts = read.load.operands
+            starts, kind = [_at_zero(value, op) for value in subscripts], ir.MemRefType(source.type).element_type
+            parts.append(
+                subview(source, [starts, list(read.shape), [1] * len(starts)], ir.MemRefType.get(read.shape, kind))
+            )
+            walk = [ir.AffineExpr.get_constant(0) if d is None else ir.AffineExpr.get_dim(d) for d in read.walked]
+            walks.append(ir.AffineMap.get(space.rank, 0, walk))
 
         def body(own: list[ir.Value]) -> list[ir.Value]:
             given = [*own[:inputs], *own[inputs + len(reads) :]]
@@ -90,18 +98,6 @@ def _rewrite(op: ir.Operation, reads: Sequence[BodyRead]) -> None:
     op.erase()
 
 
-def _walks(dimension: int | None) -> ir.AffineExpr:
-    return ir.AffineExpr.get_constant(0) if dimension is None else ir.AffineExpr.get_dim(dimension)
-
-
-def _part(read: BodyRead) -> ir.Value:
-    """The part that all iterations together load, at the insertion point."""
-    source = read.load.operands[0]
-    starts = [_at_zero(value, read.op) for value in _subscripts(read.load)]
-    kind = ir.MemRefType.get(read.shape, ir.MemRefType(source.type).element_type)
-    return subview(source, [starts, list(read.shape), [1] * len(starts)], kind)
-
-
 def _at_zero(value: ir.Value, op: ir.Operation) -> ir.Value:
     """A subscript in the first iteration of the op, at the insertion point."""
     copies: dict[ir.Value, ir.Value] = {}
@@ -113,11 +109,6 @@ def _at_zero(value: ir.Value, op: ir.Operation) -> ir.Value:
     return copies.get(value, value)
 
 
-def _is_computed(value: ir.Value, op: ir.Operation) -> bool:
-    """Whether a subscript is computed from indices and from what is known in front of the op."""
-    return all(made.name == "linalg.index" or is_pure(made) for made in _makers(value, op))
-
-
 def _makers(value: ir.Value, op: ir.Operation) -> Iterator[ir.Operation]:
     """The ops in a body that make a value, each behind those that it needs."""
     made = producer(value)
@@ -125,7 +116,3 @@ def _makers(value: ir.Value, op: ir.Operation) -> Iterator[ir.Operation]:
         for operand in made.operands:
             yield from _makers(operand, op)
         yield made
-
-
-def _subscripts(load: ir.Operation) -> list[ir.Value]:
-    return list(load.operands)[1:]

@@ -20,7 +20,7 @@ from ...ir.functions import PARTICIPANTS
 from ...ir.mlir import ahead_of, ir, is_used, operations, scf
 from ...ir.refusing import describe, refuse
 from ...mapping.geometry import Geometry
-from ...mapping.mapping import Mapped, Mapping, is_shared_reduction
+from ...mapping.mapping import Mapping, is_shared_reduction
 from ...mapping.participants import alike, team
 from ...memory.effects import only_computes
 
@@ -54,7 +54,7 @@ def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> boo
     if not mapping.distributes or mapping.space == "blocks":
         return False
     rows = team(alike(loop, [mapping], geometry), geometry)
-    each = mapping.dist in (None, "cyclic") or (mapping.dist == "block" and one_each(Mapped(loop, mapping)))
+    each = mapping.dist in (None, "cyclic") or (mapping.dist == "block" and one_each(loop))
     plain = each and rows is not None and rows.in_whole_warps
     for op in filter(is_shared_reduction, operations(loop)):
         found = team(op.attributes[PARTICIPANTS], geometry)

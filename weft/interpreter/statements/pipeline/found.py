@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....dsl.records import record
-from ...buffers.register_stages import is_stage
+from ...buffers.owners.arrays import is_stage
 from ...buffers.tensor_copies import is_tensor_copy
 from ...hardware.ampere.copies import WAIT
 from ...hardware.hopper.mbarriers import AWAIT

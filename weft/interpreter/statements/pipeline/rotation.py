@@ -20,7 +20,7 @@ from functools import reduce
 
 from ...buffers import tensor_copies
 from ...buffers.asynchronous import ASYNCHRONOUS, commit
-from ...buffers.register_stages import ATTRIBUTE
+from ...buffers.owners.arrays import STAGE
 from ...buffers.views import rebased, retype
 from ...indices.arithmetic import index_of, known, value_of
 from ...indices.values import range_of
@@ -69,7 +69,7 @@ def _own_tile(copy: StagedCopy) -> ir.Value:
     kind = ir.MemRefType(copy.target.type)
     with ahead_of(copy.alloc):
         tile = memref.AllocOp(ir.MemRefType.get(copy.shape, kind.element_type), [], [])
-    tile.operation.attributes[ATTRIBUTE] = ir.UnitAttr.get()
+    tile.operation.attributes[STAGE] = ir.UnitAttr.get()
     name = name_of(copy.alloc.results[0])
     set_name(tile, name and f"{name.removesuffix('_shared')}_next")
     return tile.result

@@ -14,7 +14,7 @@ from math import prod
 from ....dsl.diagnostics import fail
 from ...buffers.elements import copy_per_thread, widest
 from ...buffers.temporaries import REGISTERS
-from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, thread_nest, tiles_of
+from ...buffers.tiles import ThreadTile, clone_nest, is_distributed, thread_nest, tiles_of
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...hardware.ampere.fragments import sums_of
 from ...ir.cloning import replace_operands
@@ -35,6 +35,7 @@ from ...ir.mlir import (
 )
 from ...ir.refusing import describe
 from ...ir.structured import element_type, is_structured
+from ...loops.forall import end_of
 from ...memory.effects import is_memref, is_pure
 from ...memory.views import behind, is_view
 from ...proof.overlaps import apart
@@ -72,13 +73,6 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
             "tile the op's parallel dimensions, and map the loop to threads",
         )
     return _within_a_thread(base, loop)
-
-
-def _held(op: ir.Operation, kind: ir.MemRefType) -> ir.MemRefType:
-    """A part as `launch` keeps it: in the type that the op accumulates in."""
-    total = sums_of(op)
-    element = kind.element_type if total is None else ir.Type.parse(total, kind.context)
-    return ir.MemRefType.get(kind.shape, element, kind.layout, kind.memory_space)
 
 
 def _expect_all_of_the_sum(base: ir.Value, loop: ir.Operation) -> None:
@@ -129,7 +123,10 @@ def _views(value: ir.Value) -> list[ir.Operation]:
 
 def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     tile = _own_tile(op, base, loop)
-    part = affordable(_held(op, tile.kind), [dimension.static_trips or 0 for _, dimension in tile.pieces(base)])
+    kind, total = tile.kind, sums_of(op)  # `launch` keeps it in the type that the op accumulates in
+    element = kind.element_type if total is None else ir.Type.parse(total, kind.context)
+    held = ir.MemRefType.get(kind.shape, element, kind.layout, kind.memory_space)
+    part = affordable(held, [dimension.static_trips or 0 for _, dimension in tile.pieces(base)])
     if is_temporary(base):
         kept = producer(base)
         assert kept is not None
@@ -221,7 +218,7 @@ def _replace(base: ir.Value, kept: ir.Value, loop: ir.Operation) -> None:
 def _write_back(tile: ThreadTile, kept: ir.Value, base: ir.Value, loop: ir.Operation) -> str:
     following = ops_of(loop.block)
     owned = clone_nest(tile, following[following.index(loop) + 1])
-    with end_of(owned.nest[-1]), loop.location:
+    with ir.InsertionPoint(end_of(owned.nest[-1])), loop.location:
         copied = copy_per_thread(owned.view.results[0], _same_tile(owned, kept, base))
         return "written back after the loop" + _at_once(copied)
 
@@ -233,7 +230,7 @@ def _first_values(
     if first is None and base == kept:
         return ""
     owned = clone_nest(tile, first or loop)
-    with end_of(owned.nest[-1]), loop.location:
+    with ir.InsertionPoint(end_of(owned.nest[-1])), loop.location:
         if first is None:
             copied = copy_per_thread(_same_tile(owned, kept, base), owned.view.results[0])
             return "loaded before the loop" + _at_once(copied)
@@ -305,15 +302,16 @@ def _hoist(value: ir.Value, loop: ir.Operation) -> ir.Value:
         chain.append(view.operands[0])
     outside = chain[-1]
     for nearer in reversed(chain[:-1]):
-        if not _movable(nearer, loop):
+        if not is_fixed(nearer, loop):
             break
         move_in_front(nearer, loop)
         outside = nearer
     return outside
 
 
-def _movable(value: ir.Value, loop: ir.Operation) -> bool:
+def is_fixed(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a value is made in front of the loop, or could be: it is the same whenever it is computed in the loop."""
     op = producer(value)
     if op is None or not is_within(op, loop):
         return not made_within(value, loop)
-    return is_pure(op) and all(_movable(o, loop) for o in op.operands)
+    return is_pure(op) and all(is_fixed(operand, loop) for operand in op.operands)

@@ -17,21 +17,20 @@ from ....dsl.diagnostics import fail
 from ...buffers.elements import VECTOR, most_lanes
 from ...buffers.loop_tiles import LoopTile, WriteBack, move_to, read_into, tile_of, users_of
 from ...buffers.temporaries import REGISTERS, iteration
-from ...buffers.tiles import ThreadTile, clone_nest, end_of, is_distributed, is_in_thread, thread_nest
+from ...buffers.tiles import ThreadTile, clone_nest, is_distributed, is_in_thread, thread_nest
 from ...indices.arithmetic import value_of
-from ...ir.mlir import ahead_of, ancestors, i64, ir, is_within, maker, memref, move_in_front, ops_of, producer
+from ...ir.mlir import ahead_of, ancestors, i64, ir, is_within, memref, move_in_front, ops_of, producer
 from ...ir.refusing import describe
 from ...ir.structured import body_of
-from ...loops.forall import without_affine_loops
+from ...loops.forall import end_of, without_affine_loops
 from ...mapping.mapping import loop_dimensions, mapping_of, nested_maps
-from ...memory.effects import is_pure
 from ...memory.layouts import subview
 from ...memory.names import free_name
 from ...memory.views import behind
 from ...parallel.collisions import expect_apart
 from ...parallel.nests import SEQUENTIAL
 from ...session.statement import Rewriter
-from .accumulators import affordable
+from .accumulators import affordable, is_fixed
 
 
 def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operation) -> ir.Operation:
@@ -114,7 +113,7 @@ def _in_copy(own: ThreadTile, before: ir.Operation, tile: LoopTile, emit: Callab
     copy = clone_nest(own, before)
     before_and_now = ([v for one in nest for v in body_of(one).arguments] for nest in (own.nest, copy.nest))
     variables = dict(zip(*before_and_now, strict=True))
-    with end_of(copy.nest[-1]), tile.indices.loop.location, tile.indices.rebound(variables):
+    with ir.InsertionPoint(end_of(copy.nest[-1])), tile.indices.loop.location, tile.indices.rebound(variables):
         emit(copy.view.results[0])
 
 
@@ -146,7 +145,7 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
             "let the loops over threads stand in each other, directly in sequential loops",
         )  # fmt: skip
     for one in nest:
-        if any(_changes(bound, loop) for bound in one.operands):
+        if not all(is_fixed(bound, loop) for bound in one.operands):
             raise fail(
                 "W0383", f"how many iterations {describe(one)} has changes within the loop, and with it who owns what",
                 "name an inner loop, which one thread runs",
@@ -155,11 +154,3 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
             hint = "`tile` it with static sizes, and map the loop over a tile"
             raise fail("W0386", f"{describe(one)} has no known number of iterations, and each has a part of `{name}`", hint)
     return nest
-
-
-def _changes(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether a value is not the same number whenever it is computed in the loop."""
-    op = producer(value)
-    if op is None or not is_within(op, loop):
-        return is_within(maker(value), loop)
-    return not is_pure(op) or any(_changes(operand, loop) for operand in op.operands)
