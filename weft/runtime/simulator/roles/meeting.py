@@ -17,7 +17,6 @@ from ..machine.warp import whole_warps
 from .cluster import GroupLanes
 from .turns import Steps
 
-
 AtBarrier = TypeVar("AtBarrier", bound="BlockBarrier | NumberedBarrier")
 
 
