@@ -114,7 +114,7 @@ def traced(payload: ir.Module, entry: str, kinds: Iterable[tuple[str, int]]) -> 
 def _is_buffer(root: ir.Value, block: ir.Block) -> bool:
     """Whether a memref is a buffer of the entry function's, passed or allocated there, row by row."""
     kind = root.type
-    if not isinstance(kind, ir.MemRefType) or kind.affine_map != ir.AffineMap.get_identity(kind.rank, context=kind.context):
+    if not isinstance(kind, ir.MemRefType) or kind.affine_map != ir.AffineMap.get_identity(kind.rank, kind.context):
         return False
     if isinstance(root.owner, ir.Block):
         return root.owner == block
@@ -248,7 +248,7 @@ def _executed(kernel: ir.Operation, parts: Mapping[str, int]) -> frozenset[int]:
         if where in parts:
             found.add(parts[where])
         elif "fused" in where:
-            found |= {number for place, number in parts.items() if place.removeprefix("loc(").removesuffix(")") in where}
+            found |= {number for at, number in parts.items() if at.removeprefix("loc(").removesuffix(")") in where}
     return frozenset(found - {SEVERAL})
 
 

@@ -25,7 +25,7 @@ def said(made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller
     for run in runs.done:
         if run.undefined is not None:
             name, message = made.applied.recipe.name, f"of random numbers what it computes is undefined: {run.undefined}"
-            raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", hint=ACCEPTED)
+            raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", ACCEPTED)
         if not run.ok or (run.found and not made.applied.unproven):
             raise _differs(made, named, run)
     return (_summary(made, named, runs, smaller), *(_where(made, named, run) for run in runs.done))

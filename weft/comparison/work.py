@@ -23,8 +23,8 @@ MAGNITUDES = tuple(1 << n for n in (20, 16, 13, 11, 8, 7, 6, 5, 4, 3, 2, 1, 0))
 """Of inputs; the largest exact one is taken: among few numbers a row's largest is the same as that of its half."""
 
 _EXACT = named(
-    arith="addf subf mulf negf maximumf minimumf maxnumf minnumf cmpf extf truncf sitofp addi subi muli maxsi minsi maxui"
-    " minui cmpi extsi extui trunci andi ori xori select constant index_cast"
+    arith="addf subf mulf negf maximumf minimumf maxnumf minnumf cmpf extf truncf sitofp addi subi muli maxsi minsi"
+    " maxui minui cmpi extsi extui trunci andi ori xori select constant index_cast"
 )
 _MOVES = ("tensor.", "memref.", "linalg.", "func.", "scf.", "affine.", "bufferization.", "builtin.")
 _INEXACT = frozenset({"scf.while", "scf.index_switch", "linalg.softmax", "func.call"})

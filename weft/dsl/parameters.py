@@ -210,9 +210,7 @@ def signature_of(schedule: tree.Schedule) -> str:
     return f"{schedule.name}({', '.join(parts)})"
 
 
-def _by_parameter(
-    call: tree.Call, schedule: tree.Schedule, check: ScopeCheck
-) -> dict[str, tree.Expr | tree.HandleRef]:
+def _by_parameter(call: tree.Call, schedule: tree.Schedule, check: ScopeCheck) -> dict[str, tree.Expr | tree.HandleRef]:
     names = [parameter.name for parameter in schedule.parameters]
     given: dict[str, tree.Expr | tree.HandleRef] = {}
     position, named = 0, False

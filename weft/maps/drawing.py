@@ -148,8 +148,8 @@ SVG = """\
 def picture(maps: Sequence[Ownership], *, banks: bool = False, thread: int | None = None) -> str:
     """The maps below one another, as an SVG that stands by itself."""
     lines = [line for shown in maps for line in drawn(shown, None, banks=banks, thread=thread)]
-    wanted: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor", "no_color": False, "highlight": False}
-    console = Console(record=True, file=io.StringIO(), width=max(line.cell_len for line in lines) + 2, **wanted)
+    how: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor", "no_color": False, "highlight": False}
+    console = Console(record=True, file=io.StringIO(), width=max(line.cell_len for line in lines) + 2, **how)
     for line in lines:
         console.print(line)
     return console.export_svg(theme=DEFAULT_TERMINAL_THEME, code_format=SVG)

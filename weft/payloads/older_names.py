@@ -69,9 +69,7 @@ _FORMS = re.compile(
 """Comments and texts, which hold nothing; headers; and ops."""
 
 _CAST = r"cast\s*=\s*#linalg\.type_fn<cast_signed>"
-_KINDS = re.compile(
-    rf"\s*(?:{_CAST}\s*,?\s*)?(?:fun\s*=\s*#linalg\.(?:unary|binary)_fn<(\w+)>\s*(?:,\s*{_CAST}\s*)?)?"
-)
+_KINDS = re.compile(rf"\s*(?:{_CAST}\s*,?\s*)?(?:fun\s*=\s*#linalg\.(?:unary|binary)_fn<(\w+)>\s*(?:,\s*{_CAST}\s*)?)?")
 """The attributes of `linalg.elemwise_*` that today's op has, too: what it computes, and the cast that it makes."""
 _INDEX = re.compile(r"(?:<|,)\s*index\s*[=,]\s*(\d+)(?:\s*:\s*i\d+)?")
 _OLDER_SPEC = re.compile(r"dlti\.dl_entry\s*<")
@@ -98,7 +96,9 @@ def edits(text: str) -> Iterator[Edit]:
         elif form["generic"] is not None:
             yield Edit(*form.span("generic"), _SIMPLE[form["generic"]])
         elif form["operand"] is not None:
-            done = _end_of_type(text, form.end() + len("memref")) if text.startswith("memref<", form.end()) else form.end()
+            done = (
+                _end_of_type(text, form.end() + len("memref")) if text.startswith("memref<", form.end()) else form.end()
+            )
             if done > form.end() and text[done - 1] != ">":
                 return  # it does not end: the parser says so
             yield from _conversion(text, form, done)

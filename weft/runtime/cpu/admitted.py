@@ -42,8 +42,8 @@ _NOT = named(memref="extract_aligned_pointer_as_index dma_start dma_wait", vecto
 """Of these what gives addresses away, or calls a runtime of its own."""
 
 _OF_NUMBERS = (
-    "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma fmuladd"
-    " fshl fshr is.fpclass ldexp log log10 log2 maximum maxnum minimum minnum nearbyint pow powi rint round roundeven"
+    "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma"
+    " fmuladd fshl fshr is.fpclass ldexp log log10 log2 maximum maxnum minimum minnum nearbyint pow powi rint round roundeven"
     " sadd.sat sin sinh smax smin sqrt sshl.sat ssub.sat tan tanh trunc uadd.sat umax umin ushl.sat usub.sat"
 )
 _OF_VECTORS = "add and fadd fmax fmaximum fmin fminimum fmul mul or smax smin umax umin xor"
@@ -103,7 +103,8 @@ def expect_finished(module: ir.Module) -> None:
     for op in operations(module.operation):
         for name in _freedom(op):
             said = op.attributes[name]
-            raise NotLoopsError(op, f"the module has `{op.name}` with `{name}` = {said}, of which the text says nothing")
+            message = f"the module has `{op.name}` with `{name}` = {said}, of which the text says nothing"
+            raise NotLoopsError(op, message)
 
 
 def without_freedom(module: ir.Module) -> None:

@@ -25,8 +25,8 @@ BUFFERIZE = (
 DEALLOCATE = "buffer-deallocation-pipeline,convert-bufferization-to-memref"
 GENERALIZE = "func.func(linalg-generalize-named-ops)"
 FLOATS = (
-    "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine),func.func(lower-vector-multi-reduction),"
-    "func.func(convert-vector-to-scf),convert-scf-to-cf,expand-strided-metadata,func.func(lower-affine),"
+    "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine),"
+    "func.func(lower-vector-multi-reduction),func.func(convert-vector-to-scf),convert-scf-to-cf,expand-strided-metadata,func.func(lower-affine),"
     "func.func(arith-emulate-unsupported-floats{source-types=f16,bf16 target-type=f32}),math-extend-to-supported-types"
 )
 EXPAND = "arith-expand{include-bf16}"
@@ -58,7 +58,7 @@ def lower(module: ir.Module) -> None:
     values = (value for op in operations(module.operation) for value in (*op.operands, *op.results))
     if any(isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType) for value in values):
         _run(module, "convert-elementwise-to-linalg")
-        if any(map(is_tensor, (result for loop in operations(module.operation, "affine.for") for result in loop.results))):
+        if any(is_tensor(value) for loop in operations(module.operation, "affine.for") for value in loop.results):
             _run(module, "func.func(lower-affine)")  # upstream bufferizes loops of scf alone
         _run(module, BUFFERIZE)
         if not any(operations(module.operation, "memref.dealloc")):

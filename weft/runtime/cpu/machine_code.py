@@ -152,7 +152,8 @@ def linked(module: ir.Module, functions: Sequence[str], effort: int) -> tuple[An
     there = ctypes.CDLL(None)
     declared = (op for op in operations(module.operation, "llvm.func") if not len(op.regions[0].blocks))
     missing = [name for op in declared if not hasattr(there, name := symbol(op))]
-    raise JitError(f"it calls {quoted(missing)}, and nothing here has that name" if missing else "LLVM has not compiled it")
+    unknown = f"it calls {quoted(missing)}, and nothing here has that name"
+    raise JitError(unknown if missing else "LLVM has not compiled it")
 
 
 def invoke(

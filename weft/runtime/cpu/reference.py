@@ -62,9 +62,7 @@ def prepare() -> None:
     fork_early()
 
 
-def computed(
-    code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Floats = "f32"
-) -> dict[str, np.ndarray]:
+def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Floats = "f32") -> dict[str, np.ndarray]:
     """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
     return CompiledPayload(code, entry, floats)(given)
 

@@ -54,7 +54,7 @@ def change_types(module: ir.Module, changed: Callable[[ir.Type], ir.Type]) -> No
     types: dict[ir.Type, ir.Type] = {}
     attributes: dict[ir.Attribute, ir.Attribute] = {}
     for op in operations(module.operation):
-        for value in (*op.results, *(a for region in regions_of(op) for block in region.blocks for a in block.arguments)):
+        for value in (*op.results, *(a for region in regions_of(op) for b in region.blocks for a in b.arguments)):
             old = value.type
             if (new := types.get(old)) is None:
                 new = types[old] = _of(old, changed)

@@ -159,7 +159,7 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
         return f"__launch_bounds__({threads}, 1) "
     if not capped or cap is None:
         alone = capped and threads is not None and _keeps_sums(kernel.func, threads)
-        return "" if threads is None else f"__launch_bounds__({threads}, 1) " if alone else f"__launch_bounds__({threads}) "
+        return "" if threads is None else f"__launch_bounds__({threads}{', 1' if alone else ''}) "
     if cap == limits.MOST_REGISTERS and threads is not None and not careful:
         return f"__launch_bounds__({threads}) "
     if threads is not None and threads % FULL_WARPS == 0:

@@ -15,7 +15,8 @@ from ...interpreter.memory.views import behind
 def first_index(op: ir.Operation, operand: int | None = None) -> int | None:
     """Which operand is the first index of a load or a store, of an element or of a vector. Of a copy, which is both:
     of that side which has the operand, or of the first."""
-    found = [a.first for a in accesses(op) or () if a.kind in ("read", "write") and a.footprint in ("element", "transfer")]
+    known = (a for a in accesses(op) or () if a.kind in ("read", "write"))
+    found = [a.first for a in known if a.footprint in ("element", "transfer")]
     if operand is not None:
         found = [first for first in found if first <= operand][-1:] or found
     return found[0] if found else None

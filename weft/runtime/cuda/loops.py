@@ -166,8 +166,8 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
 
 def _stands_alone(op: ir.Operation) -> bool:
     """Whether a kernel without steps has it in no loop, and keeps many numbers in arrays of the thread."""
-    func = next(one for one in ancestors(op) if one.name == "gpu.func")
-    return kept_numbers(func) >= MANY and not has_steps(func) and not any(one.name == "scf.for" for one in ancestors(op))
+    func, around = next(one for one in ancestors(op) if one.name == "gpu.func"), ancestors(op)
+    return kept_numbers(func) >= MANY and not has_steps(func) and all(one.name != "scf.for" for one in around)
 
 
 def kept_numbers(func: ir.Operation) -> int:

@@ -286,9 +286,10 @@ class _Checker:
             known = quoted(self.kernels) or "none"
             yield self.error("W0702", f"{place}.kernel", f"no kernel `{text.kernel}`; there are: {known}")
             return
-        for key, given, wanted in (("args", args, kernel.params), ("reciprocals", text.reciprocals, kernel.reciprocals)):
-            if len(given) != len(wanted):
-                yield self.error("W0705", f"{place}.{key}", f"{len(given)} arguments, `{kernel.name}` takes {len(wanted)}")
+        counts = {"args": (args, kernel.params), "reciprocals": (text.reciprocals, kernel.reciprocals)}
+        for key, (given, wanted) in counts.items():
+            if (n := len(given)) != len(wanted):
+                yield self.error("W0705", f"{place}.{key}", f"{n} arguments, `{kernel.name}` takes {len(wanted)}")
                 return
         for i, (arg, param) in enumerate(zip(args, kernel.params, strict=True)):
             yield from self.argument(arg, param, f"{place}.args[{i}]")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,22 +21,10 @@ try:
 except ImportError:
     BF16, F8E4M3FN, F8E5M2 = np.dtype(np.uint16), np.dtype(np.uint8), np.dtype(np.uint8)
 
-NUMPY: Mapping[str, np.dtype] = MappingProxyType(
-    {
-        "f64": np.dtype(np.float64),
-        "f32": np.dtype(np.float32),
-        "f16": np.dtype(np.float16),
-        "bf16": BF16,
-        "f8E4M3FN": F8E4M3FN,
-        "f8E5M2": F8E5M2,
-        "i64": np.dtype(np.int64),
-        "i32": np.dtype(np.int32),
-        "i16": np.dtype(np.int16),
-        "i8": np.dtype(np.int8),
-        "i1": np.dtype(np.bool_),
-        "index": np.dtype(np.int64),
-    }
-)
+_NUMPY: dict[str, Any] = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": BF16}
+_NUMPY |= {"f8E4M3FN": F8E4M3FN, "f8E5M2": F8E5M2, "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8"}
+_NUMPY |= {"i1": "bool", "index": "int64"}
+NUMPY: Mapping[str, np.dtype] = MappingProxyType({name: np.dtype(kind) for name, kind in _NUMPY.items()})
 """What an array of each element type is. The keys are all the element types that the runtime moves."""
 
 MOST_ELEMENTS = 4096

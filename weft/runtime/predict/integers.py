@@ -69,8 +69,10 @@ def _multiply(state: Registers, x: MachineInstruction) -> Outcome:
         total = _plus(product, added) + sum(_as_int(e) for e in extra)
         out = _wide(results[0], total)
         return {**out, **{p: (total >> 64) > 0 if not many(total) else None for p in results[1:]}}
-    total = (left & MASK) * (right & MASK) if not (many(left) or many(right)) else _product(_signed(left), _signed(right))
-    return {results[0]: (_plus(total & MASK, added) + sum(_as_int(e) for e in extra)) & MASK, **dict.fromkeys(results[1:])}
+    one = not (many(left) or many(right))
+    total = (left & MASK) * (right & MASK) if one else _product(_signed(left), _signed(right))
+    total = (_plus(total & MASK, added) + sum(_as_int(e) for e in extra)) & MASK
+    return {results[0]: total, **dict.fromkeys(results[1:])}
 
 
 def _product(left: Value, right: Value) -> Value:

@@ -249,7 +249,8 @@ class SimKernel:
                     for memory in memories:
                         memory.end_batch()
                     ran = [lanes]
-                batches, loads, stores = batches + 1, loads + sum(l.loads for l in ran), stores + sum(l.stores for l in ran)
+                batches, loads = batches + 1, loads + sum(l.loads for l in ran)
+                stores += sum(l.stores for l in ran)
                 barriers = max(barriers, *(l.barriers for l in ran))
                 if (expected := budget.spent(last, total)) is not None:
                     raise too_long(self.name, grid, block, expected, budget.seconds)

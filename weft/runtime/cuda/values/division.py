@@ -52,14 +52,9 @@ def ceil_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
     ra, rb = bounds(a, kind), bounds(b, kind)
     if a.constant is not None and b.constant:
         return literal(-(-a.constant // b.constant))
-    if (
-        kind.index
-        and b.constant is not None
-        and b.constant > 0
-        and ra.non_negative
-        and (ra.high + b.constant) < 1 << 31
-    ):
-        return _divide("/", add(a, literal(b.constant - 1)), b, ra.ceildiv(rb))
+    positive = b.constant if b.constant is not None and b.constant > 0 else None
+    if kind.index and positive is not None and ra.non_negative and ra.high + positive < 1 << 31:
+        return _divide("/", add(a, literal(positive - 1)), b, ra.ceildiv(rb))
     return _helper("ceildiv", a, b, ra.ceildiv(rb).clamp(*ends(kind)), kind)
 
 
@@ -78,7 +73,8 @@ def _helper(function: str, a: Expr, b: Expr, known: Range, kind: ScalarType) -> 
     return _of_size(_ON_HOST[function], settle(call(function, a.type, a, b, range=known), kind), a, b)
 
 
-_ON_HOST: dict[str, Operator] = {"floordiv": "floordiv", "ceildiv": "ceildiv", "floormod": "mod", "/": "div", "%": "rem"}
+_ON_HOST: dict[str, Operator] = {"floordiv": "floordiv", "ceildiv": "ceildiv"}
+_ON_HOST |= {"floormod": "mod", "/": "div", "%": "rem"}
 
 
 def _of_size(operator: Operator, made: Expr, a: Expr, b: Expr) -> Expr:

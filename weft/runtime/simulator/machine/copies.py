@@ -178,5 +178,6 @@ def _expect_count(lanes: Lanes, read: np.ndarray, count: int, mask: Any, site: i
         return mask
     bad = lanes.full(mask) & ~np.broadcast_to(good, lanes.shape)
     if bad.any():
-        lanes.fault("out-of-bounds read", bad, site, MISUSED.format(int(np.broadcast_to(read, lanes.shape)[bad][0]), count))
+        said = MISUSED.format(int(np.broadcast_to(read, lanes.shape)[bad][0]), count)
+        lanes.fault("out-of-bounds read", bad, site, said)
     return lanes.split(mask, good)[0]

@@ -285,4 +285,3 @@ class Private(Memory):
             row, column = first_lane(bad)
             at = np.broadcast_to(flat, missing.shape)[row, column, missing[row, column].argmax()]
             self.fault("uninitialized read", bad, site, int(at), " is read and this thread has not written it")
-

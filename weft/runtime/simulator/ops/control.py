@@ -174,9 +174,8 @@ def execute_region(t: Translator, op: ir.Operation) -> None:
 
 @handles("scf.index_switch")
 def index_switch(t: Translator, op: ir.Operation) -> None:
-    if any(isinstance(result.type, ir.MemRefType) for result in op.results) or (
-        t.grouped and any(operations(op, *YIELDING))
-    ):
+    waits = t.grouped and any(operations(op, *YIELDING))
+    if waits or any(isinstance(result.type, ir.MemRefType) for result in op.results):
         raise refuse("W0750", f"`{op.name}` that yields memrefs, or waits for others", op)
     types = (value_type(result.type, op) for result in op.results)
     made = [declare(t, Val("", t.depth, dtype, shape=shape), t.depth) for dtype, shape in types]

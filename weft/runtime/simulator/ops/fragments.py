@@ -24,7 +24,7 @@ def load_matrices(t: Translator, op: ir.Operation) -> Val:
         t.emit(f"{rows.text} = np.zeros((1, 1, *{shape}), {t.constant(dtype, INT64).text})")
         with t.block(f"if {here} is not False:", mask=here):
             t.emit(f"{rows.text} = {load(t, op, mem, at, site, shape).text}")
-    return t.define(f"F.deal(L, {rows.text}, {count}, {transposed})", [], *value_type(op.results[0].type, op), pure=False)
+    return t.result(op, f"F.deal(L, {rows.text}, {count}, {transposed})", [], pure=False)
 
 
 @handles(MMA)

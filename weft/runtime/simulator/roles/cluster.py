@@ -310,7 +310,8 @@ class Cluster:
         for home in self.blocks:
             for group in np.unique(launch.threads // GROUP):
                 lanes = GroupLanes(self, home, int(group), launch.threads[launch.threads // GROUP == group])
-                self._start(launch.run(lanes, *map(lanes.seen, launch.values)), self.turns.of_agent(len(self.coroutines)))
+                steps = launch.run(lanes, *map(lanes.seen, launch.values))
+                self._start(steps, self.turns.of_agent(len(self.coroutines)))
 
     def run(self) -> None:
         while self.coroutines or self.flying:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,18 @@ from ..machine.warp import whole_warps
 from .cluster import GroupLanes
 from .turns import Steps
 
+AtBarrier = TypeVar("AtBarrier", bound="BlockBarrier | NumberedBarrier")
+
 
 def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:
     """The arms of a branch, those that have lanes, side by side."""
     yield from lanes.cluster.split([arm() for mask, arm in arms if mask is not False])
+
+
+def _there(one: AtBarrier) -> list[AtBarrier]:
+    """Those who wait in the same block at a barrier of that kind, and have not passed."""
+    found = (other.waits for other in one.group.cluster.coroutines)
+    return [w for w in found if isinstance(w, type(one)) and w.group.home is one.group.home and not w.passed]
 
 
 @dataclass(eq=False)
@@ -35,14 +43,10 @@ class BlockBarrier:
     passed: bool = False
 
     def ready(self) -> bool:
-        here = [] if self.passed else self._others()
+        here = [] if self.passed else _there(self)
         if sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads and len({w.site for w in here}) == 1:
             self._pass(here)
         return self.passed
-
-    def _others(self) -> list[BlockBarrier]:
-        found = (one.waits for one in self.group.cluster.coroutines)
-        return [w for w in found if isinstance(w, BlockBarrier) and w.group.home is self.group.home and not w.passed]
 
     @staticmethod
     def _pass(here: Sequence[BlockBarrier]) -> None:
@@ -55,7 +59,7 @@ class BlockBarrier:
     def stuck(self) -> Iterator[Fault]:
         if self.passed:
             return
-        group, here = self.group, self._others()
+        group, here = self.group, _there(self)
         there = {int(t) for w in here if w.site == self.site for t in w.group.threads[w.group.active(w.mask)]}
         (missing, *_) = sorted(set(range(group.cluster.threads)) - there) or [0]
         absent = group.access(self.site, missing, group.home.number).thread
@@ -88,9 +92,7 @@ class NumberedBarrier:
 
     def here(self) -> list[NumberedBarrier]:
         """Who is there."""
-        found = (one.waits for one in self.group.cluster.coroutines)
-        mine = (w for w in found if isinstance(w, NumberedBarrier) and w.group.home is self.group.home and not w.passed)
-        return [w for w in mine if w.number == self.number]
+        return [w for w in _there(self) if w.number == self.number]
 
     @property
     def rows(self) -> np.ndarray:
@@ -172,7 +174,8 @@ def arrive(group: GroupLanes, ordering: bool, mask: Mask, site: int) -> None:
     ahead = [row for row in rows.tolist() if meeting.arrivals[row] > meeting.waits[row]]
     if ahead:
         lane = int(np.flatnonzero(group.rows == ahead[0])[0])
-        cluster.fault("mbarrier misuse", group, lane, site, "arrives at its cluster's barrier again before it has waited")
+        said = "arrives at its cluster's barrier again before it has waited"
+        cluster.fault("mbarrier misuse", group, lane, site, said)
     meeting.arrivals.update(rows.tolist())
     meeting.count += len(rows)
     if ordering:
