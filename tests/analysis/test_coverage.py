@@ -26,14 +26,16 @@ SOMETIMES = {
 RECIPES = ALWAYS | (SOMETIMES if "WEFT_SOAK" in os.environ else {})
 OPEN = {"igemm": "nchwk", "simt_split_k": "mnk", "scan": "n", "igemm_split_k": "nchwk"}
 OTHERS = {
-    **dict.fromkeys(("igemm_bias_relu", "igemm_hopper", "igemm_nchw", "igemm_pipelined", "igemm_tensor", "igemm_tensor_nchw"), "nchwk"),
+    **dict.fromkeys(("igemm_bias_relu", "igemm_hopper", "igemm_nchw"), "nchwk"),
+    **dict.fromkeys(("igemm_pipelined", "igemm_tensor", "igemm_tensor_nchw"), "nchwk"),
     **dict.fromkeys(("hopper", "naive", "shared", "simt", "simt_pipelined", "tensor", "tensor_split_k"), "mnk"),
     **dict.fromkeys(("attention", "attention_tensor"), "bnm"), **dict.fromkeys(("layernorm", "layernorm_welford", "softmax"), "m"),
     "argmax": "mn", "histogram": "n",
 }  # fmt: skip
 OPENED = list(OPEN.items())
 if "WEFT_SOAK" in os.environ:
-    OPENED += [(name, s) for name, sizes in (OPEN | OTHERS).items() for s in dict.fromkeys((*sizes, sizes)) if (name, s) not in OPENED]
+    each = [(name, size) for name, sizes in (OPEN | OTHERS).items() for size in dict.fromkeys((*sizes, sizes))]
+    OPENED += [one for one in each if one not in OPENED]
 
 
 @pytest.mark.parametrize(("name", "sizes"), OPENED)
