@@ -24,10 +24,33 @@ SOMETIMES = {
     "attention_tensor": {},
 }  # fmt: skip
 RECIPES = ALWAYS | (SOMETIMES if "WEFT_SOAK" in os.environ else {})
+OPEN = {"igemm": "nchwk", "simt_split_k": "mnk", "scan": "n", "igemm_split_k": "nchwk"}
+OTHERS = {
+    **dict.fromkeys(("igemm_bias_relu", "igemm_hopper", "igemm_nchw"), "nchwk"),
+    **dict.fromkeys(("igemm_pipelined", "igemm_tensor", "igemm_tensor_nchw"), "nchwk"),
+    **dict.fromkeys(("hopper", "naive", "shared", "simt", "simt_pipelined", "tensor", "tensor_split_k"), "mnk"),
+    **dict.fromkeys(("attention", "attention_tensor"), "bnm"), **dict.fromkeys(("layernorm", "layernorm_welford", "softmax"), "m"),
+    "argmax": "mn", "histogram": "n",
+}  # fmt: skip
+OPENED = list(OPEN.items())
+if "WEFT_SOAK" in os.environ:
+    each = [(name, size) for name, sizes in (OPEN | OTHERS).items() for size in dict.fromkeys((*sizes, sizes))]
+    OPENED += [one for one in each if one not in OPENED]
+
+
+@pytest.mark.parametrize(("name", "sizes"), OPENED)
+def test_open_sizes_of_a_recipe(name: str, sizes: str) -> None:
+    _expect_once(name, dict.fromkeys(sizes, "?"))
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_each_iteration_of_a_recipe_once(name: str) -> None:
-    steps = applied(Choice(name, settings=RECIPES[name]).open()).session.steps
+    _expect_once(name, RECIPES[name])
+
+
+def _expect_once(name: str, settings: dict[str, str]) -> None:
+    steps = applied(Choice(name, settings=settings).open()).session.steps
     said = [line for step in steps if step.keyword == "launch" for line in step.remarks if " once (" in line or "assumed: " in line]
     assert said and all(line.startswith("combination proven: each of ") for line in said), said
+    remarks = [line for step in steps for line in step.remarks]
+    assert not any(line.startswith("combination assumed") for line in remarks), remarks

@@ -6,6 +6,7 @@ Each mutation is made at one place of a module that a schedule has come to; ther
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -120,11 +121,13 @@ def end_moved(op: ir.Operation, *, by: int) -> bool:
     return True
 
 
-def mutants(session: Session, changes: Mapping[str, Change] = CHANGES) -> Iterator[tuple[str, Session]]:
-    """Sessions with one change each in the module, which upstream's verifier accepts."""
-    places = len(list(operations(session.module.operation)))
+def mutants(
+    session: Session, changes: Mapping[str, Change] = CHANGES, order: random.Random | None = None
+) -> Iterator[tuple[str, Session]]:
+    """Sessions with one change each in the module, which upstream's verifier accepts; from first to last, or in another `order`."""
+    places = list(range(len(list(operations(session.module.operation)))))
     for what, change in changes.items():
-        for place in range(places):
+        for place in places if order is None else order.sample(places, len(places)):
             module = clone_module(session.module)
             with module.context, ir.Location.unknown():
                 op = list(operations(module.operation))[place]

@@ -20,7 +20,7 @@ from .linear import (
     Depends,
     Formula,
     Linear,
-    Made,
+    MadeBy,
     Symbol,
     SymbolKind,
     Term,
@@ -70,7 +70,7 @@ class LaunchShape:
 AXES = ("x", "y", "z")
 PRODUCT = "product"
 QUOTIENT, REMAINDER = (tuple(f"{part} {rounding}" for rounding in ("natural", "floor")) for part in ("quotient", "remainder"))
-"""What makes numbers that are no forms of others (`Made`); quotients that are rounded down, and what is left."""
+"""What makes numbers that are no forms of others (`MadeBy`); quotients that are rounded down, and what is left."""
 
 
 @dataclass
@@ -122,7 +122,7 @@ class Algebra:
         low: int | None = None,
         high: int | None = None,
         guessed: bool = False,
-        made: Made | None = None,
+        made: MadeBy | None = None,
     ) -> Symbol:
         letter = {"loop": "c", "parameter": "p", "opaque": "o", "defined": "d", "lane": "l"}[kind]
         symbol = Symbol(f"{letter}{next(self._numbers)}", kind, depends, low, high, None, guessed, made)
@@ -146,7 +146,7 @@ class Algebra:
         high: int | None = None,
         *,
         guessed: bool = False,
-        made: Made | None = None,
+        made: MadeBy | None = None,
     ) -> Linear:
         kind: SymbolKind = "parameter" if depends == NOTHING else "opaque"
         return Linear.of(self.fresh(kind, depends, low, high, guessed, made))
@@ -166,7 +166,7 @@ class Algebra:
         """
         if (what, operands) not in self._unread:
             again = again or (lambda *others: self.unread(what, others, low, high))
-            made = Made(what, operands, again)
+            made = MadeBy(what, operands, again)
             self._unread[what, operands] = self.opaque(Depends.of(operands), low, high, guessed=True, made=made)
         return self._unread[what, operands]
 

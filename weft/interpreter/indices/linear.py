@@ -69,7 +69,7 @@ class Symbol:
     high: int | None = None
     definition: Formula | None = field(default=None, repr=False)
     guessed: bool = False
-    made: Made | None = field(default=None, repr=False)
+    made: MadeBy | None = field(default=None, repr=False)
 
     def define(self, formula: Formula) -> None:
         """Close the knot of a "defined" symbol, whose formula mentions the symbol itself."""
@@ -86,7 +86,7 @@ class Symbol:
 
 
 @record(eq=False)
-class Made:
+class MadeBy:
     """What an operation makes that is no form of its operands: a product, a quotient or a remainder of numbers that are not known,
     or what is not understood.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...dsl.records import record
 from ..indices.algebra import Sizes
 from ..indices.arithmetic import Bound, terms_of
-from ..indices.linear import Formula, Linear, Symbol, at_least, less
+from ..indices.linear import Formula, Linear, Symbol, at_least, involved, less
 from ..indices.values import Values
 from ..ir.mlir import ir
 from ..ir.refusing import Remark
@@ -71,7 +71,7 @@ class Owned:
         )
         forms = tuple(_in_their_order(form, guards, values) for form in forms)
         sizes = tuple(Linear.of(n) if isinstance(n, int) else values.linear(n) for n in extents)
-        own = dict.fromkeys(s for form in forms for s in form.symbols() if s.kind in ("thread", "block"))
+        own = dict.fromkeys(s for s in involved(*forms) if s.kind in ("thread", "block"))
         guards += [less(form, n) for form, n in zip(forms, sizes, strict=True) if _is_unbounded(form)]
         parts = [part for guard in guards for part in (guard, *guard.parts)]
         idle = dict.fromkeys(s for part in parts if (s := _first_alone(part)) is not None)

@@ -48,8 +48,8 @@ def expect_once(
     found, own, guards = _in_digits([form for each in every for form in each[:2]], execution.symbols, [*execution.guards, *masks])
     every = [(form, n, kind) for form, n, (_, _, kind) in zip(found[::2], found[1::2], every, strict=True)]
     forms, numbers = [form for form, _, _ in every[: len(point)]], every[len(point) :]
-    used = involved(*(form for form, _, _ in numbers))
-    if any(s.kind in ("opaque", "defined") or (s.guessed and s.made is None) for s in used):
+    used = [s for s in involved(*(form for form, _, _ in numbers)) if s.made is None]
+    if any(s.kind in ("opaque", "defined") or s.guessed for s in used):
         raise Unclear("its place is not affine in the loops around it")
     if any(s.kind != "parameter" and s not in own for s in used):
         raise Unclear("its place depends on loops that are not around it")
@@ -72,7 +72,7 @@ def expect_once(
         count, below = _count(form, guards, algebra)
         counts.append(count)
         inside += below
-    seen = used | involved(*(n for _, n, _ in every))
+    seen = {*used, *involved(*(n for _, n, _ in every))}
     free = {s: Linear.of(0) for s in own if s not in seen}  # of those that do not tell which it is, the first executes it
     first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
     if (lost := point_where([*inside, *valid, both(*first).negate()])) is not None:
@@ -265,7 +265,7 @@ def _floors(form: Linear) -> int:
 
 def _counters(form: Linear) -> list[Symbol]:
     """The counters that a form is made of."""
-    return [s for s in involved(form) if s.kind != "parameter"]
+    return [s for s in involved(form) if s.kind != "parameter" and s.made is None]
 
 
 def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol] | None:
