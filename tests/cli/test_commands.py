@@ -48,6 +48,12 @@ def test_a_command_that_is_called_otherwise(typed: str, meant: str, capsys: pyte
     assert cli.COMMANDS.keys().isdisjoint(cli.MEANT) and meanings <= {"--help", *cli.COMMANDS}
 
 
+def test_an_option_of_other_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said which take it; of one that none takes, nothing."""
+    assert "It is one of `weft run`, `weft apply`" in " ".join(weft(capsys, "check", "--payload", "p.mlir", exit_code=2)[1].split())
+    assert "It is one of" not in weft(capsys, "check", "--pay", exit_code=2)[1]
+
+
 def test_run_json_is_one_object_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = weft(capsys, "run", "naive", *SMALL, "--target", "sim", "--json")
     result = json.loads(out)

@@ -79,11 +79,23 @@ def cli() -> None:
     """
 
 
+def _of_others(option: str) -> str:
+    """Which commands take an option that another one does not."""
+    context = click.Context(cli)
+    commands = {name: cli.get_command(context, name) for name in COMMANDS}
+    takers = [name for name, command in commands.items() if command and any(option in one.opts for one in command.params)]
+    return f" It is one of {', '.join(f'`weft {name}`' for name in takers)}." if takers else ""
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code. An empty one is wrong: the help goes to stderr."""
 
     def command() -> int | None:
-        return cli.main(args=list(arguments), prog_name="weft", standalone_mode=False)
+        try:
+            return cli.main(args=list(arguments), prog_name="weft", standalone_mode=False)
+        except click.NoSuchOption as error:
+            error.message += _of_others(error.option_name)
+            raise
 
     def usage() -> int:
         with redirect_stdout(sys.stderr):

@@ -134,7 +134,8 @@ LEGEND = 100
 """Columns of the picture's legend."""
 
 SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {terminal_width} {terminal_height}" width="{terminal_width}">
+<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 {terminal_width} {terminal_height}" \
+width="{terminal_width}">
 <style>.{unique_id}-matrix{{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:{char_height}px;line-height:{line_height}px}}
 {styles}</style>
 <defs>{lines}</defs>

@@ -129,7 +129,9 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list
             for op in all_users(buffer)
             if not is_in_thread(op) and (own := mapping_of(op)) is not None and own.distributes
         ]
-        by_loops = [tile for tile in tiles_of(buffer) if is_distributed(tile.nest[-1])]
+        loose += filter(None, map(_hands_out, all_users(buffer)))
+        views = [buffer, *(user.results[0] for user in all_users(buffer) if user.name == "memref.subview")]
+        by_loops = [tile for view in views for tile in tiles_of(view) if is_distributed(tile.nest[-1])]
         why = not_kept if whole_users(buffer) else str(reason)
         raise _not_in_registers(kind, why, *loose[:1], *(by_loops[:1] if loose else ()))
     size = bytes_of(kind)
@@ -138,6 +140,16 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list
     )
     retype(alloc.results[0], shared)
     return Remark.of("{}: in shared memory, {} bytes ({})", called, size, reason)
+
+
+def _hands_out(load: ir.Operation) -> ir.Operation | None:
+    """The loop that a mapped op has become, whose body loads the element of an iteration."""
+    if load.name != "memref.load":
+        return None
+    around = load.parent.operation
+    while around.name == "scf.if":
+        around = around.parent.operation
+    return around if is_distributed(around) else None
 
 
 def iteration(variable: ir.Value, dimension: LoopDimension) -> Linear:

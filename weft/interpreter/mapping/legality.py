@@ -8,7 +8,7 @@ from ...dsl.diagnostics import fail
 from ..hardware import limits
 from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir, producer, stands_in, users
-from ..ir.refusing import describe, refuse
+from ..ir.refusing import WAYS_OUT, describe, refuse
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from .curves import check_curve
 from .geometry import CALLED
@@ -91,7 +91,7 @@ def _check_target(op: ir.Operation, mapping: Mapping) -> None:
         "W0344",
         "only a parallel loop or an op without reductions can be mapped",
         op,
-        "tile it, and map the loop; or map the loop around it",
+        WAYS_OUT.get(op.name, "tile it, and map the loop; or map the loop around it"),
     )
 
 
@@ -324,7 +324,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
         raise fail(
             "W0342",
             f"{' and '.join(shared)} {'is' if len(shared) == 1 else 'are'} taken by the loop around it",
-            "take another axis"
+            "take another axis; what a mapped loop has taken along (a fill) needs no map of its own"
             if "lanes" not in shared
             else "one of the two over `lanes`, the outer one over `warps`",
             notes=notes(),

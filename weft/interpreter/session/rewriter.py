@@ -14,7 +14,7 @@ from ...dsl.records import record
 from ...dsl.tree import Node, StatementNode
 from ..focus.modules import Taken
 from ..ir.mlir import TransformError, ir, is_used, operations, run_passes, run_transform
-from ..ir.refusing import describe, upstream_messages
+from ..ir.refusing import WAYS_OUT, describe, upstream_messages
 from ..ir.structured import is_structured
 from ..memory.layouts import STORING
 from ..memory.names import Written, name_buffers, nameless
@@ -226,7 +226,7 @@ class Rewriter:
         """Refuse a target that is not a structured op."""
         if not is_structured(op):
             what = f"`{self.statement.node.keyword}` takes a structured (linalg) op, and this is {op.name}"
-            raise self.error(code, what, op, DECOMPOSED if op.name == "linalg.softmax" else None)
+            raise self.error(code, what, op, WAYS_OUT.get(op.name))
 
     @contextmanager
     def placing(
@@ -253,11 +253,6 @@ class Rewriter:
             placed = (replace(d, span=s, statement=own, payload=d.payload or where, notes=(*d.notes, *notes)) for d, s in each)
             raise WeftError(*placed) from error
 
-
-DECOMPOSED = (
-    "decompose it first, and `match` what it becomes: `transform { %d = transform.structured.decompose_interface %op :"
-    " (!transform.any_op) -> !transform.any_op }`, where `%op` is the handle"
-)
 
 _NOT_NESTED = re.compile(
     r"restricted to '(?P<anchor>[\w.]+)' on a PassManager intended to run on 'builtin\.module'.*?"

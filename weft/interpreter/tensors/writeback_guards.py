@@ -13,7 +13,7 @@ from ..indices.arithmetic import constant_of, value_of
 from ..indices.linear import NOTHING
 from ..indices.values import KnownIndices, divisible
 from ..ir.cloning import index_dimension
-from ..ir.copying import copy_to
+from ..ir.copying import copy_to, fill_with
 from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
 from ..ir.sizes import same_size, sizes_of
 from ..ir.structured import (
@@ -34,7 +34,7 @@ from ..ir.structured import (
     structure,
 )
 from ..padding import masked_loads
-from .destinations import written_over
+from .destinations import FILL, written_over
 from .staged_results import MERGE
 
 
@@ -63,8 +63,8 @@ def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
     with ir.InsertionPoint(loop):
         starts = list(inits)
         for n, (init, shape, source) in enumerate(zip(inits, shapes, sources, strict=True)):
-            if places and places[n] is not None:
-                starts[n] = places[n]
+            if places and (place := places[n]) is not None:
+                starts[n] = _begun(init, place, shape)
             elif source is not None:
                 starts[n] = source
             elif shape is not None:
@@ -80,6 +80,19 @@ def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
         else:
             replace(cut, [made])
     loop.erase()
+
+
+def _begun(init: ir.Value, place: ir.Value, shape: Sequence[int | ir.Value] | None) -> ir.Value:
+    """The place of a result with what its loop begins with, where something has computed that: a fill is done there."""
+    made = producer(init)
+    if shape is None or is_empty(init) or made is None or made.name == "tensor.extract_slice":
+        return place
+    if made.name != FILL:
+        return copy_to(place, part_of(init, shape)).results[0]
+    with made.location:
+        fill = fill_with(place, made.operands[0])
+    move_marks(made, fill)
+    return fill.results[0]
 
 
 def _source(loop: ir.Operation, output: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value | None:
@@ -158,7 +171,7 @@ def _guard_output(
                 made = _gathered(op, output, shape)
         replace(op, [made])
     for op in [op for op in users(output) if op.name == "tensor.parallel_insert_slice"]:
-        _guard_insertion(op, shape, nested=nested)
+        _guard_insertion(op, shape, shape_of(init) if nested else None)
     # only where the accumulators come from: whatever else reads that tensor means its first contents
     for op in reads if source is not None else ():
         if op.operands[0] == source:
@@ -177,16 +190,22 @@ def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int | ir.Valu
     return masked_loads.computed(sizes_of(part.results[0]), element_type(image), element)
 
 
-def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], *, nested: bool) -> None:
-    """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place."""
+def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], tile: Sequence[int] | None) -> None:
+    """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place. `tile`: the extents of the tile of
+    which a loop inside takes parts; such a part may begin where the tile's rows have ended, even if its size divides them."""
     made, output, end = producer(op.operands[0]), op.operands[1], op.parent.operation
     merge = made if made is not None and _is_merge(made) else None
     loop = made if made is not None and made.name == "scf.forall" and _takes_on(made) else None
     with ir.InsertionPoint(merge or loop or end):
         offsets = [value_of(offset) for offset in parts_of(op)[0]]
-        inside = inside_of(offsets, place_of(op)[1], shape)
-        if nested:  # a part of a tile may begin where its row has ended
-            inside = [size if isinstance(size, int) else _at_least_none(size) for size in inside]
+        sizes = place_of(op)[1]
+        if tile is None:
+            inside = inside_of(offsets, sizes, shape)
+        else:
+            inside = [
+                size if extent == whole else _at_least_none(_remaining(offset, size, extent))
+                for offset, size, extent, whole in zip(offsets, sizes, shape, tile, strict=True)
+            ]
         there = part_of(output, inside, offsets) if merge or loop else None
     if merge is not None:  # it takes no more on than lies inside, and to where that goes
         with ir.InsertionPoint(merge):
