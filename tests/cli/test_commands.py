@@ -242,6 +242,9 @@ def test_one_kernel_brings_the_functions_that_it_uses_and_no_others(capsys: pyte
 
 def test_recipes_are_listed_printed_and_copied(capsys: pytest.CaptureFixture[str], here: Path) -> None:
     listed, _ = weft(capsys, "recipes")
+    (bm,) = (line for line in listed.partition("\nattention_tensor:")[0].splitlines() if line.startswith("  bm: int"))
+    assert bm.endswith("in [32, 64, 128]  // 128"), "a default that is computed has its value beside it"
+    assert "  bk: int = 16 in [8, 16, 32]\n" in listed
     assert [line.partition(":")[0] for line in listed.splitlines() if line and line[0] != " "] == list(schedules())
     assert "  bm: int = 16 in [8, 16, 32]" in listed and "  payload matmul(m = 512, n = 512, k = 512, type = f32)" in listed
     text = schedules()["shared"].read_text()
