@@ -21,13 +21,13 @@ PATH = click.Path(path_type=Path)
 
 
 @click.command(short_help="Explain the code of a diagnostic.")
-@click.argument("code", required=False, shell_complete=completion.codes)
-def explain(code: str | None) -> None:
+@click.argument("codes", nargs=-1, metavar="[CODE…]", shell_complete=completion.codes)
+def explain(codes: tuple[str, ...]) -> None:
     """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all
     codes."""
     from ...output.console import explanation, page
 
-    page(explanation(code))
+    page("\n\n".join(explanation(code) for code in codes or (None,)))
 
 
 @click.command(short_help="List the statements, or show one with its example.")
