@@ -174,6 +174,10 @@ class Applied:
     payload: ir.Module = field(repr=False)
     session: Session = field(repr=False)
 
+    def __repr__(self) -> str:
+        steps = count(len(self.session.steps), "step")
+        return f"<weft.Applied {self.recipe.name}: {steps} on {self.recipe.payload.name}>"
+
     @cached_property
     def module(self) -> ir.Module:
         """The scheduled module, without handle tags."""

@@ -166,6 +166,8 @@ def test_every_statement_and_every_code_can_be_looked_up(capsys: pytest.CaptureF
     assert len(out.splitlines()) == len(all_codes()) > 100
     for code, explanation in CODES.items():
         assert explanation.title in weft(capsys, "explain", code.lower())[0]
+    several, _ = weft(capsys, "explain", *list(CODES)[:3])
+    assert [line.partition(":")[0] for line in several.splitlines() if line[:6] in CODES] == list(CODES)[:3]
 
 
 # ---- whole processes ---------------------------------------------------------------------------------------------------
@@ -248,6 +250,9 @@ def test_one_kernel_brings_the_functions_that_it_uses_and_no_others(capsys: pyte
 
 def test_recipes_are_listed_printed_and_copied(capsys: pytest.CaptureFixture[str], here: Path) -> None:
     listed, _ = weft(capsys, "recipes")
+    (bm,) = (line for line in listed.partition("\nattention_tensor:")[0].splitlines() if line.startswith("  bm: int"))
+    assert bm.endswith("in [32, 64, 128]  // 128"), "a default that is computed has its value beside it"
+    assert "  bk: int = 16 in [8, 16, 32]\n" in listed
     assert [line.partition(":")[0] for line in listed.splitlines() if line and line[0] != " "] == list(schedules())
     assert "  bm: int = 16 in [8, 16, 32]" in listed and "  payload matmul(m = 512, n = 512, k = 512, type = f32)" in listed
     text = schedules()["shared"].read_text()

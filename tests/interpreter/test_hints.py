@@ -221,3 +221,20 @@ def test_an_op_that_nothing_depends_on(tmp_path: Path) -> None:
     stored = text.replace(f"%y: {kind}", f"%y: {buffer}").replace("%d = ", "")
     stored = stored.replace(f"in %y : ({kind}, {kind}) -> {kind}", f"in restrict writable %y : ({kind}, {buffer}) -> ()")
     expect_followed(stored, body, tmp_path)
+
+
+ROW = """func.func @f(%x: tensor<{shape}xf32>) -> tensor<{shape}xf32> {{
+  %e = tensor.empty() : tensor<{shape}xf32>
+  %r = linalg.exp ins(%x : tensor<{shape}xf32>) outs(%e : tensor<{shape}xf32>) -> tensor<{shape}xf32>
+  return %r : tensor<{shape}xf32>
+}}"""
+
+
+@pytest.mark.parametrize(("shape", "sizes"), [("101", "64"), ("3x101", "1, 64"), ("101", "128")])
+def test_a_row_that_vectors_do_not_divide(shape: str, sizes: str, tmp_path: Path) -> None:
+    axes = "y, x" if "," in sizes else "x"
+    whole = f"let op = match linalg.exp\nmap op to grid({axes}) vector 4\nlaunch op"
+    found = refused(ROW.format(shape=shape), whole, tmp_path, "W0348")
+    assert found.hint is not None and found.hint.endswith("`tile` the op, rows by a multiple of 4, and map the tile")
+    tiled = f"let op = match linalg.exp\nlet (t, i) = tile op [{sizes}]\nmap t to blocks({axes})\n"
+    expect_followed(ROW.format(shape=shape), tiled + "map i to threads(x: 16) cyclic vector 4\nlaunch t", tmp_path)

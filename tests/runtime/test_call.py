@@ -52,6 +52,7 @@ def test_numpy() -> None:
     a, b = operands()
     c = kernel()(a, b)
     assert type(c) is np.ndarray and np.allclose(c, a @ b, atol=1e-4)
+    assert repr(weft.apply("shared", settings=SMALL)) == "<weft.Applied shared: 15 steps on matmul.mlir>"
     assert "Kernel shared: @matmul(A: 24x12xf32, B: 12x20xf32) -> (C: 24x20xf32)" in repr(kernel())
     assert kernel().report["target"] == "cpu" and kernel().report["steps"][0]["statement"].startswith("let gemm")
     assert "gpu.launch_func" in str(kernel().module)
@@ -302,3 +303,12 @@ def test_what_is_no_entry_of_the_cache_stays(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     keep_newest(tmp_path, 2)
     assert sorted(path.name[:2] for path in tmp_path.iterdir()) == ["33", "44", "no"]
+
+
+def test_a_list_is_told_how_it_becomes_an_array() -> None:
+    a, b = operands()
+    with pytest.raises(weft.WeftError) as caught:
+        kernel()(a.tolist(), b)
+    (found,) = caught.value.diagnostics
+    assert found.code == "W0740" and "numpy.asarray(x, numpy.float32)" in (found.hint or "")
+    assert np.allclose(kernel()(np.asarray(a.tolist(), np.float32), b), a @ b, atol=1e-4)

@@ -75,7 +75,7 @@ class LazyGroup(click.RichGroup):
 def cli() -> None:
     """Schedules for GPU kernels: tile, fuse, map, synchronize and launch an MLIR program, then run it and compare.
 
-    FILE is a schedule's path or the name of a built-in recipe, e.g. `weft run shared`; `-` is standard input.
+    FILE is a schedule's path or the name of a built-in recipe, e.g. `weft run shared`.
     """
 
 

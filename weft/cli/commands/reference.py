@@ -21,13 +21,13 @@ PATH = click.Path(path_type=Path)
 
 
 @click.command(short_help="Explain the code of a diagnostic.")
-@click.argument("code", required=False, shell_complete=completion.codes)
-def explain(code: str | None) -> None:
+@click.argument("codes", nargs=-1, metavar="[CODE…]", shell_complete=completion.codes)
+def explain(codes: tuple[str, ...]) -> None:
     """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all
     codes."""
     from ...output.console import explanation, page
 
-    page(explanation(code))
+    page("\n\n".join(explanation(code) for code in codes or (None,)))
 
 
 @click.command(short_help="List the statements, or show one with its example.")
@@ -112,10 +112,18 @@ def _whole(file: tree.File) -> str:
 
 
 def _summary(name: str, file: tree.File) -> str:
-    """Name and the first sentence of its comment, then payload and parameters, each as it is written."""
+    """Name and the first sentence of its comment, then payload and parameters, each as it is written; behind a default that is
+    computed, what it is for the payload's own sizes."""
+    from ...dsl.expressions import show
+    from ...pipeline import Choice
+
     lines = itertools.takewhile(lambda line: line.startswith("//"), file.source.text.splitlines())
     comment = " ".join(line.removeprefix("//").strip() for line in lines).partition(". ")[0].rstrip(".")
-    parameters = [" ".join(parameter.span.text.split()) for parameter in file.main.parameters]
+    values = Choice(name).open().values
+    shown = {p.name: show(values[p.name]) for p in file.main.parameters}
+    computed = (p for p in file.main.parameters if p.default is not None and p.default.span.text != shown[p.name])
+    notes = {p.name: f"  // {shown[p.name]}" for p in computed}
+    parameters = [" ".join(p.span.text.split()) + notes.get(p.name, "") for p in file.main.parameters]
     payload = file.payload.span.text if file.payload is not None else "payload: `--payload P.mlir`"
     return "\n".join([f"{name}: {comment}", f"  {payload}", *(f"  {parameter}" for parameter in parameters)])
 

@@ -287,7 +287,10 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
     if not row_divides(op, lanes) if last is None else last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
         what = f"vectors of {lanes} do not divide a row {row}"
-        raise refuse("W0348", what, op, "take a vector that divides the row, or none")
+        way = "take a vector that divides the row, or none"
+        if not stands_in(op, "scf.forall", "scf.for"):
+            way += f"; or `tile` the op, rows by a multiple of {lanes}, and map the tile"
+        raise refuse("W0348", what, op, way)
     widths = {getattr(kind, "width", 64): kind for one in _with_neighbours(op) for kind in _along_rows(one)}
     width = min(widths, default=1)
     if width * lanes > MAX_VECTOR_BITS:

@@ -240,6 +240,8 @@ def _counts(numbers: Any) -> bool:
 def _read_dlpack(value: Any) -> Seen:
     if not hasattr(value, "__dlpack__"):
         hint = "arrays speak DLPack or `__cuda_array_interface__`; numbers are passed for scalars"
+        if isinstance(value, list | tuple):
+            hint = "`numpy.asarray(x, numpy.float32)`, or of another type, makes an array of it"
         raise _refused(value, "it has no `__dlpack__`", hint)
     device = value.__dlpack_device__()
     if not isinstance(device, tuple) or len(device) != 2 or not _integers((int(device[0]), device[1])):

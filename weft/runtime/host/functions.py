@@ -133,7 +133,8 @@ def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] |
         element = type_.element_type
         shape = tuple(None if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank))
     if str(element) not in NUMPY:
-        raise fail("W0733", f"{what} is {type_}: no array can be passed for it", notes=(f"types: {', '.join(NUMPY)}",))
+        hint = "pass the real and the imaginary part, each as an array of its own" if "complex" in str(element) else None
+        raise fail("W0733", f"{what} is {type_}: no array can be passed for it", hint, notes=(f"types: {', '.join(NUMPY)}",))
     return str(element), shape
 
 

@@ -80,6 +80,10 @@ class Report:
     unchecked: str | None = None
     edited: tuple[str, ...] | None = None
 
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{each.name} {'not compared' if each.error is None else f'{each.error:.2e}'}" for each in self.outputs)
+        return f"<weft.Report of {self.entry} on {self.device}: ok {self.ok}, {outputs or 'no outputs'}>"
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
         lists = {name: plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
