@@ -22,7 +22,7 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.records import record
-from ...hardware.ampere.fragments import marked
+from ...hardware.ampere.fragments import instruction_of, marked
 from ...hardware.limits import GROUP_WARPS, WARP
 from ...indices.arithmetic import divide, index_of, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
@@ -127,7 +127,7 @@ class TileAccess:
     def by_instruction(self) -> bool:
         """Whether an instruction of tensor cores takes it."""
         takers = all_users(self.op.results[0]) if self.is_view else (self.op,)
-        return any(marked(op) is not None for op in takers)
+        return any(instruction_of(op) is not None for op in takers)
 
     @property
     def cut(self) -> str:
