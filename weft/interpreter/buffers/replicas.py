@@ -1,9 +1,9 @@
 """Results that every thread has: each keeps a copy of its own.
 
-The processors that share a reduction all have its result, and an op that is mapped to `registers` is done by each thread. A
-temporary that only these write, and fills that it starts from, is no memory that threads share: it becomes an array of each
-thread's own, and needs no barrier. Where others write it, too, or its writers stand in other loops over threads than it does,
-it stays one buffer, which the first thread writes.
+The processors that share a reduction all have its result, and an op that is mapped to `registers` is done by each
+thread. A temporary that only these write, and fills that it starts from, is no memory that threads share: it becomes an
+array of each thread's own, and needs no barrier. Where others write it, too, or its writers stand in other loops over
+threads than it does, it stays one buffer, which the first thread writes.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def follow_readers(root: ir.Operation) -> None:
 
 
 def replicate(root: ir.Operation) -> list[Remark]:
-    """Give each thread its own copy of the results that all threads have; what was done, in a few words each. Raises W0349.
+    """Give each thread its own copy of the results that all threads have; what was done. Raises W0349.
 
-    What is made in a loop over threads lives around it: the loop may be split at barriers, and each thread has one iteration.
+    What is made in a loop over threads lives around it, where the loop may be split at barriers.
     """
     remarks: list[Remark] = []
     for op in [op for op in operations(root) if is_shared_reduction(op)]:
@@ -65,7 +65,8 @@ def replicate(root: ir.Operation) -> list[Remark]:
             alloc.attributes[STAGE] = ir.UnitAttr.get()
             alloc.move_before(thread_nest(alloc)[0])
     found = _replicated(root)
-    writing = [op for writers in found.values() for op in writers]  # no set: the hash of an op changes with its attributes
+    # no set: the hash of an op changes with its attributes
+    writing = [op for writers in found.values() for op in writers]
     for alloc, writers in found.items():
         buffer, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
         for op in writers:
@@ -77,7 +78,8 @@ def replicate(root: ir.Operation) -> list[Remark]:
         sharing = next((_copying(op) for op in writers if is_shared_reduction(op)), None)
         for op in all_users(buffer):
             takes = isinstance(op.opview, linalg.CopyOp) or ATOMIC in op.attributes  # a result to its place
-            if sharing is not None and takes and op not in writing and not is_mapped(op):  # all have it: each of them takes a part
+            # all have it: each of them takes a part
+            if sharing is not None and takes and op not in writing and not is_mapped(op):
                 op.attributes[ATTRIBUTE] = sharing.attribute()
         name = name_of(buffer)
         for loop in thread_nest(alloc)[:1]:
@@ -91,14 +93,17 @@ def replicate(root: ir.Operation) -> list[Remark]:
         for buffer in written(op) if _is_everybodys(op) else ():
             if not is_own_array(buffer):
                 raise refuse(
-                    "W0349", f"`{mapping_of(op)}`: each thread would do this op, and write the same memory", op, "map it to threads"
+                    "W0349",
+                    f"`{mapping_of(op)}`: each thread would do this op, and write the same memory",
+                    op,
+                    "map it to threads",
                 )
     return remarks
 
 
 def _write_last(op: ir.Operation) -> None:
-    """Let a reduction that starts from fills of memory that outlives its iteration make its results in temporaries, and copy them
-    there: nobody has to be told who fills, and all threads store the results together."""
+    """Let a reduction that starts from fills of memory that outlives its iteration make its results in temporaries, and
+    copy them there: nobody has to be told who fills, and all threads store the results together."""
     results = _had_by_all(op)
     fills = [_fill_of(op, result) for result in results]
     if any(fill is None for fill in fills):
@@ -117,11 +122,14 @@ def _write_last(op: ir.Operation) -> None:
 
 
 def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
-    """The fill without a map that a result starts from, where it is of static shape, and no temporary of the same iteration."""
+    """The fill without a map that a result starts from, where it is of static shape, and no temporary of the same
+    iteration."""
     made = producer(behind(result)) if is_temporary(behind(result)) else None
     if (made is not None and thread_nest(made) == thread_nest(op)) or not ir.MemRefType(result.type).has_static_shape:
         return None
-    fills = [user for user in users(result) if user.name == "linalg.fill" and not is_mapped(user) and user.block == op.block]
+    fills = [
+        user for user in users(result) if user.name == "linalg.fill" and not is_mapped(user) and user.block == op.block
+    ]
     return fills[0] if len(fills) == 1 and fills[0].is_before_in_block(op) else None
 
 
@@ -138,12 +146,16 @@ def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
                 copies_to_linalg(copy)
             looking = [op for op in all_users(buffer) if not is_view(op)]
             writers[alloc] = [op for op in looking if any(behind(w) == buffer for w in written(op))]
-    waiting = [alloc for alloc, ops in writers.items() if any(is_shared_reduction(op) or _is_everybodys(op) for op in ops)]
+    waiting = [
+        alloc for alloc, ops in writers.items() if any(is_shared_reduction(op) or _is_everybodys(op) for op in ops)
+    ]
     while waiting:  # and what these start from
         alloc = waiting.pop()
         if alloc not in found:
             found[alloc] = writers[alloc]
-            waiting += [source for op in found[alloc] if _is_started(op) for source in _sources(op) if source in writers]
+            waiting += [
+                source for op in found[alloc] if _is_started(op) for source in _sources(op) if source in writers
+            ]
     while failing := [alloc for alloc, ops in found.items() if not all(_by_everybody(op, alloc, found) for op in ops)]:
         for alloc in failing:
             del found[alloc]

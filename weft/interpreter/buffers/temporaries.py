@@ -1,11 +1,10 @@
-"""Where a block's temporaries live: in a thread's registers if it makes all accesses to its part, else in shared memory.
+"""Where a block's temporaries live: in registers if each thread makes all accesses to its elements, else shared.
 
-A part is a thread's own if every op that touches it stands in equal loops over threads, is not mapped itself, and nothing inside
-these loops is: the same thread does the same iteration of each, and threads along axes that no map takes do nothing.
+A temporary is an array of each thread's own if all accesses agree on which threads have which elements (`owners`).
 
-What a loop over threads allocates, and loops (or ops) inside hand to several, moves into the block's shared memory: a loop over
-warps allocates a row, which the lanes inside fill and read. Each iteration of the loops around the allocation gets a part of its
-own of one shared buffer, so that iterations stay independent of each other, whoever does them.
+What a loop over threads allocates, and loops (or ops) inside hand to several, moves into the block's shared memory: a
+loop over warps allocates a row, which the lanes inside fill and read. Each iteration of the loops around the allocation
+gets a part of its own of one shared buffer, so that iterations stay independent of each other, whoever does them.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ REGISTERS = "weft.registers"
 
 
 def place_temporaries(kernel: Outlined, geometry: Geometry) -> tuple[list[Remark], list[OwnArray]]:
-    """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each, and the arrays
-    whose elements are owned by digits.
+    """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each, and
+    the arrays whose elements are owned by digits.
 
     Where a block is a single thread, all that is in no particular memory is that thread's own.
     """

@@ -1,5 +1,5 @@
-"""Copies by the tensor memory accelerator, as statements and `launch` hand them on: one thread starts them, and says on a memory
-barrier how many bytes are to come; who reads what they bring waits for the barrier's phase.
+"""Copies by the tensor memory accelerator, as statements and `launch` hand them on: one thread starts them, and says on
+a memory barrier how many bytes are to come; who reads what they bring waits for the barrier's phase.
 
     linalg.copy %A[…] → %tile {weft.map = tma}          →    scf.forall (1) {weft.map = threads(*)} {
                                                                 nvgpu.mbarrier.arrive.expect_tx %full[0], bytes
@@ -7,8 +7,8 @@ barrier how many bytes are to come; who reads what they bring waits for the barr
                                                              }
                                                              nvgpu.mbarrier.try_wait.parity %full[0], k mod 2
 
-`pipeline` does this ahead of time, with a barrier for each of its stages; `launch` with the copies that are left. What a marked
-copy becomes is decided by `launch/boxes.py`.
+`pipeline` does this ahead of time, with a barrier for each of its stages; `launch` with the copies that are left. What
+a marked copy becomes is decided by `launch/boxes.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ ARRIVALS = "weft.arrivals"
 PRODUCER = "weft.producer"
 """On a loop of one iteration that a warp group of its own executes: how many registers its threads keep."""
 OVERLAP = "weft.overlap"
-"""On a loop that leaves the tile of an iteration in the next one: its products may go on until those of that one have begun."""
+"""On a loop that leaves the tile of an iteration in the next one: its products may go on until those of that one have
+begun."""
 COUNT = "weft.count"
 """On a number of iterations that a loop has begun: how many it has each time, -1 where only a run knows."""
 TICKS = 10_000_000
@@ -59,7 +60,7 @@ def make_barriers(name: str, count: int, arrivals: int) -> ir.Value:
 def start(
     barriers: ir.Value, number: ir.Value, tiles: Sequence[ir.Value], copies: Callable[[], Sequence[ir.Operation]]
 ) -> ir.Operation:
-    """Let one thread start copies, at the insertion point: those that `copies` makes, of as many bytes as the tiles have."""
+    """Let one thread start what `copies` makes, of as many bytes as the tiles have, at the insertion point."""
     expected = sum(bytes_of(tile.type) for tile in tiles)
     loop = make_forall([0], [1], [1])
     loop.attributes[ATTRIBUTE] = Mapping("threads", every=True).attribute()
@@ -68,7 +69,9 @@ def start(
     return loop
 
 
-def start_here(barriers: ir.Value, number: ir.Value, expected: int, copies: Callable[[], Sequence[ir.Operation]]) -> None:
+def start_here(
+    barriers: ir.Value, number: ir.Value, expected: int, copies: Callable[[], Sequence[ir.Operation]]
+) -> None:
     """The same by the thread at hand."""
     nvgpu.MBarrierArriveExpectTxOp(barriers, value_of(expected), number)
     for copy in copies():
@@ -82,8 +85,8 @@ def arrive(barriers: ir.Value, number: ir.Value) -> None:
 
 
 def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1, *, before: bool = False) -> None:
-    """Wait, at the insertion point, for the end of the phase that the iteration of this count is in, of so many iterations that
-    have a barrier each; with `before` for that of the phase in front of it."""
+    """Wait, at the insertion point, for the end of the phase that the iteration of this count is in, of so many
+    iterations that have a barrier each; with `before` for that of the phase in front of it."""
     lap = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0), stages) + before
     odd = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(lap, 2)]), [count]).result
     parity = arith.CmpIOp(arith.CmpIPredicate.ne, odd, value_of(0)).result
@@ -97,14 +100,17 @@ def turn(count: ir.Value, stages: int, ahead: int = 0) -> ir.Value:
 
 
 def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None) -> ir.Value:
-    """How many iterations of a sequential loop a block has begun, at the insertion point: in front of the loop, or inside of it, of
-    its variable. What loops around it add is known at launch (`continue_counts`). Raises W0405. None: of no loop, once."""
+    """How many iterations of a sequential loop a block has begun, at the insertion point: in front of the loop, or
+    inside of it, of its variable. What loops around it add is known at launch (`continue_counts`). Raises W0405. None:
+    of no loop, once."""
     trips = 1 if loop is None else trip_count(loop)
     expression, operands = ir.AffineExpr.get_constant(0), list[ir.Value]()
     if loop is not None and variable is not None:
         lower, step = known(loop.operands[0]), known(loop.operands[2])
         if not isinstance(step, int):
-            raise refuse("W0405", "the step of the loop around the copy is known only at run time", loop, "tile with a number")
+            raise refuse(
+                "W0405", "the step of the loop around the copy is known only at run time", loop, "tile with a number"
+            )
         fixed = isinstance(lower, int)
         operands = [variable] if fixed else [variable, lower]
         counter = ir.AffineExpr.get_dim(0) - (lower if fixed else ir.AffineExpr.get_dim(1))
@@ -131,10 +137,13 @@ def continue_counts(function: ir.Operation) -> None:
                     total = total + index_of(multiply(value_of(ordinal(loop)), trips_inside))
                 else:
                     raise refuse(
-                        "W0405", "how often a block has waited for the copy is not known: only a run knows how many iterations an "
-                        "inner one of the loops around it has", loop, "let each block have one tile, `map tiles to blocks(y, x)`; "
+                        "W0405",
+                        "how often a block has waited for the copy is not known: only a run knows how many iterations an "
+                        "inner one of the loops around it has",
+                        loop,
+                        "let each block have one tile, `map tiles to blocks(y, x)`; "
                         "or `pipeline … producer` the inner loop, which begins at 0; or give the sizes numbers",
-                    )  # fmt: skip
+                    )
                 inner = trip_count(loop)
                 fixed = fixed and inner is not None
                 trips = None if inner is None or trips is None else trips * inner
@@ -156,7 +165,8 @@ def ordinal(loop: ir.Operation) -> Linear:
         raise refuse("W0405", said, loop, "let the number of blocks be one that is known")
     first = loop.operands[0]
     least, most = range_of(first)
-    below = least is not None and least >= 0 and most is not None and most < step  # a block's number: nothing is to be subtracted
+    # a block's number: nothing is to be subtracted
+    below = least is not None and least >= 0 and most is not None and most < step
     operands = [body_of(loop).arguments[0], *([] if below else [first])]
     counter = ir.AffineExpr.get_dim(0) - (0 if below else ir.AffineExpr.get_dim(1))
     quotient = ir.AffineMap.get(len(operands), 0, [ir.AffineExpr.get_floor_div(counter, step)])
@@ -164,8 +174,8 @@ def ordinal(loop: ir.Operation) -> Linear:
 
 
 def complete_copies(root: ir.Operation) -> None:
-    """Start the copies that are mapped to the tensor memory accelerator and that nothing has started, and wait for them where they
-    stand. Raises W0405."""
+    """Start the copies that are mapped to the tensor memory accelerator and that nothing has started, and wait for them
+    where they stand. Raises W0405."""
     blocks = dict.fromkeys(op.block for op in operations(root) if is_tensor_copy(op))
     for block in blocks:
         for run in list(_runs(block)):
@@ -173,7 +183,8 @@ def complete_copies(root: ir.Operation) -> None:
 
 
 def _runs(block: ir.Block) -> Iterator[list[ir.Operation]]:
-    """Copies that stand one behind the other: nothing is between but what computes, and barriers that are but proposed."""
+    """Copies that stand one behind the other: nothing is between but what computes, and barriers that are but
+    proposed."""
     run: list[ir.Operation] = []
     for op in ops_of(block):
         if is_tensor_copy(op):
@@ -191,9 +202,12 @@ def _complete(root: ir.Operation, run: Sequence[ir.Operation]) -> None:
     for around, mapping in enclosing_maps(first):
         if mapping.space != "blocks":
             raise refuse(
-                "W0405", f"how often a block has waited for the copy is not known: it is in a loop over `{mapping}`", first,
-                "sequential loops alone stand around the copy", f"`{mapping}` on {describe(around)}",
-            )  # fmt: skip
+                "W0405",
+                f"how often a block has waited for the copy is not known: it is in a loop over `{mapping}`",
+                first,
+                "sequential loops alone stand around the copy",
+                f"`{mapping}` on {describe(around)}",
+            )
     tiles = [list(copy.operands)[-1] for copy in run]
     with ir.InsertionPoint.at_block_begin(body_of(root)), first.location:
         barriers = make_barriers("full", 1, 1)

@@ -1,6 +1,8 @@
-"""The parts of a block's buffer that the iterations of its loops over threads look at, and copies of the loops that own them.
+"""The parts of a block's buffer that the iterations of its loops over threads look at, and copies of the loops that own
+them.
 
-Loops over threads may nest (warps, and lanes inside them): a part is then a tile of a tile, and its owner the whole nest.
+Loops over threads may nest (warps, and lanes inside them): a part is then a tile of a tile, and its owner the whole
+nest.
 """
 
 from __future__ import annotations
@@ -57,8 +59,9 @@ class ThreadTile:
         return found
 
     def pieces(self, buffer: ir.Value) -> list[tuple[ir.Value, LoopDimension]]:
-        """The variables and dimensions of the loops over registers between the buffer and the tile: a thread has a tile in each of
-        their iterations. One that has a single iteration counts where instructions of tensor cores take tiles."""
+        """The variables and dimensions of the loops over registers between the buffer and the tile: a thread has a tile
+        in each of their iterations. One that has a single iteration counts where instructions of tensor cores take
+        tiles."""
         around = list(ancestors(buffer.owner))
         mine = [loop for loop in self.nest if loop not in around and not is_distributed(loop)]
         pairs = [pair for loop in mine for pair in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True)]
@@ -77,8 +80,8 @@ class ThreadTile:
 
 
 def thread_nest(op: ir.Operation) -> tuple[ir.Operation, ...]:
-    """The mapped loops around an op that distribute over threads, warps or lanes, and those over a thread's registers; outermost
-    first."""
+    """The mapped loops around an op that distribute over threads, warps or lanes, and those over a thread's registers;
+    outermost first."""
     return tuple(reversed([loop for loop, mapping in enclosing_maps(op) if mapping.space != "blocks"]))
 
 
@@ -105,7 +108,8 @@ def whole_users(buffer: ir.Value) -> list[ir.Operation]:
 
 
 def is_handed_out(value: ir.Value) -> bool:
-    """Whether a memref is (a part of) a temporary that becomes shared memory, as an op that hands out its elements looks at it."""
+    """Whether a memref is (a part of) a temporary that becomes shared memory, as an op that hands out its elements
+    looks at it."""
     base = behind(value)
     maps = map(mapping_of, whole_users(base)) if is_temporary(base) else ()
     return any(mapping is not None and mapping.distributes for mapping in maps)
@@ -137,8 +141,8 @@ def one_each(loop: ir.Operation) -> bool:
 
 
 def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
-    """How many elements of a temporary each thread keeps, if it makes all accesses to them: ops with one map walk it, all in the
-    order in which the map hands elements out. 0, and why, where they do not, or keep more than a thread can.
+    """How many elements of a temporary each thread keeps, if it makes all accesses to them: ops with one map walk it,
+    all in the order in which the map hands elements out. 0, and why, where they do not, or keep more than a thread can.
 
     `threads`: of a block, where that is known.
     """
@@ -149,30 +153,22 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
         ways = [f"`{mapping_of(op)}` on {describe(op)}" for op in walks.values()]
         return 0, f"ops do not look at it alike, {' and '.join(ways[:2])}" if ways else "nobody looks at it"
     ((mapping, _),) = (walk for walk in walks if walk is not None)
-    kept = (
-        None
-        if mapping.dist is None or min(mapping.counts, default=0) < 0
-        else slots_of(next(iter(walks.values())), threads)
-    )
-    if kept is None:
+    kept = slots_of(next(iter(walks.values())), threads)
+    if kept is None or mapping.dist is None or min(mapping.counts, default=0) < 0:
         return 0, f"how much of it `{mapping}` gives a thread is not known: that takes counts, and a distribution"
-    if (
-        mapping.space == "lanes"
-        and threads != WARP
-        and "warps" not in {around.space for _, around in enclosing_maps(alloc)}
-    ):
+    around = {one.space for _, one in enclosing_maps(alloc)}
+    if mapping.space == "lanes" and threads != WARP and "warps" not in around:
         return 0, f"`{mapping}` fills it in one warp, and others of the block read it: map the loop around it to warps"
     kind = ir.MemRefType(alloc.results[0].type).element_type
     if (size := kept * element_bytes(kind)) > OF_A_THREAD:
-        return (
-            0,
-            f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes, and it keeps at most {OF_A_THREAD}",
-        )
+        much = f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes"
+        return 0, f"{much}, and it keeps at most {OF_A_THREAD}"
     return kept, ""
 
 
 def slots_of(op: ir.Operation, threads: int | None) -> int | None:
-    """How many elements of what its map hands out a thread has at most; None where only a run knows. `threads`: of a block."""
+    """How many elements of what its map hands out a thread has at most; None where only a run knows. `threads`: of a
+    block."""
     mapping, extents = mapping_of(op), [structure(op).extents[d] for d in handed_out(op)]
     if mapping is None or None in extents:
         return None
@@ -197,7 +193,8 @@ def chunk_of(trips: int, count: int, mapping: Mapping) -> int:
 
 
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:
-    """The map of an op, and the extents of what it hands out, if that walks the buffer row by row and nothing else does."""
+    """The map of an op, and the extents of what it hands out, if that walks the buffer row by row and nothing else
+    does."""
     mapping = mapping_of(op)
     if mapping is None or not mapping.distributes or not is_structured(op) or is_scan(op):
         return None
@@ -233,7 +230,8 @@ def clone_nest(tile: ThreadTile, before: ir.Operation) -> ThreadTile:
 
 
 def _lift(value: ir.Value, before: ir.Operation) -> None:
-    """Move what makes a value in front of an op that needs it, unless it stands in front of it (or inside it) already."""
+    """Move what makes a value in front of an op that needs it, unless it stands in front of it (or inside it)
+    already."""
     op = producer(value)
     if op is None or is_within(op, before):
         return

@@ -1,19 +1,21 @@
 """Copies between a block's temporary and global memory inherit the map of the loop that owns the temporary's tiles.
 
-A ragged tile is computed whole in a temporary of static size, and then written back under a guard. Nobody maps that copy: each
-thread copies the part of the temporary that it wrote (or, for a copy into it, that it is going to read). Where the IR does not show
+A ragged tile is computed whole in a temporary of static size, and then written back under a guard. Nobody maps that
+copy: each thread copies the part of the temporary that it wrote (or, for a copy into it, that it is going to read).
+    Where the IR does not show
 which part that is, the threads share the copy out, element by element.
 
-Guards stand as far out as their index is known, and accesses are as wide as is proven. A part of 8x8 elements under a guard each is
-64 conditions and 64 addresses, which the compiler computes ahead and keeps: more registers than the part itself. So the guard of a
-row stands around the row, and where rows of the buffer are multiples of n, and the extent is one, n elements are inside together.
+Guards stand as far out as their index is known, and accesses are as wide as is proven. A part of 8x8 elements under a
+guard each is 64 conditions and 64 addresses, which the compiler computes ahead and keeps: more registers than the part
+itself. So the guard of a row stands around the row, and where rows of the buffer are multiples of n, and the extent is
+one, n elements are inside together.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from ...dsl.diagnostics import fail
 from ...dsl.records import record
@@ -87,7 +89,9 @@ class Part:
                 for position, offset, index in zip(self.order, self.offsets, local, strict=True):
                     indices[position] = offset + index
                 with when(*guards):
-                    instead = {self.number: (self.tile, [value_of(e) for e in local])} if self.tile is not None else None
+                    instead = (
+                        {self.number: (self.tile, [value_of(e) for e in local])} if self.tile is not None else None
+                    )
                     return emit(self.copy, indices, lanes, instead)
             size, step, bound = self.sizes[axis], steps[axis], bounds[self.order[axis]]
             trips = size // step if isinstance(size, int) else size
@@ -127,8 +131,8 @@ def inherit_maps(kernel: Outlined) -> list[Remark]:
 
 
 def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
-    """Copies, and ops marked as write-backs, that have no map, and stand in no loop over threads but in those that hand their
-    iterations on."""
+    """Copies, and ops marked as write-backs, that have no map, and stand in no loop over threads but in those that hand
+    their iterations on."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> None:
@@ -150,8 +154,8 @@ class _Owner:
     """Who touches the elements of a temporary next to a copy of it.
 
     Args:
-        mapped: the mapped loops around the op that touches them and not around the copy, outermost first; then that op, where it
-            has a map of its own.
+        mapped: the mapped loops around the op that touches them and not around the copy, outermost first; then that op,
+            where it has a map of its own.
     """
 
     mapped: tuple[ir.Operation, ...]
@@ -171,10 +175,11 @@ class _Owner:
 def _inherit(root: ir.Operation, copy: ir.Operation) -> Remark | None:
     if not is_parallel_op(copy):
         raise fail(
-            "W0357", f"{describe(copy)} is marked as a write-back and is not an op without reductions",
+            "W0357",
+            f"{describe(copy)} is marked as a write-back and is not an op without reductions",
             "the mark is for what `bufferize` makes: tile the op, and map its loop",
-        )  # fmt: skip
-    found = next(_owners(root, copy), None)
+        )
+    found = _followed(root, copy)
     if found is None:
         return None
     number, temporary, owner = found
@@ -200,13 +205,19 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> Remark | None:
 def _stored_directly(
     owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
 ) -> Remark | None:
-    """Let the op that fills a temporary which only the copy reads store where that copies to: under the copy's guards, without the
-    temporary. What was done; None where something else touches it, or the op reads what the copy writes."""
+    """Let the op that fills a temporary which only the copy reads store where that copies to: under the copy's guards,
+    without the temporary. What was done; None where something else touches it, or the op reads what the copy writes."""
     op, out = owner.op, structured.output_numbers().start
     if op is None or owner.loops or number >= out or forwarded(structured) != number or not _walks(structured, number):
         return None
     walked, mapping, made = _walked(owner, op, temporary), mapping_of(op), StructuredOp.of(op)
-    if walked is None or mapping is None or not is_parallel_op(op) or made.outputs != 1 or made.operands[-1] != temporary:
+    if (
+        walked is None
+        or mapping is None
+        or not is_parallel_op(op)
+        or made.outputs != 1
+        or made.operands[-1] != temporary
+    ):
         return None
     if made.used(len(made.operands) - 1) or made.atomic is not None or made.asynchronous is not None:
         return None
@@ -234,18 +245,17 @@ def _stored_directly(
             one.move_before(op)  # the target and its guards
     lanes = mapping.vector if divisible(bounds[len(space) - 1], mapping.vector) else 1
     with copy.location, ahead_of(op):
-        loop, begin = _over_units(mapping, space)
-        with ir.InsertionPoint(end_of(loop)):
 
-            def store(at: Sequence[Linear]) -> None:
-                with when(*(guard for d, index in enumerate(at) for guard in inside(index, bounds[d]))):
-                    emit(direct, at, lanes)
+        def store(at: Sequence[Linear]) -> None:
+            with when(*(guard for d, index in enumerate(at) for guard in inside(index, bounds[d]))):
+                emit(direct, at, lanes)
 
-            first = begin(loop)
+        def unit(first: Sequence[Linear]) -> None:
             if lanes == mapping.vector:
-                store(first)
-            else:
-                loop_over(mapping.vector, lambda e: store([*first[:-1], first[-1] + e]))
+                return store(first)
+            loop_over(mapping.vector, lambda e: store([*first[:-1], first[-1] + e]))
+
+        _over_units(mapping, space, unit)
         remark = Remark.of("{} stores under the guards of {}, without a temporary: {}", op, copy, owner)
         if lanes > 1:
             remark = Remark.of("{}; {}", remark, widths(op, direct, lanes))
@@ -260,36 +270,22 @@ def _stored_directly(
     return remark
 
 
-def _over_units(mapping: Mapping, space: Sequence[int]) -> tuple[ir.Operation, Callable[[ir.Operation], list[Linear]]]:
-    """A loop, with the map of an op, over the units of its iterations; and where the unit of an iteration begins."""
+def _over_units(mapping: Mapping, space: Sequence[int], body: Callable[[Sequence[Linear]], None]) -> None:
+    """Emit a loop, with the map of an op, over the units of its iterations; `body` is given where a unit begins."""
     units = [*space[:-1], *(extent // mapping.vector for extent in space[-1:])]
     row = mapping.every or len(mapping.axes) != len(units)
     trips = [math.prod(units)] if row else units
     loop = make_forall([0] * len(trips), trips, [1] * len(trips))
     loop.attributes[ATTRIBUTE] = dataclasses.replace(mapping, vector=1).attribute()
-
-    def begin(loop: ir.Operation) -> list[Linear]:
+    with ir.InsertionPoint(end_of(loop)):
         counters = [index_of(i, e) for i, e in zip(body_of(loop).arguments, trips, strict=True)]
         at = delinearise(counters[0], units) if row else counters
-        return [*at[:-1], *(index * mapping.vector for index in at[-1:])]
-
-    return loop, begin
-
-
-def _owners(root: ir.Operation, copy: ir.Operation) -> Iterator[tuple[int, ir.Value, _Owner]]:
-    """Whom the copy may follow, at which operand: who fills its temporary or reads it; else who reads what it copies into."""
-    inputs = StructuredOp.of(copy).output_numbers().start
-    bases = list(enumerate(map(behind, copy.operands)))
-    temporaries = [(number, base) for number, base in bases if is_temporary(base)]
-    for number, base in temporaries or bases[inputs:]:
-        owner = _owner(root, copy, base, writes=number < inputs)
-        if owner is not None:
-            yield number, base, owner
+        body([*at[:-1], *(index * mapping.vector for index in at[-1:])])
 
 
 def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
-    """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over threads those
-    along the first axis that the owner has there. The temporary is shared then, and waited for."""
+    """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over
+    threads those along the first axis that the owner has there. The temporary is shared then, and waited for."""
     outermost = next(filter(is_distributed, owner.mapped))
     first = mapping_of(outermost)
     assert first is not None
@@ -309,17 +305,20 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
     return Remark.of("{} is shared out: {}", copy, mapping)
 
 
-def _owner(root: ir.Operation, copy: ir.Operation, temporary: ir.Value, *, writes: bool) -> _Owner | None:
-    """Of the op nearest to the copy that touches the temporary and is distributed: before the copy if that reads it, else after."""
-    order = list(operations(root))
-    here = order.index(copy)
-    around = {op for op, _ in enclosing_maps(copy)}
-    for op in reversed(order[:here]) if writes else order[here + 1 :]:
-        if temporary in map(behind, written(op) if writes else [*read(op), *written(op)]):
-            outer = [o for o, mapping in enclosing_maps(op) if o not in around and mapping.space != "blocks"]
-            mapped = (*reversed(outer), *([op] if mapping_of(op) is not None else []))
-            if any(map(is_distributed, mapped)):
-                return _Owner(mapped)
+def _followed(root: ir.Operation, copy: ir.Operation) -> tuple[int, ir.Value, _Owner] | None:
+    """What the copy may follow, at which operand and of which buffer: of the ops that touch its temporary, else what it
+    copies into, the nearest one that is distributed, in front of the copy if that reads it, else behind."""
+    order, inputs = list(operations(root)), StructuredOp.of(copy).output_numbers().start
+    here, around = order.index(copy), {op for op, _ in enclosing_maps(copy)}
+    bases = list(enumerate(map(behind, copy.operands)))
+    for number, base in [one for one in bases if is_temporary(one[1])] or bases[inputs:]:
+        writes = number < inputs
+        for op in reversed(order[:here]) if writes else order[here + 1 :]:
+            if base in map(behind, written(op) if writes else [*read(op), *written(op)]):
+                outer = [o for o, mapping in enclosing_maps(op) if o not in around and mapping.space != "blocks"]
+                mapped = (*reversed(outer), *([op] if mapping_of(op) is not None else []))
+                if any(map(is_distributed, mapped)):
+                    return number, base, _Owner(mapped)
     return None
 
 
@@ -329,11 +328,9 @@ def _walks(structured: StructuredOp, number: int) -> bool:
     return structured.maps[number].is_permutation and (view is None or all(o == 0 for o in subview_offsets(view)))
 
 
-def _copy_tiles(
-    owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
-) -> bool:
-    """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns; False where the
-    loops do not show which one that is."""
+def _copy_tiles(owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value) -> bool:
+    """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns; False
+    where the loops do not show which one that is."""
     tiles = [tile for tile in tiles_of(temporary, owner.mapped[0]) if tile.view.block == tile.innermost]
     if not tiles or len({t.structural_key for t in tiles}) != 1:
         return False
@@ -365,8 +362,8 @@ def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Linear]:
 def _copy_elements(
     owner: _Owner, op: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
 ) -> bool:
-    """A loop over the iterations of the op that fills the temporary (or its tile), with its map; an iteration copies what it
-    wrote. False where the op does not show what that is."""
+    """A loop over the iterations of the op that fills the temporary (or its tile), with its map; an iteration copies
+    what it wrote. False where the op does not show what that is."""
     mapping = mapping_of(op)
     walked = _walked(owner, op, temporary)
     if walked is None or mapping is None:
@@ -381,20 +378,21 @@ def _copy_elements(
         place = ir.InsertionPoint(end_of(tile.nest[-1]))
         with place:
             starts = _offsets_in(temporary, tile.view)
-    with place:
-        loop, begin = _over_units(mapping, space)
-    with ir.InsertionPoint(end_of(loop)):
-        at = begin(loop)
+
+    def unit(at: Sequence[Linear]) -> None:
         offsets = [start + at[d] for start, d in zip(starts, order, strict=True)]
         Part(structured, number, None, offsets, [lanes[d] for d in order]).emit(extents(copy))
+
+    with place:
+        _over_units(mapping, space, unit)
     return True
 
 
 def _walked(
     owner: _Owner, op: ir.Operation, temporary: ir.Value
 ) -> tuple[list[int], list[int], ir.Operation | None] | None:
-    """Which dimension of the owner's op walks each dimension of the temporary, the op's extents, and the tile that it walks where
-    that is not the whole; None if it does not walk the whole of it, or of a tile, each element once."""
+    """Which dimension of the owner's op walks each dimension of the temporary, the op's extents, and the tile that it
+    walks where that is not the whole; None if it does not walk the whole of it, or of a tile, each element once."""
     structured = StructuredOp.of(op)
     space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):
@@ -408,8 +406,8 @@ def _walked(
 
 
 def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
-    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops, of neighbors along all
-    axes."""
+    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops, of
+    neighbors along all axes."""
     inside, current = view.block == body_of(owner.loops[-1]), view.results[0]
     while inside and current != temporary and (made := producer(current)) is not None:
         kinds = {ir.MemRefType(value.type).rank for value in (made.operands[0], current)}

@@ -2,12 +2,13 @@
 
     memref.alloc() : memref<64x32xf32>   →   memref.alloca() : memref<2x4x2x1x2xf32>     in each thread: 16 · i, 8 · j, 8 · h, tile
 
-An op that accesses a tile accesses its part of the array. Where the map of an op hands out what it accesses, rounds of the map walk
-along an axis of the array; and where an instruction of tensor cores takes it, its registers do.
+An op that accesses a tile accesses its part of the array. Where the map of an op hands out what it accesses, rounds of
+the map walk along an axis of the array; and where an instruction of tensor cores takes it, its registers do.
 
-A tile that ops with one map walk, all in the order in which that hands elements out, needs no layout: each thread reads what it
-has written, and its array has an element for each of its iterations, by their number. Every thread runs the same number of rounds,
-under guards where its last ones are surplus: all subscripts are numbers once the loops are unrolled, and the array is in registers.
+A tile that ops with one map walk, all in the order in which that hands elements out, needs no layout: each thread reads
+what it has written, and its array has an element for each of its iterations, by their number. Every thread runs the
+same number of rounds, under guards where its last ones are surplus: all subscripts are numbers once the loops are
+unrolled, and the array is in registers.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ from .digits import OWN, PROCESSORS, REGISTERS, ROUNDS, Counter, DigitReader, Ti
 from .reads import read_as_operands
 
 STAGE = "weft.register_stage"
-"""On a buffer of which each thread keeps the elements that it makes: the staged tile of a pipelined loop, a row that ops with one
-map fill and read."""
+"""On a buffer of which each thread keeps the elements that it makes: the staged tile of a pipelined loop, a row that
+ops with one map fill and read."""
 
 
 def is_stage(tile: ir.Value) -> bool:
@@ -90,7 +91,7 @@ class OwnArray:
 def staged(alloc: ir.Operation, threads: int | None) -> OwnArray:
     """The array of a tile marked `STAGE`. Raises W0365. `threads`: of a block, where that is known."""
     tile, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
-    ops = [op for op in dict.fromkeys(users(tile)) if is_mapped(op)]
+    ops = sorted((op for op in users(tile) if is_mapped(op)), key=lambda op: tile not in written(op))
     elements = slots_of(ops[0], threads)
     if elements is None:
         raise refuse(
@@ -118,8 +119,8 @@ def emit_rounds(
     sharers: Sequence[tuple[Bound, Processors]],
     body: Callable[[Sequence[Linear], Table[int, Address]], None],
 ) -> None:
-    """Emit the units that one thread owns of an op; `body` is told where in the thread's own arrays the first elements of these
-    operands are."""
+    """Emit the units that one thread owns of an op; `body` is told where in the thread's own arrays the first elements
+    of these operands are."""
 
     def nest(at: tuple[Linear, ...], slots: tuple[Linear, ...], slot: Linear) -> None:
         if len(at) == len(sharers):
@@ -150,7 +151,7 @@ def emit_rounds(
 
 
 def own_array_of(alloc: ir.Operation) -> OwnArray:
-    """Make a temporary an array of each thread's own: of tiles of loops over threads, or by what ops access. Raises `Unowned`."""
+    """Make a temporary an array of each thread's own, by tiles of loops or by what ops access. Raises `Unowned`."""
     kind = ir.MemRefType(alloc.results[0].type)
     try:
         accesses, have, layout, parts = _owned(alloc, tiles=True)
@@ -190,8 +191,8 @@ def own_array_of(alloc: ir.Operation) -> OwnArray:
 def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
     """Whether an op writes nothing but elements of which several threads have a copy: all of them do it. Raises W0380.
 
-    Arrays made in front of the op that are none of `arrays` are copies that every thread has of all of it; one that is made inside
-    is each thread's anyway.
+    Arrays made in front of the op that are none of `arrays` are copies that every thread has of all of it; one that is
+    made inside is each thread's anyway.
     """
     targets = [behind(value) for inner in operations(op) for value in written(inner)]
     targets = [target for target in targets if not (is_own_array(target) and made_within(target, op))]
@@ -211,8 +212,8 @@ def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
 
 
 def read_owned_as_operands(root: ir.Operation) -> bool:
-    """Make operands of what bodies load from temporaries whose elements have owners: then these are handed out with the op. Whether
-    there are such."""
+    """Make operands of what bodies load from temporaries whose elements have owners: then these are handed out with the
+    op. Whether there are such."""
     changed = False
     for alloc in list(operations(root, "memref.alloc")):
         loads = [user for user in all_users(alloc.results[0]) if user.name == "memref.load"]
@@ -230,8 +231,9 @@ def read_owned_as_operands(root: ir.Operation) -> bool:
 def _owned(
     alloc: ir.Operation, *, tiles: bool = False
 ) -> tuple[list[TileAccess], list[Digit], _ArrayLayout, list[_Part]]:
-    """The accesses of a temporary, if they agree on the owners of its elements; these processors, how the array lies, and the part
-    of it that each access has. Raises `Unowned`. `tiles`: accesses are the tiles that loops over threads take."""
+    """The accesses of a temporary, if they agree on the owners of its elements; these processors, how the array lies,
+    and the part of it that each access has. Raises `Unowned`. `tiles`: accesses are the tiles that loops over threads
+    take."""
     reader, kind = DigitReader(alloc), ir.MemRefType(alloc.results[0].type)
     accesses = reader.tiles() if tiles else reader.accesses()
     if not accesses or not kind.has_static_shape:

@@ -1,18 +1,18 @@
 """Owners of the elements of a temporary, however it is cut: layouts of what ops access of it.
 
-Every access of a temporary is in loops that maps hand to processors, in loops that each thread runs, and in an op that may
-have a map itself. Along an axis they make up the subscript as digits make up a number: of 64 rows, two warps have 32 each, in two
-pieces of 16, two of 8 in these, and the 8 rows of a piece go to lanes(y: 8):
+Every access of a temporary is in loops that maps hand to processors, in loops that each thread runs, and in an op that
+may have a map itself. Along an axis they make up the subscript as digits make up a number: of 64 rows, two warps have
+32 each, in two pieces of 16, two of 8 in these, and the 8 rows of a piece go to lanes(y: 8):
 
     row = 32 · warp + 16 · i + 8 · h + lane div 4          column = 8 · j + 2 · (lane mod 4) + e
 
-Where all accesses agree on which digits processors are, each element has its owner, and what is left (i, j, h, e) is its place
-in an array of the owner's own. Loops need not be the same, nor nested alike: one access walks 8 · j by a loop over `registers`,
-another by 16 · k in a sequential loop and 8 · j inside, a reduction by the rounds of `lanes(x: 4) cyclic vector 2`, and an
-instruction of tensor cores by the registers of its operand.
+Where all accesses agree on which digits processors are, each element has its owner, and what is left (i, j, h, e) is
+its place in an array of the owner's own. Loops need not be the same, nor nested alike: one access walks 8 · j by a loop
+over `registers`, another by 16 · k in a sequential loop and 8 · j inside, a reduction by the rounds of
+`lanes(x: 4) cyclic vector 2`, and an instruction of tensor cores by the registers of its operand.
 
-Processors of which no digit is made have equal elements, so all of them do what writes these: the four lanes that share a row of
-a tile have its largest element, each a copy.
+Processors of which no digit is made have equal elements, so all of them do what writes these: the four lanes that share
+a row of a tile have its largest element, each a copy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.records import record
-from ...hardware.ampere.fragments import marked
+from ...hardware.ampere.fragments import instruction_of, marked
 from ...hardware.limits import GROUP_WARPS, WARP
 from ...indices.arithmetic import divide, index_of, trip_count
 from ...indices.linear import NOTHING, Floor, Linear, Symbol
@@ -127,7 +127,7 @@ class TileAccess:
     def by_instruction(self) -> bool:
         """Whether an instruction of tensor cores takes it."""
         takers = all_users(self.op.results[0]) if self.is_view else (self.op,)
-        return any(marked(op) is not None for op in takers)
+        return any(instruction_of(op) is not None for op in takers)
 
     @property
     def cut(self) -> str:
@@ -143,8 +143,8 @@ class TileAccess:
         return self.position == 0 and marked(self.op) is not None
 
     def owners(self, shape: Sequence[int]) -> Layout:
-        """The layout of processors, and of what is a thread's own, as few digits as possible. Raises `Unowned` where these do not
-        make up the subscripts."""
+        """The layout of processors, and of what is a thread's own, as few digits as possible. Raises `Unowned` where
+        these do not make up the subscripts."""
         digits = (*self.outer.digits, *self.inner.digits)
         found = Layout(tuple(d if d.of in PROCESSORS else replace(d, of=OWN, divisor=d.stride) for d in digits)).normal
         for axis, size in enumerate(shape):
@@ -172,7 +172,7 @@ class DigitReader:
         return [self._access(*found) for found in _users(self.buffer)]
 
     def tiles(self) -> list[TileAccess]:
-        """Of loops over threads, whatever a thread does with its tile. Raises `Unowned`, as where anything else accesses it."""
+        """Of loops over threads, whatever a thread does with its tile. Raises `Unowned`."""
         for op in whole_users(self.buffer):
             raise Unowned(Remark.of("{} looks at all of it", op))
         tiles = tiles_of(self.buffer)
@@ -232,8 +232,8 @@ class DigitReader:
         return outer, {name: counter for name, counter in self.counters.items() if name in names}
 
     def _around(self, ops: Iterable[ir.Operation]) -> tuple[tuple[ir.Operation, ...], list[Digit]]:
-        """Of ops around an access, those in the temporary's scope, outermost first, and the processors that share them. Raises
-        `Unowned`."""
+        """Of ops around an access, those in the temporary's scope, outermost first, and the processors that share them.
+        Raises `Unowned`."""
         around = [op for op in ops if op not in self.outside and not is_structured(op)][::-1]
         return tuple(around), [who for loop in around for who in self._processors(loop)]
 
@@ -352,9 +352,8 @@ def numbers_of(mapping: Mapping, trips: Sequence[int] = ()) -> list[Digit]:
     elif mapping.space == "lanes":
         found = [Digit("", 0, "lanes", WARP // n if axis == "y" else 1, n) for axis, n in counts.items()]
     else:
-        each = (
-            GROUP_WARPS if mapping.space == "warpgroups" else 1
-        )  # groups and their quarters are digits of a warp's number
+        # groups and their quarters are digits of a warp's number
+        each = GROUP_WARPS if mapping.space == "warpgroups" else 1
         below = {axis: each * prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
         found = [Digit("", 0, "warps", below[axis], n) for axis, n in counts.items()]
     if len(found) < len(trips):  # its iterations are counted row by row

@@ -2,8 +2,8 @@
 
     ^bb0(%out): %i = linalg.index 0; %v = memref.load %t[%i + %k]; …   →   ins(%t[%k …]) { ^bb0(%v, %out): … }
 
-Masked loads of ragged tiles that are fused into an op choose between what they have loaded and an identity, so that the load does
-not depend on the mask: all that it reads is in the buffer. What a condition guards stays where it is.
+Masked loads of ragged tiles that are fused into an op choose between what they have loaded and an identity, so that the
+load does not depend on the mask: all that it reads is in the buffer. What a condition guards stays where it is.
 """
 
 from __future__ import annotations
