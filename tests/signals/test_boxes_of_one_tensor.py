@@ -10,6 +10,7 @@ import pytest
 from contexts import one_context
 from test_products import said
 
+from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir import mlir
 from weft.runtime.simulator.kernel import Order, SimKernel
 
@@ -176,3 +177,26 @@ def test_both_witnesses(name: str) -> None:
         report = SimKernel(function).launch((case.blocks, 1, 1), (64, 1, 1), [tensor, window, tensor], order=order)
         kinds |= {race.kind for race in report.races} | {fault.kind for fault in report.faults}
     assert kinds == case.kinds, kinds
+
+
+SWITCH = """%chosen = scf.index_switch %b -> f32
+case 1 {{
+  {}
+  scf.yield %x : f32
+}}
+default {{
+  scf.yield %x : f32
+}}
+memref.store %chosen, %s[%t, %c0] : memref<64x32xf32, 3>
+"""
+
+
+def test_a_switch_in_a_kernel_with_boxes() -> None:
+    """The simulator runs one in which nothing waits for others, and refuses one in which something does."""
+    module = mlir.parse(Case(one(STORE, DONE) + BARRIER + SWITCH.format("")).text(), one_context())
+    function = next(mlir.operations(module.operation, "gpu.func"))
+    report = SimKernel(function).launch((1, 1, 1), (64, 1, 1), [np.zeros((512, 32), np.float32)] * 3)
+    assert not report.races and not report.faults
+    waiting = mlir.parse(Case(SWITCH.format("gpu.barrier")).text(), one_context())
+    with pytest.raises(WeftError, match="W0750"):
+        SimKernel(next(mlir.operations(waiting.operation, "gpu.func")))
