@@ -57,7 +57,7 @@ GROUP = GROUP_WARPS * WARP
 
 def _described_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     """Products read the matrices that their descriptors describe."""
-    matrices = [matrix for matrix, _ in operands(op)]
+    matrices = [matrix for matrix, *_ in in_memory(op)]
     known_ones = all(is_described(matrix.type) for matrix in matrices)
     return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in matrices) if known_ones else None
 
@@ -207,6 +207,13 @@ def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
     if op.name == MMA:
         return [(value, 0) for value in list(op.operands)[:2]]
     return [_begun(*_described(value), along) for value, along in zip(list(op.operands)[1:], ("columns", "rows"), strict=True)]
+
+
+def in_memory(op: ir.Operation) -> Iterator[tuple[ir.Value, bool, bool]]:
+    """The descriptors of the operands that a product reads from memory; whether the rows of each in memory are those of the matrix,
+    and whether it is transposed."""
+    for number, (described, _) in enumerate(operands(op)):
+        yield described, number == 0 or "transposeB" in op.attributes, number == 0 and "transposeA" in op.attributes
 
 
 def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value, int | None]:
