@@ -156,11 +156,12 @@ def source(text: str) -> str:
 
 def _products(text: str) -> list[str]:
     """The products of warp groups that a text has, for `warp_groups.h` to define."""
-    found = sorted(set(re.findall(r"\b(product_m64n(\d+)k(\d+)_(\w+?)(_in_f16)?(_by_rows)?)\(", text)))
+    found = sorted(set(re.findall(r"\b(product_m64n(\d+)k(\d+)_(\w+?)(_in_f16)?(_held)?(_by_rows)?)\(", text)))
     return [
         f"SHIM_PRODUCT_IN_PAIRS({name}, {n}, {k}, {kind})" if pairs
+        else f"SHIM_HELD_PRODUCT({name}, {n}, {k}, {kind}, {'true' if rows else 'false'})" if held
         else f"SHIM_PRODUCT({name}, {'int' if kind == 'i8' else 'float'}, {n}, {k}, {kind}, {'true' if rows else 'false'})"
-        for name, n, k, kind, pairs, rows in found
+        for name, n, k, kind, pairs, held, rows in found
     ]
 
 

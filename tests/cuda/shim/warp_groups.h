@@ -280,6 +280,45 @@ template <int n, int k, bool by_rows, typename S, typename N> void shim_group_pr
     }
   });
 }
+// With a left operand in registers: words that nobody may change before the product is over, of which a warp's lanes have 16 rows.
+template <int k, typename T> struct shim_held { const unsigned* words; double rows[2][k]; };
+template <int n, int k, bool by_rows, typename T, typename S, typename N> void shim_held_product(S* d, const unsigned* a, shim_word b, N number) {
+  constexpr int item = 32 / k, count = 4;
+  using own = shim_held<k, T>;
+  auto read = [](own& mine) {  // of the lanes together, when the product is issued
+    shim_together([](void** lanes) {
+      for (int lane = 0; lane < 32; ++lane)
+        for (int i = 0; i < count * T::each; ++i) {
+          int r = i / T::each, j = i % T::each, column = lane % 4 * T::each + j + r / 2 * 4 * T::each;
+          double x = T::at(((own*)lanes[lane])->words[r], j);
+          for (int other = lane / 4 * 4; other < lane / 4 * 4 + 4; ++other) ((own*)lanes[other])->rows[r % 2][column] = x;
+        }
+    }, &mine);
+  };
+  own mine{a, {}};
+  read(mine);
+  unsigned before[count];
+  std::memcpy(before, a, sizeof before);
+  std::vector<unsigned> words(before, before + count);
+  shim_products().push_back([=] {
+    if (std::memcmp(words.data(), a, sizeof before)) shim_wrong("registers of a product in flight that have changed");
+    const shim_matrix right(b);
+    using wide = typename shim_sums<S>::wide;
+    unsigned lane = shim_thread_in_block() % 32;
+    for (int h = 0; h < 2; ++h)
+      for (int j = 0; j < n / 8; ++j)
+        for (int e = 0; e < 2; ++e) {
+          int column = 8 * j + lane % 4 * 2 + e;
+          wide sum = (wide)d[4 * j + 2 * h + e];
+          for (int q = 0; q < k; ++q)
+            sum += (wide)mine.rows[h][q] * number(by_rows ? right.by_rows(q, column * item) : right.by_sum(column, q * item));
+          d[4 * j + 2 * h + e] = shim_sums<S>::rounded(sum);
+        }
+  });
+}
+#define SHIM_HELD_PRODUCT(name, n, k, kind, by_rows) \
+  inline void name(float* d, const unsigned* a, shim_word b) { shim_held_product<n, k, by_rows, shim_##kind>(d, a, b, shim_of_##kind); }
+template <int n> void hold_registers(unsigned (&)[n]) {}
 #define SHIM_PRODUCT(name, S, n, k, kind, by_rows) \
   inline void name(S* d, shim_word a, shim_word b) { shim_group_product<n, k, by_rows, S>(d, a, b, shim_of_##kind); }
 #define SHIM_PRODUCT_IN_PAIRS(name, n, k, kind) /* of f16, which the text defines */ \

@@ -32,6 +32,9 @@ class Mma(Statement):
     brought them. Each of its warps has 16 of these rows, in pieces like those of a warp's instructions; so all that works on the
     one kind of accumulators works on the other. At `launch` its products become `nvgpu.warpgroup.mma`.
 
+    Its left operand, of f16 or bf16 and 64 rows, may be in registers, too: a temporary that threads make as `mma` cuts a result, in
+    pieces of 8 columns (`promote-to-registers` of an operand; what is computed of another product's sums, as in attention).
+
     Args:
         target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction are left;
             consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by 1. Or one whose tile

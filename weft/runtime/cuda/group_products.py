@@ -47,6 +47,15 @@ template <int n> __device__ inline void hold_sums(f16 (&sums)[n]) {
 }
 #endif"""
 
+_HOLD_REGISTERS = """\
+// A left operand is in these registers here.
+#ifdef __CUDA_ARCH__
+template <int n> __device__ inline void hold_registers(unsigned (&words)[n]) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) asm volatile("" : "+r"(words[i]) :: "memory");
+}
+#endif"""
+
 _BEGIN = """\
 // What the warp group has done with the sums comes before the products that follow.
 #ifdef __CUDA_ARCH__
@@ -84,40 +93,45 @@ template <typename... S> __device__ inline void wait_products(S&... sums) {
 #endif"""
 
 _PRODUCT = """\
-// D += A B by the warp group, 64 x {n} x {k}: the thread's sums. A and B lie in shared memory{how}.
+// D += A B by the warp group, 64 x {n} x {k}: the thread's sums. {where} in shared memory{how}.
 #ifdef __CUDA_ARCH__
-__device__ inline void {name}({type}* d, unsigned long long a, unsigned long long b) {{{take}
+__device__ inline void {name}({type}* d, {left} a, unsigned long long b) {{{take}
   asm volatile("{{\\n.reg .pred add;\\nsetp.ne.b32 add, 1, 0;\\n"
       "wgmma.mma_async.sync.aligned.m64n{n}k{k}.{types} {{"
 {holes}
-      "}}, %{a}, %{b}, add{rest};\\n}}"
+      "}}, {a}, %{b}, add{rest};\\n}}"
       : {outs}
-      : "l"(a), "l"(b));{give}
+      : {ins}, "l"(b));{give}
 }}
 #endif"""
 
 
-def group_product_name(product: TileProduct, *, by_rows: bool) -> str:
-    """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column."""
-    to = "_in_f16" if product.sum == "f16" else ""
+def group_product_name(product: TileProduct, *, by_rows: bool, held: bool = False) -> str:
+    """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column; `held`: the left one is in
+    registers."""
+    to = f"{'_in_f16' if product.sum == 'f16' else ''}{'_held' if held else ''}"
     return f"product_m64n{product.n}k{product.k}_{product.kind}{to}{'_by_rows' if by_rows else ''}"
 
 
-def group_product(product: TileProduct, *, by_rows: bool) -> str:
+def group_product(product: TileProduct, *, by_rows: bool, held: bool = False) -> str:
     """The device function."""
     total, word, pairs = NUMBERS[product.sum], NUMBERS[product.kind].word, product.sum == "f16"
     count, sums = product.n // 2 // total.each, "pairs" if pairs else "d"
     scales = ", 1, 1" if product.sum != "i32" else ""
-    layouts = f", 0, {int(by_rows)}" if OPERANDS[product.kind].transposable else ""
+    layouts = f"{'' if held else ', 0'}, {int(by_rows)}" if OPERANDS[product.kind].transposable else ""
+    words = range(4 if held else 1)
     parts = [range(first, min(first + 8, count)) for first in range(0, count, 8)]
     holes = ('      "' + ", ".join(f"%{i}" for i in part) for part in parts)
     return _PRODUCT.format(
         n=product.n,
         k=product.k,
-        name=group_product_name(product, by_rows=by_rows),
+        name=group_product_name(product, by_rows=by_rows, held=held),
         type=SCALARS[product.sum].cxx,
-        a=count,
-        b=count + 1,
+        a=f"{{{', '.join(f'%{count + i}' for i in words)}}}" if held else f"%{count}",
+        b=count + len(words),
+        where="A is in registers, B lies" if held else "A and B lie",
+        left="const unsigned*" if held else "unsigned long long",
+        ins=", ".join(f'"r"(a[{i}])' for i in words) if held else '"l"(a)',
         types=f"{total.word}.{word}.{word}",
         rest=scales + layouts,
         take=f"\n  unsigned pairs[{count}];\n  memcpy(pairs, d, sizeof pairs);" if pairs else "",
@@ -129,11 +143,12 @@ def group_product(product: TileProduct, *, by_rows: bool) -> str:
 
 
 @cache
-def _named() -> dict[str, tuple[TileProduct, bool]]:
+def _named() -> dict[str, tuple[TileProduct, bool, bool]]:
     return {
-        group_product_name(product, by_rows=by_rows): (product, by_rows)
+        group_product_name(product, by_rows=by_rows, held=held): (product, by_rows, held)
         for product in every_product()
         for by_rows in (False, True)[: 1 + OPERANDS[product.kind].transposable]
+        for held in (False, True)[: 1 + OPERANDS[product.kind].held]
     }
 
 
@@ -141,13 +156,14 @@ def products(words: Iterable[str]) -> list[str]:
     """The texts of the products among the names."""
     wanted = sorted(word for word in words if word.startswith("product_m64"))
     found = [_named()[word] for word in wanted if word in _named()]
-    held = [_HOLD_IN_PAIRS] if any(product.sum == "f16" for product, _ in found) else []
-    return [*held, *(group_product(product, by_rows=by_rows) for product, by_rows in found)]
+    pairs = [_HOLD_IN_PAIRS] if any(product.sum == "f16" for product, _, _ in found) else []
+    return [*pairs, *(group_product(product, by_rows=by_rows, held=held) for product, by_rows, held in found)]
 
 
 PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "matrix_in_shared": (("in_shared",), _MATRIX),
     "hold_sums": ((), _HOLD),
+    "hold_registers": ((), _HOLD_REGISTERS),
     "begin_products": (("hold_sums",), _BEGIN),
     "end_products": (("hold_sums",), _END),
     "commit_products": (("hold_sums",), _COMMIT),

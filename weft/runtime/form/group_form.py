@@ -116,7 +116,7 @@ class ExpectedGroupProduct:
     Args:
         product: the instruction.
         rows, depth_bytes: rows of the result, and how long the sum is, in bytes of a row.
-        left, right: where the operands lie.
+        left, right: where the operands lie; None: each thread has its part in registers.
         by_rows: the right operand lies there row by row, and not column by column.
         starts: how many bytes behind where these begin it begins, of each.
         pending: how many groups of its threads' products, its own among them, are in flight behind it.
@@ -125,7 +125,7 @@ class ExpectedGroupProduct:
     product: TileProduct
     rows: int
     depth_bytes: int
-    left: GroupMatrix
+    left: GroupMatrix | None
     right: GroupMatrix
     by_rows: bool
     starts: tuple[int, int] = (0, 0)
@@ -138,14 +138,15 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     described = [None if after is None else made_by(value, warpgroups.DESCRIBE) for value, after in given]
     total = warpgroups.accumulator(op.results[0].type)
     left, right = (None if made is None else group_matrix(made, code) for made in described)
-    if left is None or right is None or total is None:
+    a, held = warpgroups.matrix(given[0][0].type), warpgroups.in_registers(given[0][0].type)
+    if a is None or (left is None and not held) or right is None or total is None:
         add = "" if op.name == warpgroups.MMA else f"; add to them what some {warpgroups.SUM_BYTES} bytes of a row begin behind it"
         hint = f"make them by `{warpgroups.DESCRIBE}`{add}"
         raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=hint)
-    by_rows, depth = "transposeB" in op.attributes, left.columns * left.bytes
+    by_rows, depth = "transposeB" in op.attributes, a.columns * right.bytes
     pending = warpgroups.may_pend(op)
     in_use, alone = (pending and op.name == name and not warpgroups.flies(op) for name in warpgroups.PRODUCTS)
-    kind, size = left.element, f"{total.rows} x {total.columns} x {left.columns}, {left.element}"
+    kind, size = str(a.element), f"{total.rows} x {total.columns} x {a.columns}, {a.element}"
     taken = warpgroups.OPERANDS.get(kind)
     in_memory = right.rows if by_rows else right.columns
     wrong = (
@@ -158,7 +159,11 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         else f"a sum of {depth} bytes, which are not multiples of {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES
         else "the operands do not fit" if not warpgroups.fits(op)
         else f"a right operand of {kind}, row by row; column by column there is one" if by_rows and not taken.transposable
-        else f"boxes of {left.box.box[0]} rows on the left, of {left.rows} that there are" if left.rows > left.box.box[0]
+        else f"a left operand in registers, of {kind}" if held and not taken.held
+        else f"a left operand in registers, of {a.rows} rows; take {warpgroups.ROWS}" if held and a.rows != warpgroups.ROWS
+        else "a left operand in registers, with products in flight; wait for all of them: 0" if held and pending
+        else f"boxes of {left.box.box[0]} rows on the left, of {left.rows} that there are"
+        if left is not None and left.rows > left.box.box[0]
         else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there are" if in_memory > right.box.box[0]
         else None
     )  # fmt: skip
@@ -190,9 +195,8 @@ def _expect_cast(op: ir.Operation, code: str) -> None:
         known = known and {user.name for user in users(op.results[0])} <= {tensor_maps.LOAD_PIXELS}
         hint += "; of a tile or a tensor map, for a load of pixels"
     else:
-        known = len(kinds) == 2 and (
-            (warpgroups.is_described(kinds[0]) and str(kinds[1]) == "i64") or any(map(warpgroups.accumulator, kinds))
-        )
+        number = str(kinds[-1]) == "i64" and warpgroups.is_described(kinds[0]) and not warpgroups.in_registers(kinds[0])
+        known = len(kinds) == 2 and (number or warpgroups.is_held(*kinds) or any(map(warpgroups.accumulator, kinds)))
     if not known:
         raise refuse(code, f"`{op.name}` from {kinds[0]} to {kinds[-1]}", op, hint=hint)
 

@@ -20,6 +20,13 @@ The accumulator of r x n elements is held by the 128 threads of the group: threa
 l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e. `builtin.unrealized_conversion_cast` makes it a
 vector of r/64 x n/8 x 2 x 2 elements, and back: those are the accumulators of `mma.sync` with 16 x 8 elements, of each warp.
 
+The left operand may be in registers: of 64 rows, thread t of warp w has what a lane of a warp has of 16 rows for `mma.sync`, 16 * w
+further down, for one instruction after the other. It is what the threads have, as a matrix in private memory:
+
+    %a = builtin.unrealized_conversion_cast %mine : vector<16x2xbf16> to !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 5>>
+
+(with `#gpu.address_space<private>` for 5). Its sums are waited for where it stands, as nobody may change the registers before.
+
 Upstream's verifier of `mma` does not let integers through, nor sums of f16 of f8. Of these NVVM has the instruction itself:
 
     %a = builtin.unrealized_conversion_cast %described : … to i64;  %sums = … %of_thread : vector<1x32x2x2xi32> to !llvm.struct<…>
@@ -57,7 +64,7 @@ GROUP = GROUP_WARPS * WARP
 
 def _described_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
     """Products read the matrices that their descriptors describe."""
-    matrices = [matrix for matrix, _ in operands(op)]
+    matrices = [matrix for matrix, *_ in in_memory(op)]
     known_ones = all(is_described(matrix.type) for matrix in matrices)
     return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in matrices) if known_ones else None
 
@@ -71,8 +78,9 @@ MMA = known(_row("nvgpu.warpgroup.mma", only=True, takes="group", agent="product
 ZERO = known(_row("nvgpu.warpgroup.mma.init.accumulator"))
 known(Instruction("nvgpu.warpgroup.mma.store", accesses=(Rule("write", 1),)))
 SAME = known(Instruction(
-    "builtin.unrealized_conversion_cast", "an accumulator of a warp group as what a thread has of it, and back; a matrix's "
-    "descriptor as a number; a tile or a tensor map as a pointer, for a load of pixels", shows="anywhere",
+    "builtin.unrealized_conversion_cast", "an accumulator of a warp group as what a thread has of it, and back; what threads have "
+    "of a left operand as a matrix; a matrix's descriptor as a number; a tile or a tensor map as a pointer, for a load of pixels",
+    shows="anywhere",
 ))  # fmt: skip
 _row = partial(
     Instruction, does="one instruction of such products, of i8 or with sums of f16, between a fence and a wait "
@@ -98,6 +106,7 @@ class GroupOperands:
         sums: types of accumulators. Those of f16 are two in a register. (f16 has them, too: not known here.)
         columns: the number that columns are a multiple of, and `fewer` such numbers beside.
         transposable: the rows of a right operand in memory may be those of the matrix.
+        held: a left operand may be in registers. (Others may, too: not known here.)
         by_instruction: sums that upstream's verifier of `MMA` refuses: an `MMA_ASYNC` for each instruction, of 64 rows.
     """
 
@@ -106,6 +115,7 @@ class GroupOperands:
     columns: int = 8
     fewer: tuple[int, ...] = ()
     transposable: bool = False
+    held: bool = False
     by_instruction: tuple[str, ...] = ()
 
     def has(self, columns: int) -> bool:
@@ -114,8 +124,8 @@ class GroupOperands:
 
 
 OPERANDS = {
-    "f16": GroupOperands(16, transposable=True),
-    "bf16": GroupOperands(16, transposable=True),
+    "f16": GroupOperands(16, transposable=True, held=True),
+    "bf16": GroupOperands(16, transposable=True, held=True),
     "tf32": GroupOperands(8),
     "f8E4M3FN": GroupOperands(32, ("f32", "f16"), by_instruction=("f16",)),
     "f8E5M2": GroupOperands(32, ("f32", "f16"), by_instruction=("f16",)),
@@ -160,6 +170,26 @@ class Matrix:
 def is_described(kind: ir.Type) -> bool:
     """Whether a value of that type is the descriptor of a matrix."""
     return str(kind).startswith("!nvgpu.warpgroup.descriptor<")
+
+
+def in_registers(kind: ir.Type) -> bool:
+    """Whether it is a matrix of which each thread of the group has its part."""
+    return is_described(kind) and "#gpu.address_space<private>" in str(kind)
+
+
+def is_held(given: ir.Type, kind: ir.Type) -> bool:
+    """Whether a type is that of what a thread has of such a matrix."""
+    held = matrix(kind)
+    if held is None or not in_registers(kind) or str(held.element) not in OPERANDS or not isinstance(given, ir.VectorType):
+        return False
+    each = NUMBERS[str(held.element)].each
+    return (given.shape, given.element_type) == ([held.rows * held.columns // GROUP // each, each], held.element)
+
+
+def held_type(columns: int, element: ir.Type) -> ir.Type:
+    """Of 64 rows of so many columns in registers."""
+    tensor = f"memref<{ROWS}x{columns}x{element}, #gpu.address_space<private>>"
+    return ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {tensor}>")
 
 
 def matrix(kind: ir.Type) -> Matrix | None:
@@ -207,6 +237,14 @@ def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
     if op.name == MMA:
         return [(value, 0) for value in list(op.operands)[:2]]
     return [_begun(*_described(value), along) for value, along in zip(list(op.operands)[1:], ("columns", "rows"), strict=True)]
+
+
+def in_memory(op: ir.Operation) -> Iterator[tuple[ir.Value, bool, bool]]:
+    """The descriptors of the operands that a product reads from memory; whether the rows of each in memory are those of the matrix,
+    and whether it is transposed."""
+    for number, (described, _) in enumerate(operands(op)):
+        if not in_registers(described.type):
+            yield described, number == 0 or "transposeB" in op.attributes, number == 0 and "transposeA" in op.attributes
 
 
 def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value, int | None]:
@@ -328,11 +366,20 @@ def sum_layout(rows: int, columns: int) -> Layout:
     Registers count 64 rows, 8 columns, and 8 rows; pieces of 16 x 8 elements are those of an
     instruction of one warp.
     """
-    of_warp = TileProduct(16, 8, 16, "bf16", "f32").fragments[2]
-    wide = columns // 8
+    wide, of_group = columns // 8, _of_group(TileProduct(16, 8, 16, "bf16", "f32").fragments[2])
+    pieces = Layout.of(("column", 8, "register", 2, wide), ("row", ROWS, "register", 2 * wide, rows // ROWS))
+    return Layout((*of_group.digits, *pieces.digits))
+
+
+def left_layout(product: TileProduct, columns: int) -> Layout:
+    """Row and column in a left operand of an `element` of a `register` of a `thread` of the group."""
+    return _of_group(product.left(columns))
+
+
+def _of_group(of_warp: Layout) -> Layout:
+    """Of the warps' rows, one behind the other."""
     digits = (Digit(d.axis, d.stride, "thread" if d.of == "lane" else d.of, d.divisor, d.count) for d in of_warp.digits)
-    warps, pieces = ("row", 16, "thread", WARP, GROUP_WARPS), ("column", 8, "register", 2, wide)
-    return Layout((*digits, *Layout.of(warps, pieces, ("row", ROWS, "register", 2 * wide, rows // ROWS)).digits))
+    return Layout((*digits, Digit("row", 16, "thread", WARP, GROUP_WARPS)))
 
 
 def panel_layout(tile: TensorMap, rows: int, row_bytes: int) -> Layout:

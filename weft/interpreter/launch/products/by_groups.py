@@ -32,6 +32,7 @@ from ...hardware.hopper.warpgroups import (
     STEP,
     SUM_BYTES,
     attributes_of,
+    held_type,
     panel_layout,
     sums_type,
 )
@@ -52,16 +53,15 @@ from ...ir.mlir import (
     scf,
     vector,
 )
-from ...ir.structured import body_of, element_type, structure
+from ...ir.structured import body_of, element_type
 from ...layouts.layout import Layout
 from ...mapping.processors import for_each
 from ...memory.views import behind, is_view
 from ..boxes import place_of
 from ..panels import Panels
-from .product import Product
+from .product import Product, cloned
 
-NOT_BROUGHT = "{} operands of warp groups are tiles that tensor maps bring"
-BRING = "`promote-to-shared` both with a swizzle, and `map` the copies `to tma`"
+HELD = "; or let the threads make it in registers, as `mma` cuts its result"
 
 
 class GroupProduct(Product):
@@ -79,14 +79,11 @@ class GroupProduct(Product):
 
     def rewrite(self) -> None:
         n, kind, total = self.product.n, self.held.element_type, prod(self.held.shape)
-        height, depth = ROWS * (total * 2 // n), structure(self.op).extents[self.summed]
-        assert depth is not None
+        height, depth = ROWS * (total * 2 // n), ir.MemRefType(self.op.operands[1].type).shape[self.on[1].index(self.summed)]
         whole = sums_type(self.product, height)
         own, of_thread = (ir.VectorType.get(shape, kind) for shape in (self.held.shape, [height // ROWS, n // 8, 2, 2]))
-        if self.registers is not None:
-            raise self.refused(NOT_BROUGHT.format("left"), BRING)
         with ahead_of(self.outer):
-            lhs, flipped = self._descriptor(0, height, depth)
+            lhs, flipped = self._descriptor(0, height, depth) if self.registers is None else (self._held(height, depth), False)
             if flipped:
                 raise self.refused(
                     "the sum does not run along the rows of the left operand in memory",
@@ -111,7 +108,7 @@ class GroupProduct(Product):
         for loop in reversed(loops):
             made.append(_carrying(loop, sums))
             sums = body_of(made[-1]).arguments[1]
-        flying = not self.by_instruction and bool(made) and OVERLAP in made[-1].attributes
+        flying = not self.by_instruction and self.registers is None and bool(made) and OVERLAP in made[-1].attributes
         with ahead_of(self.outer):
             last = self._multiplied(lhs, rhs, sums, depth, transposed=along, pending=int(flying))
         over = self.outer
@@ -156,6 +153,22 @@ class GroupProduct(Product):
 
     # ---- operands -------------------------------------------------------------------------------------------------------
 
+    def _held(self, height: int, depth: int) -> ir.Value:
+        """The left operand, of which each thread has its part in registers."""
+        if not self.taken.held:
+            of = ", ".join(kind for kind, taken in OPERANDS.items() if taken.held)
+            raise self.refused(
+                f"left operands of warp groups that are in registers are of {of}, and not of {self.product.kind}",
+                "`promote-to-shared` it with a swizzle, and `map` the copy `to tma`",
+            )
+        if height != ROWS:
+            raise self.refused(
+                f"a left operand in registers has {ROWS} rows, and the tile of the warp group has {height}",
+                f"tile the result for warp groups by [{ROWS}, {self.product.n}]",
+            )
+        part = cloned(self.op.operands[0], {}, self.outer)
+        return _as(held_type(depth, element_type(part)), self.from_registers(part, self.registers or (), depth))
+
     def _descriptor(self, operand: int, length: int, depth: int) -> tuple[ir.Value, bool]:
         """Of the warp group's tile: `length` rows or columns of the product, and as many summands. Whether the latter run across
         the rows of the memory."""
@@ -163,7 +176,10 @@ class GroupProduct(Product):
         tile = self.whole_tile(operand, length, length, depth)
         buffer, starts, _ = place_of(tile)
         if buffer not in self.filled:
-            raise self.refused(NOT_BROUGHT.format("right" if operand else "left"), BRING)
+            raise self.refused(
+                f"{'right' if operand else 'left'} operands of warp groups are tiles that tensor maps bring",
+                f"`promote-to-shared` both with a swizzle, and `map` the copies `to tma`{'' if operand else HELD}",
+            )
         panels = self.filled[buffer]
         across = on.index(self.summed) < on.index(mine)
         row, column = starts[-2], starts[-1]

@@ -20,16 +20,15 @@ from ...hardware.ampere.fragments import AS_TYPE, ROW_BYTES, SPLITS, TF32_BITS, 
 from ...hardware.limits import WARP
 from ...indices.arithmetic import trip_count, value_of
 from ...indices.linear import Linear
-from ...ir.cloning import clone_with
 from ...ir.element_sizes import element_bytes
 from ...ir.functions import name_of, set_name
-from ...ir.mlir import affine, ahead_of, arith, i64, ir, is_within, memref, nvgpu, producer, vector
+from ...ir.mlir import affine, ahead_of, arith, i64, ir, memref, nvgpu, producer, vector
 from ...ir.structured import body_of, element_type, parts_of
 from ...layouts.layout import Layout
 from ...mapping.processors import Hardware, for_each
 from ...memory.layouts import is_shared, strided, transposed
 from ...memory.views import behind
-from .product import Product, loaded, needs
+from .product import Product, cloned, loaded, needs
 
 
 class WarpProduct(Product):
@@ -99,7 +98,7 @@ class WarpProduct(Product):
         with ahead_of(self.inside):
             copies = {} if self.halves is None else {_variable(self.halves): value_of(0)}
             offsets = parts_of(view)[0]
-            at = [value_of(o) if isinstance(o, int) else _cloned(o, copies, self.inside) for o in offsets]
+            at = [value_of(o) if isinstance(o, int) else cloned(o, copies, self.inside) for o in offsets]
         return at, ir.VectorType.get(kind.shape[-dimensions:], kind.element_type)
 
     # ---- fragments ------------------------------------------------------------------------------------------------------
@@ -120,7 +119,7 @@ class WarpProduct(Product):
             def fill(iterations: Sequence[Linear]) -> None:
                 at = [value_of(one) for one in iterations]
                 copies = {_variable(loop): i for loop, i in zip(reversed(loops), at, strict=True)}
-                found = self._load(_cloned(tile, copies, outermost), operand)
+                found = self._load(cloned(tile, copies, outermost), operand)
                 if found.type != whole:
                     found = arith.TruncFOp(whole, found).result
                 vector.StoreOp(found, array, [*at, value_of(0), value_of(0)])
@@ -206,16 +205,3 @@ def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
 
 def _variable(loop: ir.Operation) -> ir.Value:
     return body_of(loop).arguments[0]
-
-
-def _cloned(value: ir.Value, copies: dict[ir.Value, ir.Value], within: ir.Operation) -> ir.Value:
-    """The value computed again, for other values of loop variables, of what is made inside an op."""
-    if value in copies:
-        return copies[value]
-    made = producer(value)
-    if made is None or not is_within(made, within):
-        return value
-    for operand in made.operands:
-        _cloned(operand, copies, within)
-    clone_with(made, copies)
-    return copies[value]

@@ -27,7 +27,7 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
         raise refuse(
             "W0369", "nothing is in flight in a loop whose products are to overlap", alone,
             "leave `overlap` out: it is for products on `warpgroups`, directly in the loop, not of i8, nor of numbers in parts, "
-            "nor with sums of f16",
+            "nor with sums of f16, nor of a left operand in registers",
         )  # fmt: skip
     for buffer in [buffer for buffer, panels in filled.items() if panels.buffer != buffer]:
         for user in users(buffer):

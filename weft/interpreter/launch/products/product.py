@@ -10,7 +10,8 @@ from typing import ClassVar
 from ...hardware.ampere.fragments import REGISTERS_OF_LHS, TileProduct
 from ...indices.arithmetic import value_of
 from ...ir.affine_maps import single_dimensions
-from ...ir.mlir import ancestors, entries, ir, made_by, producer, vector
+from ...ir.cloning import clone_with
+from ...ir.mlir import ancestors, entries, ir, is_within, made_by, producer, vector
 from ...ir.refusing import refuse
 from ...ir.structured import body_of, element_type, operand_names, structure
 from ...layouts.layout import Layout
@@ -101,6 +102,19 @@ def loaded(view: ir.Value, places: Sequence[Sequence[ir.Value]], each: int) -> i
         longer = ir.VectorType.get([number * each], kind)
         flat = vector.ShuffleOp(flat, more, list(range(number * each)), results=[longer]).result
     return vector.ShapeCastOp(ir.VectorType.get([len(places), each], kind), flat).result
+
+
+def cloned(value: ir.Value, copies: dict[ir.Value, ir.Value], within: ir.Operation) -> ir.Value:
+    """The value computed again, for other values of loop variables, of what is made inside an op."""
+    if value in copies:
+        return copies[value]
+    made = producer(value)
+    if made is None or not is_within(made, within):
+        return value
+    for operand in made.operands:
+        cloned(operand, copies, within)
+    clone_with(made, copies)
+    return copies[value]
 
 
 def needs(value: ir.Value, loop: ir.Operation) -> bool:

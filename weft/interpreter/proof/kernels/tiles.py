@@ -18,6 +18,7 @@ from ...hardware.hopper.warpgroups import (
     Matrix,
     fits,
     flies,
+    in_memory,
     matrix,
     may_pend,
     operands,
@@ -99,9 +100,8 @@ def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Ite
             found = views.coordinates(view, [a + b for a, b in zip(at, lanes, strict=True)]) if fits else None
             yield TouchedBox(load is None, view, found, view.flat and found is not None)
         return
-    for number, described in enumerate(value for value, _ in operands(op)):
-        turned = number == 0 and "transposeA" in op.attributes
-        yield from _described(described, number == 0 or "transposeB" in op.attributes, turned, values, views, inside)
+    for described, rows_first, turned in in_memory(op):
+        yield from _described(described, rows_first, turned, values, views, inside)
 
 
 OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`), or wait by `nvvm.wgmma.wait.group.sync.aligned 0` behind"

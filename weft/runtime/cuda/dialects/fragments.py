@@ -50,7 +50,7 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
             pairs = (f"{name}[2] = {{{start[2 * i]}, {start[2 * i + 1]}}}" for i, name in enumerate(sums))
             kernel.line(f"{type} {', '.join(pairs)};")
             made = tuple(_part(f"{name}[{j}]", total) for name in sums for j in range(2))
-    words = [*_registers(a, product, op.operands[0]), *_registers(b, product, op.operands[1])]
+    words = [*registers_of(a, product, op.operands[0]), *registers_of(b, product, op.operands[1])]
     kernel.line(f"{product_name(product)}({', '.join([*sums, *words])});")
     kernel.values[op.results[0]] = made
 
@@ -88,7 +88,7 @@ def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:
     return stored == taken and used_once and there
 
 
-def _registers(lanes: Lanes, product: TileProduct, operand: ir.Value) -> Iterator[str]:
+def registers_of(lanes: Lanes, product: TileProduct, operand: ir.Value) -> Iterator[str]:
     """What the instruction takes of A or B."""
     if product.kind in ("tf32", "f64"):
         function = "" if product.kind == "f64" else "__float_as_uint" if _is_tf32(operand) else "to_tf32"

@@ -38,6 +38,7 @@ from ..kernel import KernelWriter, Lanes, writes
 from ..loops import registers
 from ..values.expression import ARRAY, Expr, elements, name, whole
 from ..values.types import element
+from .fragments import registers_of
 from .mbarriers import tile
 
 
@@ -93,7 +94,7 @@ def _sums_at(op: ir.Operation) -> Iterator[ir.Value]:
 def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     found, given = expected_group_product(op, "W0503"), sums_before(op)
     kind, _ = element(op.results[0].type, op)
-    called = group_product_name(found.product, by_rows=found.by_rows)
+    called = group_product_name(found.product, by_rows=found.by_rows, held=found.left is None)
     run = run_of(op) if op.name == MMA_ASYNC else [op]
     before = kernel.lanes(given)
     sums = whole(before, ARRAY)
@@ -101,18 +102,25 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
         sums = registers(kernel, kind, before, "acc")
     elif op == run[0]:
         kernel.flush()
-    a, b = (kernel.expr(value).text for value, _ in operands(op))
+    matrix, b = operands(op)[0][0], kernel.expr(operands(op)[1][0]).text
+    a = kernel.expr(matrix).text if found.left is not None else kernel.fresh("held")
+    if found.left is None:
+        words = [*registers_of(kernel.lanes(matrix), found.product, matrix)]
+        kernel.line(f"unsigned {a}[{len(words)}] = {{{', '.join(words)}}};")
+        kernel.line(f"hold_registers({a});")
     if op == run[0]:
         kernel.line(f"begin_products({sums});")
     for row in range(0, found.rows, ROWS):
         to = f"{sums} + {row // ROWS * found.product.n // 2}" if row else sums
         for number in range(found.depth_bytes // SUM_BYTES):
-            places = (place(found.left, row, number, rows=False), place(found.right, 0, number, rows=found.by_rows))
-            begins = [at + start for at, start in zip(places, found.starts, strict=True)]
-            matrices = (f"{name} + {at // STEP}" if at else name for name, at in zip((a, b), begins, strict=True))
+            left = 4 * number if found.left is None else (place(found.left, row, number, rows=False) + found.starts[0]) // STEP
+            right = (place(found.right, 0, number, rows=found.by_rows) + found.starts[1]) // STEP
+            matrices = (f"{name} + {at}" if at else name for name, at in ((a, left), (b, right)))
             kernel.line(f"{called}({', '.join([to, *matrices])});")
     if op == run[-1]:
         kernel.line(f"end_products({sums});" if not found.pending else f"commit_products<{found.pending}>({sums});")
+    if found.left is None:
+        kernel.line(f"hold_registers({a});")
     kernel.values[op.results[0]] = elements(sums, kind.cxx, len(before))
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....dsl.records import record
-from ....interpreter.hardware.hopper.warpgroups import GROUP, panel_layout, repeats_after, sum_layout
+from ....interpreter.hardware.hopper.warpgroups import GROUP, left_layout, panel_layout, repeats_after, sum_layout
 from ....interpreter.layouts.swizzles import exchanged
 from ...devices.report import Fault
 from ...form.group_form import ExpectedGroupProduct, GroupMatrix
@@ -40,8 +40,14 @@ class GroupProductForm:
 
     @cached_property
     def left(self) -> np.ndarray:
-        """From the matrix's beginning: which element of memory each of the left operand is, rows x sum."""
-        return _elements(self.said.left, self.said.rows, self.depth, self.said.starts[0])
+        """From the matrix's beginning: which element of memory each of the left operand is, rows x sum. Or which of the elements
+        that the group's threads have, one thread after the other."""
+        if self.said.left is not None:
+            return _elements(self.said.left, self.said.rows, self.depth, self.said.starts[0])
+        held = left_layout(self.said.product, self.depth)
+        where = held.inverse.table("row", "column")
+        place = where["thread"] * held.count("register") + where["register"]
+        return place * held.count("element") + where["element"]
 
     @cached_property
     def right(self) -> np.ndarray:
@@ -52,7 +58,7 @@ class GroupProductForm:
 
     @property
     def depth(self) -> int:
-        return self.said.depth_bytes // self.said.left.bytes
+        return self.said.depth_bytes // self.said.right.bytes
 
     @cached_property
     def sums(self) -> np.ndarray:
@@ -86,12 +92,17 @@ class ProductsOver:
 
 
 def multiply(
-    group: GroupLanes, left: DescribedMatrix, right: DescribedMatrix, before: Lane, form: GroupProductForm, mask: Mask, site: int
+    group: GroupLanes, left: Any, right: DescribedMatrix, before: Lane, form: GroupProductForm, mask: Mask, site: int
 ) -> Any:
     """`nvgpu.warpgroup.mma`, and its wait: a generator of what each thread has of the sums, once it has ended."""
     whole(group, mask, site, "multiplies together")
-    operands: list[tuple[Shared, np.ndarray]] = []
+    operands: list[tuple[np.ndarray, np.ndarray]] = []
+    touched: list[tuple[Shared, np.ndarray]] = []
     for given, said, elements in ((left, form.said.left, form.left), (right, form.said.right, form.right)):
+        if said is None:  # what each thread has
+            held = np.broadcast_to(left, (GROUP, *np.shape(left)[1:]))[np.argsort(group.local)]
+            operands.append((held.reshape(-1), elements))
+            continue
         first = group.same(given.first, mask, "matrices", site)
         unit = repeats_after(said.box) // said.bytes
         if first % unit:
@@ -101,7 +112,8 @@ def multiply(
             message = f": a matrix of {said.rows} x {said.columns} does not fit there"
             given.memory.fault("out-of-bounds read", group.full(mask), site, first, message)
             first = 0
-        operands.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
+        touched.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
+        operands.append((given.memory.data.reshape(-1), touched[-1][1]))
     rows = group.active(mask)
     dtype = NUMPY[form.said.product.sum]
     mine = form.sums[group.local % GROUP].reshape(len(group.local), 1, -1, form.said.product.n // 8, 2, 2)
@@ -112,7 +124,7 @@ def multiply(
         sums[...] = added(before, total[mine])
 
     flight.finish = partial(_multiplied, list(group.products), operands, form, add)
-    for memory, elements in operands:
+    for memory, elements in touched:
         note(memory, _flat(elements), flight, write=False)
     group.products.append(flight)
     group.cluster.begin(flight)
@@ -143,14 +155,14 @@ def _flat(elements: np.ndarray) -> np.ndarray | slice:
 
 
 def _multiplied(
-    before: list[Flight], operands: list[tuple[Shared, np.ndarray]], form: GroupProductForm, add: Callable[[np.ndarray], object],
-    flight: Flight,
+    before: list[Flight], operands: list[tuple[np.ndarray, np.ndarray]], form: GroupProductForm,
+    add: Callable[[np.ndarray], object], flight: Flight,
 ) -> None:
     """The matrices are read, and multiplied. Products of a group end one after the other."""
     for earlier in before:
         if not earlier.over:
             flight.group.cluster.end(earlier)
-    a, b = (memory.data.reshape(-1)[elements] for memory, elements in operands)
+    a, b = (held[elements] for held, elements in operands)
     add(multiplied(a, b, form.said.product).reshape(-1))
 
 
