@@ -75,7 +75,7 @@ class LazyGroup(click.RichGroup):
 def cli() -> None:
     """Schedules for GPU kernels: tile, fuse, map, synchronize and launch an MLIR program, then run it and compare.
 
-    FILE is a schedule's path or the name of a built-in recipe, e.g. `weft run shared`.
+    FILE is a schedule's path or the name of a built-in recipe, e.g. `weft run shared`; `-` is standard input.
     """
 
 
@@ -83,7 +83,8 @@ def _of_others(option: str) -> str:
     """Which commands take an option that another one does not."""
     context = click.Context(cli)
     commands = {name: cli.get_command(context, name) for name in COMMANDS}
-    takers = [name for name, command in commands.items() if command and any(option in one.opts for one in command.params)]
+    options = {name: [o for one in command.params for o in one.opts] for name, command in commands.items() if command}
+    takers = [name for name, own in options.items() if option in own]
     return f" It is one of {', '.join(f'`weft {name}`' for name in takers)}." if takers else ""
 
 
@@ -94,8 +95,8 @@ def run(arguments: Sequence[str]) -> int:
         try:
             return cli.main(args=list(arguments), prog_name="weft", standalone_mode=False)
         except click.NoSuchOption as error:
-            error.message += _of_others(error.option_name)
-            raise
+            said = f"{error.message}{_of_others(error.option_name)}"
+            raise click.NoSuchOption(error.option_name, said, error.possibilities, error.ctx) from error
 
     def usage() -> int:
         with redirect_stdout(sys.stderr):

@@ -65,9 +65,10 @@ _REFUSALS = (
         "{op}: operand {0} has {1} axes, and {2} are needed", "reshape it, or use another op",
     ),
     (
-        r"invalid indexing maps are non-invertible", "W0487", "no operand of {op} shows how many iterations one of its loops has",
-        "each dimension is alone in a subscript of some operand: `d0` does, `d0 + d1` and `3 - d0` do not; add one of that shape, "
-        "`tensor.empty()`, which the body leaves out, or write the loops as `affine.for`",
+        r"invalid indexing maps are non-invertible", "W0487",
+        "no operand of {op} shows how many iterations one of its loops has",
+        "each dimension is alone in a subscript of some operand: `d0` is, `d0 + d1` and `3 - d0` are not; add one of "
+        "that shape, `tensor.empty()`, which the body leaves out, or write the loops as `affine.for`",
     ),
     (r"unexpected loop dimension for convolution op", "W0487", "{op}: a stride or a dilation is below 1", _STEPS),
     (r"unexpected result less than 0 at expression", "W0487", "{op}: an operand is indexed with a number below 0", _STEPS),

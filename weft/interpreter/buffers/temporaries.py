@@ -123,13 +123,10 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list
         said = "{}: each thread keeps its {} part, {}, to itself{}"
         return Remark.of(said, called, arrays[-1].holds, kind.element_type, copies)
     if REGISTERS in alloc.attributes:
-        loose = [
-            op
-            for op in all_users(buffer)
-            if not is_in_thread(op) and (own := mapping_of(op)) is not None and own.distributes
-        ]
-        loose += filter(None, map(_hands_out, all_users(buffer)))
-        views = [buffer, *(user.results[0] for user in all_users(buffer) if user.name == "memref.subview")]
+        looking = list(all_users(buffer))
+        loose = [op for op in looking if not is_in_thread(op) and is_distributed(op)]
+        loose += filter(None, map(_hands_out, looking))
+        views = [buffer, *(user.results[0] for user in looking if user.name == "memref.subview")]
         by_loops = [tile for view in views for tile in tiles_of(view) if is_distributed(tile.nest[-1])]
         why = not_kept if whole_users(buffer) else str(reason)
         raise _not_in_registers(kind, why, *loose[:1], *(by_loops[:1] if loose else ()))

@@ -16,11 +16,13 @@ WAS = "weft.was"
 
 WAYS_OUT = {
     "linalg.softmax": "decompose it first, and `match` what it becomes: `transform { %d ="
-    " transform.structured.decompose_interface %op : (!transform.any_op) -> !transform.any_op }`, where `%op` is the handle",
-    "tensor.insert_slice": "make a copy of it: `let copy = transform { %c = transform.structured.insert_slice_to_copy %op :"
-    " (!transform.any_op) -> !transform.any_op transform.yield %c }`, where `%op` is the handle",
-    "memref.copy": "write it as `linalg.copy ins(…) outs(…)` in the payload; or leave it to the host, which copies between"
-    " launches",
+    " transform.structured.decompose_interface %op : (!transform.any_op) -> !transform.any_op }`, where `%op` is the"
+    " handle",
+    "tensor.insert_slice": "make a copy of it: `let copy = transform { %c ="
+    " transform.structured.insert_slice_to_copy %op : (!transform.any_op) -> !transform.any_op"
+    " transform.yield %c }`, where `%op` is the handle",
+    "memref.copy": "write it as `linalg.copy ins(…) outs(…)` in the payload; or leave it to the host,"
+    " which copies between launches",
 }
 """Ops that are no loops of linalg, and what makes some of them."""
 

@@ -190,9 +190,12 @@ def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int | ir.Valu
     return masked_loads.computed(sizes_of(part.results[0]), element_type(image), element)
 
 
-def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], tile: Sequence[int] | None) -> None:
-    """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place. `tile`: the extents of the tile of
-    which a loop inside takes parts; such a part may begin where the tile's rows have ended, even if its size divides them."""
+def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], tile: Sequence[int | None] | None) -> None:
+    """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place.
+
+    `tile`: the extents of the tile of which a loop inside takes parts; such a part may begin where the tile's rows have
+    ended, even if its size divides them.
+    """
     made, output, end = producer(op.operands[0]), op.operands[1], op.parent.operation
     merge = made if made is not None and _is_merge(made) else None
     loop = made if made is not None and made.name == "scf.forall" and _takes_on(made) else None
