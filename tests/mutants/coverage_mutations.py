@@ -7,14 +7,24 @@ Each mutation is made at one place of a module that a schedule has come to; ther
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any
 
 from weft.dsl.tree import Let, StatementNode
 from weft.interpreter.focus.carving import Version
 from weft.interpreter.ir import mlir
+from weft.interpreter.ir.affine_maps import dimension_of
 from weft.interpreter.ir.cloning import clone_module
 from weft.interpreter.ir.mlir import ir, operations
+from weft.interpreter.ir.structured import structure, subscripts
+from weft.interpreter.launch import launch
+from weft.interpreter.memory.layouts import subview
+from weft.interpreter.outlining.kernel import Outlined
 from weft.interpreter.session.session import Session
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Applied, Choice
@@ -119,6 +129,126 @@ def end_moved(op: ir.Operation, *, by: int) -> bool:
     moved = [end if isinstance(end, ir.AffineConstantExpr) else end + by for end in ends.results]
     op.attributes["map"] = ir.AffineMapAttr.get(ir.AffineMap.get(ends.n_dims, ends.n_symbols, moved))
     return True
+
+
+MOVING = ("linalg.copy", "linalg.fill", "linalg.generic", "linalg.transpose")
+
+
+def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, source: bool = False) -> bool:
+    """A copy, a fill or a load into a tile, along its last dimension with several elements, begins so many elements later, ends so
+    many earlier, and takes each `step`-th one; of its source alone it begins there (`source`), so that what it copies is moved."""
+    if op.name not in MOVING or not isinstance(op.operands[-1].type, ir.MemRefType):
+        return False
+    if "reduction" in str(op.attributes.get("iterator_types", "")) or (source and structure(op).inputs == 0):
+        return False
+    places = [(dimension_of(form), value, axis) for value, axis, form in subscripts(op, structure(op).maps)]
+    sized = [(d, value, axis) for d, value, axis in places if d is not None and isinstance(value.type, ir.MemRefType)]
+    known = {d for d, value, axis in sized if ir.MemRefType(value.type).shape[axis] != 1}
+    if not known:
+        return False
+    cut: dict[ir.Value, int] = {value: axis for d, value, axis in sized if d == max(known)}
+    for number, value in enumerate(op.operands):
+        if value in cut:
+            begins = first if not source or number < structure(op).inputs else 0
+            op.operands[number] = _cut(op, value, cut[value], begins, first + last, step)
+    return True
+
+
+def _cut(op: ir.Operation, value: ir.Value, axis: int, first: int, less: int, step: int) -> ir.Value:
+    """A part of a buffer along an axis: from its element `first` on, `less` elements fewer, each `step`-th."""
+    kind = ir.MemRefType(value.type)
+    sizes: list[int | ir.Value] = list(kind.shape)
+    d = ir.AffineExpr.get_dim(0)
+    fewer = ir.AffineMap.get(1, 0, [ir.AffineExpr.get_ceil_div(d - less, step)])
+    with mlir.ahead_of(op):
+        for each in (n for n in range(kind.rank) if kind.is_dynamic_dim(n)):
+            sizes[each] = mlir.memref.DimOp(value, mlir.arith.ConstantOp(ir.IndexType.get(), each).result).result
+        size = sizes[axis]
+        sizes[axis] = (
+            -(-(size - less) // step) if isinstance(size, int) else mlir.affine.AffineApplyOp(fewer, [size]).result
+        )
+        offsets, steps = [0] * kind.rank, [1] * kind.rank
+        offsets[axis], steps[axis] = first, step
+        shape = [n if isinstance(n, int) else ir.ShapedType.get_dynamic_size() for n in sizes]
+        return subview(value, (offsets, sizes, steps), ir.MemRefType.get(shape, kind.element_type))
+
+
+def _loop_cut(op: ir.Operation, *, first: int, last: int) -> bool:
+    """A parallel loop over copies, fills and loads alone does not do its first iterations, or its last ones."""
+    if op.name != "scf.forall" or any(
+        "reduction" in str(each.attributes.get("iterator_types", each.name)) for each in _computing(op)
+    ):
+        return False
+    ends = [list(ir.DenseI64ArrayAttr(op.attributes[f"static{which}Bound"])) for which in ("Lower", "Upper")]
+    axes = [n for n, (low, high) in enumerate(zip(*ends, strict=True)) if low == 0 and high > 1]
+    if not axes:
+        return False
+    ends[0][axes[-1]], ends[1][axes[-1]] = first, ends[1][axes[-1]] - last
+    for which, values in zip(("Lower", "Upper"), ends, strict=True):
+        op.attributes[f"static{which}Bound"] = ir.DenseI64ArrayAttr.get(values)
+    return True
+
+
+def _computing(op: ir.Operation) -> list[ir.Operation]:
+    moving = ("linalg.copy", "linalg.fill", "linalg.transpose", "linalg.yield", "linalg.index")
+    named = (each for each in operations(op) if each.name.startswith("linalg.") and each.name not in moving)
+    return [
+        each for each in named if each.name != "linalg.generic" or "reduction" in str(each.attributes["iterator_types"])
+    ]
+
+
+COPIES: dict[str, Change] = {
+    "a copy ends early": partial(part_of, last=1), "a copy begins late": partial(part_of, first=1),
+    "a copy takes each second element": partial(part_of, step=2), "a copy is moved": partial(part_of, first=1, source=True),
+    "a loop of copies ends early": partial(_loop_cut, first=0, last=1),
+    "a loop of copies begins late": partial(_loop_cut, first=1, last=0),
+}  # fmt: skip
+"""Of copies, fills and loads, which a kernel has when its loop is outlined."""
+
+Place = tuple[int, int, Change]
+"""Which op of which kernel, in the order in which they are launched, and what is done to it."""
+
+
+@contextmanager
+def changing(place: Place | None) -> Iterator[list[str]]:
+    """What is launched in this context has a change at a place; yields a list to which the names of all ops come."""
+    seen: list[str] = []
+    prepared, kernels = launch.prepare, count()
+
+    def change(*given: Any, **named: Any) -> Outlined:
+        kernel = prepared(*given, **named)
+        number, ops = next(kernels), list(operations(kernel.module.operation))
+        seen.extend(f"{number}:{op.name}" for op in ops)
+        if place is not None and place[0] == number:
+            with kernel.module.context, ir.Location.unknown():
+                done = place[2](ops[place[1]]) and kernel.module.operation.verify()
+            kernel.__dict__.pop("likeness", None)
+            if not done:
+                raise LookupError
+        return kernel
+
+    launch.prepare = change
+    try:
+        yield seen
+    finally:
+        launch.prepare = prepared
+
+
+def copies(session: Session) -> list[tuple[str, Session, Place | None]]:
+    """Sessions, and a change of a copy in a kernel that they launch for each, which may not be one (`LookupError`)."""
+    with changing(None) as seen:
+        session.fork(unproven=True).run()
+    found: list[tuple[str, Session, Place | None]] = []
+    numbers = Counter[str]()
+    for each in seen:
+        kernel, _, name = each.partition(":")
+        place, numbers[kernel] = numbers[kernel], numbers[kernel] + 1
+        if name in MOVING or name == "scf.forall":
+            for what, change in COPIES.items():
+                if ("loop" in what) == (name == "scf.forall"):
+                    where = f"{what}: {name}, number {place} of kernel {kernel}"
+                    found.append((where, session.fork(unproven=True), (int(kernel), place, change)))
+    return found
 
 
 def mutants(

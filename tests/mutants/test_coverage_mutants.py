@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from coverage_mutations import end_moved, mutants, opened
+from coverage_mutations import changing, copies, end_moved, mutants, opened
 
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Applied, planned
@@ -37,7 +37,7 @@ PROGRAMS = {
 }
 COMBINATION = ("combination proven: each of", "combination assumed")
 SOAK = "WEFT_SOAK" in os.environ
-FEW = 6
+FEW = 4
 """Mutants of a program in `make test`."""
 
 
@@ -47,16 +47,19 @@ def test_what_is_proven_is_equal(name: str) -> None:
     named = signature(done.payload)
     inputs = integral_inputs(named, 3, seed=1)
     expected = reference(done.payload, named.entry, inputs)
-    made = list(mutants(session))
-    assert made
-    chosen = made if SOAK else random.Random(name).sample(made, min(FEW, len(made)))
+    made = [(where, mutant, None) for where, mutant in mutants(session)]
+    moved = copies(session)
+    assert made and moved
+    few = random.Random(name)
+    chosen = [*made, *moved] if SOAK else [*few.sample(made, min(FEW, len(made))), *few.sample(moved, min(FEW, len(moved)))]
     found = 0
-    for where, mutant in [("", session.fork(unproven=True)), *chosen]:
+    for where, mutant, place in [("", session.fork(unproven=True), None), *chosen]:
         try:
-            mutant.run()
+            with changing(place):
+                mutant.run()
             one = planned(Applied(done.recipe, done.payload, mutant))
             result = run_plan(one.plan, SimDevice(), inputs, text=one.applied.text)
-        except WeftError:
+        except (WeftError, LookupError):  # no place, or refused
             assert where
             continue
         said = [remark for step in mutant.steps for remark in step.remarks if remark.startswith(COMBINATION)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ....dsl.records import record
 from ...indices.linear import (
     FALSE,
     NOTHING,
@@ -16,6 +17,7 @@ from ...indices.linear import (
     at_least,
     both,
     either,
+    equal,
     involved,
     less,
 )
@@ -23,6 +25,7 @@ from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from ..kernels.views import Views
+from ..solver import Unknown
 from .labels import (
     Label,
     Read,
@@ -30,17 +33,34 @@ from .labels import (
     between,
     digits_of_cells,
     in_other_rows,
+    in_range_of,
     in_terms,
     remainder_of,
+    run_of,
     unflattened,
     value_of,
     where_bounds_leave_it,
     with_digits,
 )  # fmt: skip
 from .left import Left
-from .once import covers
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps
+from .once import covers, executes_all
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
+from .points import solution
 from .questions import is_zero, point_where
+
+Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]
+"""The cells of a label and their turns; the symbols that it is in terms of, and forms in terms of these."""
+
+
+@record
+class Store:
+    """Elements of the host's that are written: where, by the counters around (`symbols`); `updated`: by what makes them."""
+
+    at: Coordinates
+    what: Read
+    symbols: tuple[Symbol, ...]
+    guards: tuple[Formula, ...]
+    updated: bool
 
 
 @dataclass
@@ -75,7 +95,8 @@ class Contents:
         self.views = Views(self.values)
         self._labels: dict[RootBuffer, tuple[Label, ...]] = {}
         self._written: set[RootBuffer] = set()
-        self._stores: dict[RootBuffer, list[tuple[Coordinates, tuple[Symbol, ...], tuple[Formula, ...]]]] = {}
+        self._stores: dict[RootBuffer, list[Store]] = {}
+        self._before: dict[RootBuffer, int] = {}
 
     def argument(self, value: ir.Value, key: Key | None, held: Left | None = None, *, depth: int = 0) -> None:
         """A buffer that is passed to the kernel.
@@ -146,10 +167,11 @@ class Contents:
         for label in reversed([*between(labels, at), *labels]):
             if label.within(at) is not None:
                 return agreed(label, labels, at)
-        constants = {(label.outside, label.since) for label in self._labels.get(root, ())}
+        constants = {(label.outside, label.since, label.rows) for label in self._labels.get(root, ())}
         if not labels and len(constants) == 1:
-            ((constant, since),) = constants
-            return Read(None, (), TRUE, constant, since=since)
+            (label, *_) = self._labels[root]
+            found = None if label.rows == TRUE else label.read(at)
+            return Read(None, (), TRUE, label.outside, since=label.since) if found is None else found
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
@@ -203,14 +225,16 @@ class Contents:
         dims: Sequence[Symbol],
     ) -> None:
         """A buffer holds a constant."""
-        self._labels[cell[0]] = (Label(None, outside=constant, since=since),)
+        made = self._inverted(*cell, Read(None, (), TRUE))
+        self._labels[cell[0]] = (Label(None, made.cells, made.turns, outside=constant, since=since, rows=made.rows),)
         self._written.add(cell[0])
-        self._stored(cell, dims)
+        self._stored(cell, dims, Read(None, (), TRUE), False)
 
-    def _stored(self, cell: tuple[RootBuffer, Coordinates], dims: Sequence[Symbol]) -> None:
+    def _stored(self, cell: tuple[RootBuffer, Coordinates], dims: Sequence[Symbol], what: Read, updated: bool) -> None:
         """Note which elements of a buffer of the host are written."""
         if cell[0].foreign:
-            self._stores.setdefault(cell[0], []).append((cell[1], (*self.loops, *dims), tuple(self.guards)))
+            made = Store(cell[1], what, (*self.loops, *dims), tuple(self.guards), updated)
+            self._stores.setdefault(cell[0], []).append(made)
 
     def add(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
@@ -225,20 +249,25 @@ class Contents:
         parts_left = tuple(form for form in what.parts if any(s in own for s in form.symbols()))
         return self.write(cell, replace(what, parts=parts_left, since=since), dims)
 
-    def write(self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol]) -> None:
+    def write(
+        self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False
+    ) -> None:
+        """An element of a buffer is what is written; `updated`: where no term is added to it, it is what it began with."""
         root, coordinates = cell
         self._written.add(root)
-        self._stored(cell, dims)
+        self._stored(cell, dims, what, updated)
         *_, own, in_cells = self._cells(root, coordinates)
         if any(s not in own for s in involved(*map(in_cells, what.parts))):  # one part is written over another
             self.overwritten |= set() if what.key is None else {what.key}
             return self.forget(root)
         if what.rows != TRUE:
             ends = zip(coordinates, root.shape, strict=True)
-            beside = [part for at, n in ends for part in (() if n is None else (at_least(at, 0), less(at, Linear.of(n))))]
+            beside = [
+                part for at, n in ends for part in (() if n is None else (at_least(at, 0), less(at, Linear.of(n))))
+            ]
             self.use(what.rows if root.foreign or None in root.shape else either(what.rows, both(*beside)))
         self._compare(root, coordinates, what)
-        made = self._inverted(root, coordinates, what)
+        made = self._inverted(root, coordinates, what, updated=updated)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
         kept = [
             label
@@ -267,20 +296,21 @@ class Contents:
         if rows != TRUE:
             self.uses.setdefault(((*self.guards, *when), rows))
 
-    def hand_on(self, rows: Formula, ends: Sequence[Formula]) -> None:
-        """Of elements that are copied here, up to `ends`, each that is a result has to be."""
-        around = self.guards[: len(self.guards) - len(ends)]
-        if rows != TRUE and ends:
-            self.uses.setdefault(((*around, rows), both(*ends)))
-
     def expose(self, value: ir.Value) -> None:
         """Any elements of a buffer are used."""
         for label in self.label_of(value):
             self.use(TRUE if label.rows == TRUE else FALSE)
 
+    def allocated(self, root: RootBuffer) -> None:
+        """A buffer begins here."""
+        self.depth[root], self._before[root] = len(self.loops), len(self.guards)
+
     def uses_others(self) -> bool:
-        """Whether an element is used that is no result. Raises Unknown where the sets are too hard."""
-        return any(point_where([*when, rows.negate()]) is not None for when, rows in self.uses)
+        """Whether an element is used that may be no result, or not written."""
+        try:
+            return any(point_where([*when, rows.negate()]) is not None for when, rows in self.uses)
+        except Unknown:
+            return True
 
     def told(self, cell: tuple[RootBuffer, Coordinates], formulas: Sequence[Formula]) -> list[Formula]:
         """The formulas that the coordinates of a buffer tell, and the loops around that."""
@@ -291,17 +321,43 @@ class Contents:
 
         return [formula for formula in formulas if are_own(formula)]
 
-    def _inverted(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Label:
+    def _inverted(self, root: RootBuffer, coordinates: Coordinates, what: Read, *, updated: bool = False) -> Label:
         """The label in terms of the buffer's coordinates."""
-        cells, turns, _, in_cells = self._cells(root, coordinates)
+        cells, turns, own, in_cells = self._cells(root, coordinates)
         at, parts = (tuple(map(in_cells, forms)) for forms in (what.at, what.parts))
         when, rows = where_bounds_leave_it(what.when.changed(in_cells)), what.rows.changed(in_cells)
+        if not root.foreign or what.key is None:
+            rows = both(rows, self._filled(root, coordinates, (cells, turns, own, in_cells), updated))
         return Label(what.key, cells, turns, at, when, what.outside, parts, what.since, what.each, rows)
 
-    def _cells(
-        self, root: RootBuffer, coordinates: Coordinates
-    ) -> tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]:
-        """The cells of a label and their turns; the symbols that it is in terms of, and forms in terms of these."""
+    def _filled(self, root: RootBuffer, coordinates: Coordinates, made: Cells, updated: bool) -> Formula:
+        """Which cells are written: those in the ranges of the counters that the coordinates are made of. Of others, the first
+        iteration writes, or none has to (`updated`); in which stage an element is, is what `races` asks."""
+        cells, turns, own, in_cells = made
+        outer = set(self.loops[: self.depth.get(root, 0)])
+        places = zip(coordinates, cells, turns, strict=True)
+        axes = [(form, cell) for form, cell, turn in places if isinstance(cell, Symbol) and not turn and cell.high != 0]
+        told = dict.fromkeys(s for form, _ in axes for s in form.symbols() if s not in outer and s.kind != "parameter")
+        staged = {s for form in coordinates for s in form.symbols()} - {*told, *outer}
+        table = {s: in_cells(Linear.of(s)) for s in told}
+        parts: list[Formula] = []
+        for form, cell in axes:
+            if (ends := run_of(form, Linear.of(cell), outer)) is None:
+                ranges = (part for s in form.symbols() if s in table for part in in_range_of(table[s], s))
+                ends = [*ranges, equal(put_in(form, table), Linear.of(cell))]
+            parts += ends
+        free = {s for s in self.loops if s not in told and s not in outer and s not in staged}
+        table |= {s: Linear.of(0) for s in free}
+        for guard in self.guards[self._before.get(root, 0) :]:
+            found, symbols = guard.changed(lambda form: put_in(form, table)), involved(guard)
+            asked = all(
+                s in own or s in table or s.kind in ("parameter", "defined") for s in symbols
+            ) and free.isdisjoint(symbols)
+            parts += [found] if staged.isdisjoint(symbols) and (asked or not updated) else []
+        known = where_bounds_leave_it(both(*parts))
+        return known if all(s in own or s.kind in ("parameter", "defined") for s in involved(known)) else FALSE
+
+    def _cells(self, root: RootBuffer, coordinates: Coordinates) -> Cells:
         outer = set(self.loops[: self.depth.get(root, 0)])
         cells: list[Symbol | Linear] = []
         turns: list[int] = []
@@ -346,6 +402,25 @@ class Contents:
         self._written.add(root)
         self._labels[root] = ()
 
+    def unwritten(self) -> list[PayloadOp]:
+        """Ops of the payload of whose results some are not written where they are to lie, as far as is known."""
+        found: dict[PayloadOp, None] = {}
+        for root, stores in self._stores.items():
+            labels = self._labels.get(root, ())
+            for key in dict.fromkeys(label.key for label in labels if label.key is not None and not label.parts):
+                of = self.payload.at(key[1]) if key[0] == "result" else None
+                if of and all(not s.updated and self._is_short(of, key, s) for s in stores if s.what.key == key):
+                    found.setdefault(of)
+        return list(found)
+
+    def _is_short(self, of: PayloadOp, key: Key, store: Store) -> bool:
+        """Whether what is written may be less than all results of an op."""
+        at = of.writes[key[2]].at
+        dims = [dim for dim in of.dims if any(s == dim for form in at for s in form.symbols())]
+        point = solution(list(zip(at, store.what.at, strict=True)), dims, store.guards)
+        guards = (*store.guards, store.what.rows)
+        return point is None or not executes_all(of, dims, point, store.symbols, guards, self.values)
+
     def left(self, value: ir.Value) -> Left | None:
         """What is left in a buffer that is passed to the kernel, in each of its elements; None where that is not known."""
         (view,) = self.views.of(value)
@@ -359,7 +434,7 @@ class Contents:
         if any(s not in cells for s in involved(*label.parts)) or any(label.turns):
             return None
         sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
-        if not any(covers(*stored, sizes, self.values) for stored in self._stores.get(root, ())):
+        if not any(covers(s.at, s.symbols, s.guards, sizes, self.values) for s in self._stores.get(root, ())):
             return None
         if label.key is None:
             return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
@@ -85,6 +86,7 @@ def coverage(
         judged = [_judged(executions, walk) for executions in found.values()]
         judged += [_nest(nest, walk) for nest in walk.nests.executed()]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
+        judged = _whole(judged, walk)
         right = {one.of.location for one in judged if one.verdict == "once"}
         left: dict[ir.Value, Left | None] = {}
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
@@ -93,6 +95,17 @@ def coverage(
                 known = made is None or not made.parts or (made.key is not None and made.key[1] in right)
                 left[operand] = made if known else None
         return judged, left
+
+
+def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
+    """Verdicts, of a kernel that also has to write all that it reads of its tiles, and each result where that is to lie."""
+    if not judged or any(one.verdict != "once" for one in judged):
+        return judged
+    if walk.held.uses_others():
+        return [replace(one, verdict="assumed", words="what is read of a tile may not have been written") for one in judged]
+    left_out = walk.held.unwritten()
+    judged = [one for one in judged if one.of not in left_out]
+    return judged + [Coverage("assumed", of, "not each of its results is known to be written") for of in left_out]
 
 
 _STRANGE = "which op of the payload it is, or which iteration of a loop around that, is not known"
@@ -242,7 +255,7 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
         if neutral or not reads_outside(execution, point, extents, read, own):
             continue
         rows = both(own, execution.rows)
-        if rows != own and not reads_outside(execution, point, extents, read, rows) and not walk.held.uses_others():
+        if rows != own and not reads_outside(execution, point, extents, read, rows):
             continue
         if neutral is None:
             raise Unclear(f"what is read outside is {'not known' if padding is None else padding}")

@@ -13,7 +13,7 @@ from functools import partial
 from math import prod
 
 from ....dsl.records import record
-from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, both, either, equal
+from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_least, both, either, equal, less
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
@@ -73,7 +73,7 @@ class Label:
             return None
         at, parts = (tuple(put_in(form, table) for form in forms) for forms in (self.at, self.parts))
         change = partial(put_in, table=table)
-        when, rows = self.when.changed(change), self.rows.changed(change)
+        when, rows = self.when.changed(change), where_bounds_leave_it(self.rows.changed(change))
         return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
 
     def within(self, coordinates: Coordinates) -> dict[Symbol, Linear] | None:
@@ -104,7 +104,7 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
     """A label of all stages, of those that are labelled one by one: what is in stage n moves on with n. For an element in one of
     these."""
     staged = [label for label in labels if any(isinstance(cell, Linear) and cell.is_constant for cell in label.cells)]
-    if len(staged) < 2 or any(label.key != staged[0].key or label.rows != TRUE for label in staged):
+    if len(staged) < 2 or any(label.key != staged[0].key for label in staged):
         return []
     first = staged[0]
     axes = [n for n, cell in enumerate(first.cells) if isinstance(cell, Linear)]
@@ -125,11 +125,13 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
         return one + (Linear.of(stage) - start.constant) * (other - one).constant
 
     moves = all((other - one).is_constant for one, other in zip(first.at, same[1].at, strict=True))
-    when = _mixed(first.when, same[1].when, at_stage)
-    if not moves or when is None:
+    when, rows = _mixed(first.when, same[1].when, at_stage), _mixed(first.rows, same[1].rows, at_stage)
+    if not moves or when is None or rows is None:
         return []
     at = tuple(at_stage(one, other) for one, other in zip(first.at, same[1].at, strict=True))
-    made = replace(first, cells=tuple(stage if n in axes else c for n, c in enumerate(first.cells)), at=at, when=when)
+    made = replace(
+        first, cells=tuple(stage if n in axes else c for n, c in enumerate(first.cells)), at=at, when=when, rows=rows
+    )
     for label in same:
         there = made.read(tuple(Linear.of(c) if isinstance(c, Symbol) else c for c in label.cells))
         if there is None or there.at != label.at:
@@ -149,14 +151,18 @@ def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> R
             continue
         at = tuple(cell if isinstance(cell, Linear) else Linear.of(cell) for cell in other.cells)
         there = label.read(at)
-        if there is None or (there.key, there.at, there.rows) != (other.key, other.at, other.rows):
+        if there is None or (there.key, there.at) != (other.key, other.at):
             return None
-        if _parts(there.when) != _parts(other.when):
+        if (_parts(there.when), _parts(there.rows)) != (_parts(other.when), _parts(other.rows)):
             wholes = [table[cell] if isinstance(cell, Symbol) else cell for cell in label.cells]
             its = {cell: whole for cell, whole in zip(other.cells, wholes, strict=True) if isinstance(cell, Symbol)}
             here = both(*(equal(wholes[axis], at[axis]) for axis in single))
-            when = other.when.changed(lambda form, its=its: put_in(form, its))
-            found = replace(found, when=either(both(here, when), both(here.negate(), found.when)))
+            when, rows = (f.changed(lambda form, its=its: put_in(form, its)) for f in (other.when, other.rows))
+            when, rows = (
+                either(both(here, one), both(here.negate(), its))
+                for one, its in ((when, found.when), (rows, found.rows))
+            )
+            found = replace(found, when=when, rows=rows)
     return found
 
 
@@ -173,8 +179,9 @@ def _renamed(label: Label, like: Label) -> Label:
     table = {mine: its for mine, its in pairs if isinstance(mine, Symbol) and isinstance(its, Symbol)}
     forms = {mine: Linear.of(its) for mine, its in table.items()}
     cells = tuple(table.get(c, c) if isinstance(c, Symbol) else c for c in label.cells)
-    at, when = tuple(put_in(form, forms) for form in label.at), label.when.changed(lambda form: put_in(form, forms))
-    return replace(label, cells=cells, at=at, when=when)
+    at = tuple(put_in(form, forms) for form in label.at)
+    when, rows = (formula.changed(lambda form: put_in(form, forms)) for formula in (label.when, label.rows))
+    return replace(label, cells=cells, at=at, when=when, rows=rows)
 
 
 def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]) -> Formula | None:
@@ -329,5 +336,27 @@ def where_bounds_leave_it(condition: Formula) -> Formula:
     """A condition without what the bounds of its symbols say already."""
     if condition.kind in ("and", "or"):
         return (both if condition.kind == "and" else either)(*map(where_bounds_leave_it, condition.parts))
-    low = None if condition.form is None else condition.form.bounds()[0]
-    return TRUE if condition.kind == "ge" and low is not None and low >= 0 else condition
+    low, high = (None, None) if condition.form is None else condition.form.bounds()
+    holds = low is not None and low >= 0 and (condition.kind == "ge" or low == high == 0)
+    return TRUE if holds else condition
+
+
+def in_range_of(form: Linear, symbol: Symbol) -> list[Formula]:
+    """That a form is in the range of a symbol."""
+    ends = [] if symbol.low is None else [at_least(form, symbol.low)]
+    return ends if symbol.high is None else [*ends, at_least(form * -1, -symbol.high)]
+
+
+def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | None:
+    """That a cell is one of those that a form is, where it takes each number from its first to its last: its counters are digits.
+    None where they are not."""
+    free = {s for s in form.symbols() if s not in outer and s.kind != "parameter"}
+    known = {term: n for term, n in form.terms.items() if free.isdisjoint(Linear({term: 1}, 0).symbols())}
+    low, total = Linear(known, form.constant), 1
+    for n, term in sorted(((n, t) for t, n in form.terms.items() if t not in known), key=lambda each: each[0]):
+        if n != total or not isinstance(term, Symbol) or term.low != 0:
+            return None
+        if term.high is None:  # of more digits
+            return [at_least(cell, low)] if n == max(form.terms[t] for t in form.terms if t not in known) else None
+        total *= term.high + 1
+    return [at_least(cell, low), less(cell, low + total)]

@@ -268,7 +268,7 @@ class Nests:
         else:
             table = {dim.symbol: form for dim, form in zip(self._around(step.of), point, strict=True)}
             wanted = (self.held.values.linear(v) for v in list(step.of.operands)[2:])
-            self.held.write(cell, Read(step.key, tuple(put_in(form, table) for form in wanted), TRUE), ())
+            self.held.write(cell, Read(step.key, tuple(put_in(form, table) for form in wanted), TRUE), (), updated=True)
 
 
 def _form(counter: Linear) -> Linear:

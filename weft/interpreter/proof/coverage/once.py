@@ -11,7 +11,8 @@ fused into several tiles); of one that is reduced, each result takes all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER, Algebra
@@ -19,7 +20,7 @@ from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, ei
 from ..kernels.model import digits_of
 from ..solver import Unknown
 from .labels import Read, collect_radices, is_within
-from .payloads import put_in
+from .payloads import PayloadOp, put_in
 from .points import Executes, Iterations
 from .questions import point_where
 
@@ -142,6 +143,26 @@ def covers(
             if form.constant > 0 or (count is not _ENDLESS and point_where([less(count, n), at_least(n, 1)]) is not None):
                 return False
         return point_where([*inside, both(*guards).negate()]) is None
+    except (Unclear, Unknown):
+        return False
+
+
+def executes_all(
+    of: PayloadOp, dims: Sequence[Symbol], point: Mapping[Symbol, Linear], symbols: Sequence[Symbol],
+    guards: Sequence[Formula], algebra: Algebra,
+) -> bool:  # fmt: skip
+    """Whether each iteration of some dimensions of an op is one of those that an execution comes to.
+
+    Args:
+        point: the iteration, by dimension, as forms of `symbols`, the counters around it; `guards`: when it is executed.
+    """
+    extents = [n for d, n in zip(of.dims, of.extents, strict=True) if d in dims and n is not None]
+    if len(extents) < len(dims):
+        return False
+    part = replace(of, dims=tuple(dims), reductions=(), reads=())
+    try:
+        each = Iterations(part, tuple(symbols), tuple(guards), (), (), tuple(symbols))
+        return expect_once(each, [point[d] for d in dims], extents, algebra) is None
     except (Unclear, Unknown):
         return False
 

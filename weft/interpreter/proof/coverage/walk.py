@@ -67,7 +67,6 @@ class Walk:
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
-        self._ends: list[Formula] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
     # ---- the walk ------------------------------------------------------------------------------------------------------
@@ -94,8 +93,7 @@ class Walk:
         if self.nests.visit(op, self._around, record=self._recording):
             return
         if op.name in ("memref.alloc", "memref.alloca"):
-            self.held.depth[self.held.views.of(op.results[0])[0].root] = len(self._loops)
-            return
+            return self.held.allocated(self.held.views.of(op.results[0])[0].root)
         if op.name == "memref.copy":
             self.held.expose(op.operands[0])
             return self.held.forget_value(op.operands[1])
@@ -119,7 +117,7 @@ class Walk:
             made: list[Linear] = []
             within: list[Formula] = []
             for variable, low, high, step in zip(body.arguments, *bounds, strict=False):
-                counter, form, below = self.values.counter(low, [high], step)
+                counter, form, below = self.values.counter(low, self._ends(high), step)
                 (symbol,) = counter.symbols()
                 parallel = op.name == "scf.forall"  # of those in order, such numbers are stages of a buffer
                 if parallel and (digits := self._digits(variable, symbol, form)) is not None:
@@ -192,10 +190,14 @@ class Walk:
         known = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None)
         open_ends = ((d, n) for d, n in known if not n.is_constant or n.constant < 1)
         around = len(self._guards)
-        self._ends = [less(Linear.of(d), n) for d, n in open_ends]
-        self._guards += self._ends
+        self._guards += (less(Linear.of(d), end) for d, n in open_ends for end in self._ends(n))
         self._iterations(op, space, dims)
         del self._guards[around:]
+
+    def _ends(self, n: Linear) -> list[Linear]:
+        """The numbers of which an extent is the smallest."""
+        found = self.values.at_most(n)
+        return found if found == [n] else [end for each in found for end in self._ends(each)]
 
     def _iterations(self, op: ir.Operation, space: Structure, dims: Sequence[Symbol]) -> None:
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
@@ -237,7 +239,7 @@ class Walk:
             if what is None:
                 self.held.forget(cell[0])
             else:
-                self.held.write(cell, what, dims)
+                self.held.write(cell, what, dims, updated=is_read(op, structure(op).inputs + number))
 
     def _rows(
         self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
@@ -248,7 +250,8 @@ class Walk:
         masks = dict.fromkeys(part for read in reads for part in _parts(read.when))
         others = {part: read.when for read in reads for part in _parts(read.rows)}
         summed = involved(*(point[d] for d in of.reductions if point is not None))
-        asked = [part for part in (masks | others) if summed.keys().isdisjoint(involved(part))]
+        own = {part: [s for s in involved(part) if s.kind != "parameter"] for part in masks | others}
+        asked = [part for part, used in own.items() if used and summed.keys().isdisjoint(used)]
         found: list[list[Formula]] = []
         for number, (cell, labels) in enumerate(zip(execution.cells, before, strict=True)):
             known = [] if cell is None or point is None else self.held.told(cell, asked)
@@ -394,9 +397,6 @@ class Walk:
             return self.held.forget_value(op.operands[space.inputs + number])
         known = [read for read in reads if read is not None and read.key is not None]
         dims = self._counters[op]
-        if not (len(known) == 1 and len(reads) == 1 and hands_on(op, number)):
-            for read in known:
-                self.held.use(read.rows)
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
             adds = len(known) == 1 and (self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None)
             if adds and labels and labels[-1].key == known[0].key:  # each term once
@@ -404,9 +404,12 @@ class Walk:
             if adds and (not labels or labels[-1].key is None or labels[-1].key[0] in ("argument", "returned")):
                 self._adding.add((cell[0], op))
                 self.held.add(cell, known[0], self.held.since(cell[0], labels), dims)
+                return None
+            results = (label.read(cell[1]) for label in labels if label.key is not None)
+            for there in (each for each in results if each is not None):
+                self.held.use(both(*(part for read in known for part in _parts(read.rows) if part not in _parts(there.rows))))
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
-            self.held.hand_on(known[0].rows, self._ends)
             return self.held.write(cell, known[0], dims)
         if (divided := self._divided(op, number, reads)) is not None:
             return self.held.write(cell, divided, dims)
@@ -431,7 +434,8 @@ class Walk:
         summed, by = (reads[arguments.index(place)] for place in places)
         if summed is None or by is None or summed.key is None or by.key is None:
             return None
-        return summed if self.payload.divides(summed.key, summed.at, by.key, by.at) else None
+        divided = replace(summed, rows=both(summed.rows, *(part for part in _parts(by.rows) if part not in _parts(summed.rows))))
+        return divided if self.payload.divides(summed.key, summed.at, by.key, by.at) else None
 
 
 _HARMLESS = frozenset({
