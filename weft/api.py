@@ -79,7 +79,9 @@ def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:
     if callable(given):
         return _payload(given())
     message = f"a {type(given).__module__}.{type(given).__qualname__} is not a payload"
-    raise fail("W0485", message, "give a path, a builder's name, MLIR text, an `ir.Module`, or a function that returns one")
+    raise fail(
+        "W0485", message, "give a path, a builder's name, MLIR text, an `ir.Module`, or a function that returns one"
+    )
 
 
 @interruptible()

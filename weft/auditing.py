@@ -39,8 +39,8 @@ class Audit:
         different: files that are not what the module makes; `module.mlir`, where it says more than kernels and plans.
         indices: how many of loads and stores are shown to be inside of their buffers, and of how many.
         unproven: the kernels that the bundle says were let through without a proof.
-        unchecked: why the bundle says that its kernels were not compared with the payload, or that it says nothing of it;
-            None where it says that they were.
+        unchecked: why the bundle says that its kernels were not compared with the payload, or that it says nothing of
+            it; None where it says that they were.
         diagnostics: all that is wrong.
     """
 

@@ -102,7 +102,9 @@ def _found(key: str) -> Compiled | None:
                 os.utime(said)
             steps = tuple((str(text), tuple(map(str, remarks))) for text, remarks in about["steps"])
             assumed = tuple(map(str, about["assumed"]))
-            return Compiled(str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps, assumed)
+            return Compiled(
+                str(about["name"]), bundle.plan, bundle.cuda, bundle.module, bundle.signature, steps, assumed
+            )
     return None
 
 

@@ -238,7 +238,9 @@ def opened(recipe: Recipe) -> Applied:
     with recipe.clock.phase("schedule"):
         tell_statements(doing)
         written, unproven = WrittenNames(recipe.payload).at, recipe.choice.unproven
-        return Applied(recipe, payload, Session(payload, recipe.file, recipe.values, unproven=unproven, written=written))
+        return Applied(
+            recipe, payload, Session(payload, recipe.file, recipe.values, unproven=unproven, written=written)
+        )
 
 
 def applied(recipe: Recipe) -> Applied:

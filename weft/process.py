@@ -61,10 +61,10 @@ def read(page: mmap.mmap, at: int) -> str:
 
 # ---- Ctrl-C, made safe: a `KeyboardInterrupt` must not fly through compiled code that does not expect it ---
 #
-# While modules are imported (NumPy and the bindings crash), while the bindings call back into Python (they turn it into another
-# error), while a weak reference is dropped and while a process is forked (what Python calls then may not raise), the signal is put
-# off for a moment; anywhere else it raises as usual. Signals that come together are one: a terminal and a parent may send the same
-# Ctrl-C.
+# While modules are imported (NumPy and the bindings crash), while the bindings call back into Python (they turn it into
+# another error), while a weak reference is dropped and while a process is forked (what Python calls then may not
+# raise), the signal is put off for a moment; anywhere else it raises as usual. Signals that come together are one: a
+# terminal and a parent may send the same Ctrl-C.
 
 RETRY_SECONDS = 0.02
 

@@ -29,7 +29,9 @@ def recipes(context: click.Context, parameter: click.Parameter, begun: str) -> l
 def codes(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     from ..codes import all_codes
 
-    return [CompletionItem(code, help=each.title) for code, each in all_codes().items() if code.startswith(begun.upper())]
+    return [
+        CompletionItem(code, help=each.title) for code, each in all_codes().items() if code.startswith(begun.upper())
+    ]
 
 
 def statements(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:

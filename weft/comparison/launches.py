@@ -133,7 +133,9 @@ def _copied(buffer: ir.Value, part: ir.Operation) -> ir.Value:
         for axis in range(kind.rank):
             if kind.is_dynamic_dim(axis):
                 index = ir.IntegerAttr.get(ir.IndexType.get(), axis)
-                number = ir.Operation.create("arith.constant", [ir.IndexType.get()], attributes={"value": index}).results[0]
+                number = ir.Operation.create(
+                    "arith.constant", [ir.IndexType.get()], attributes={"value": index}
+                ).results[0]
                 sizes.append(ir.Operation.create("memref.dim", [ir.IndexType.get()], [buffer, number]).results[0])
         segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
         copy = ir.Operation.create("memref.alloc", [kind], sizes, segments).results[0]
@@ -207,25 +209,37 @@ def snapshots(
     found: list[Snapshot] = []
     for one, name in seen:
         here = executed[one.number]
-        later = frozenset(p for more in launched[one.number + 1 :] if _together(one.step, more.step) for p in executed[more.number])
-        fitting = [v for v in trace.values if v.of.dtype == buffers[name].dtype and _fit(v.of.shape or (), buffers[name].shape)]
+        later = frozenset(
+            p for more in launched[one.number + 1 :] if _together(one.step, more.step) for p in executed[more.number]
+        )
+        fitting = [
+            v for v in trace.values if v.of.dtype == buffers[name].dtype and _fit(v.of.shape or (), buffers[name].shape)
+        ]
         made = [v for v in fitting if v.part in here]
         own = [v for v in made if v.is_passed_on(made, here)]
-        known = all(v.whole and not {v.part, *v.before} & later and (v.buffer is not None or not rewritten) for v in own)
+        known = all(
+            v.whole and not {v.part, *v.before} & later and (v.buffer is not None or not rewritten) for v in own
+        )
         if own and known:
             other = [v for v in fitting if v.part not in anywhere]  # where a kernel's ops have lost their places
         else:
             own, other = [], fitting
         if own or other:
             wanted, also = (tuple(v.name for v in each) for each in (own, other))
-            found.append(Snapshot(f"{name} after launch {one.number + 1}", one.number, one.step.kernel, name, wanted, also))
+            found.append(
+                Snapshot(f"{name} after launch {one.number + 1}", one.number, one.step.kernel, name, wanted, also)
+            )
     return tuple(found), trace
 
 
 def _is_used_later(plan: Plan, one: _Launched, name: str, is_output: bool) -> bool:
     """Whether a buffer is read after a launch, or written again: what is last in an output is compared as such."""
     place = [n for n, step in enumerate(plan.steps) if isinstance(step, Launch)][one.number]
-    later = [s for s in plan.steps[place + 1 :] if name in used_buffers(s) and not isinstance(s, Free) and _together(one.step, s)]
+    later = [
+        s
+        for s in plan.steps[place + 1 :]
+        if name in used_buffers(s) and not isinstance(s, Free) and _together(one.step, s)
+    ]
     return any(not is_output or not isinstance(step, Copy) or step.target.buffer == name for step in later)
 
 

@@ -97,7 +97,9 @@ def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
     """Values that were not compared are let through where it is proven what the kernels combine. Raises W0081 else."""
     if not (assumed := made.applied.assumed):
         return found
-    message = f"the payload is too large to be compared with ({found.unchecked}), and what its kernels combine is not proven"
+    message = (
+        f"the payload is too large to be compared with ({found.unchecked}), and what its kernels combine is not proven"
+    )
     hint = f"compare it yourself: `weft run {made.applied.recipe.choice.file or '…'} --target cpu`; {ACCEPTED}"
     raise fail("W0081", message, hint=hint, notes=tuple(assumed[:3]))
 
@@ -161,7 +163,9 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
     try:
         done = _tried(made, named, works[max(sizes)], sizes)
     except _NoSizesError as none:
-        return ComparedOnce(unchecked=f"none of the sizes {', '.join(map(str, sizes))} for all that is open fits: {none}")
+        return ComparedOnce(
+            unchecked=f"none of the sizes {', '.join(map(str, sizes))} for all that is open fits: {none}"
+        )
     if done.too_long:
         return _expect_proven(made, ComparedOnce(unchecked=too_long(works[max(sizes)])))
     return _equal(said(made, named, done))
@@ -197,7 +201,9 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
         if not done.too_long:
             return _equal(said(other, named, done, smaller=True))
     notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
-    message = f"the payload is too large to be compared with ({too_long(work)}), and no smaller one is taken by this schedule"
+    message = (
+        f"the payload is too large to be compared with ({too_long(work)}), and no smaller one is taken by this schedule"
+    )
     hint = f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}"
     raise _NotSmallerError(Diagnostic("W0081", message, hint=hint, notes=notes))
 
@@ -227,8 +233,12 @@ def _tried(
 
         words = ended_by(death.status)
         notes = (f"probably {words.cause}",) if words.cause else ()
-        message = f"`{name}` cannot be compared with its payload: {words.signal} has ended {death.stage or 'the comparison'}"
-        raise fail("W0081", message, hint=f"`weft run … --target sim` shows what it does; {ACCEPTED}", notes=notes) from None
+        message = (
+            f"`{name}` cannot be compared with its payload: {words.signal} has ended {death.stage or 'the comparison'}"
+        )
+        raise fail(
+            "W0081", message, hint=f"`weft run … --target sim` shows what it does; {ACCEPTED}", notes=notes
+        ) from None
 
 
 class _NotSmallerError(WeftError):
@@ -247,5 +257,3 @@ def _not_comparable(name: str, error: WeftError) -> WeftError:
     first = error.diagnostics[0]
     message = f"the kernels of `{name}` cannot be compared with their payload: {first.message}"
     return WeftError(Diagnostic("W0081", message, notes=first.notes, hint=ACCEPTED, payload=first.payload))
-
-

@@ -26,7 +26,9 @@ TRIES = 3
 def open_sizes(plan: Plan) -> tuple[int, ...]:
     """Sizes for all that is open: 0, 1, a prime, one less and more than whole tiles; and as each version assumes."""
     tiles = sorted(_tiles(plan))
-    wanted = {0, 1, PRIME, *(tile + more for tile in {tiles[0], tiles[-1]} for more in (-1, 1))} if tiles else {0, 1, PRIME}
+    wanted = (
+        {0, 1, PRIME, *(tile + more for tile in {tiles[0], tiles[-1]} for more in (-1, 1))} if tiles else {0, 1, PRIME}
+    )
     multiples = {lcm(*(a.multiple for a in (*plan.assumptions, *one))) for one in plan.versions or ((),)}
     wanted |= {-(-size // each) * each for size in wanted for each in multiples if each <= LARGEST_TILE}
     return tuple(sorted(wanted))
@@ -57,7 +59,8 @@ def smaller(recipe: Recipe) -> Iterator[Recipe]:
     kept = dict(recipe.payload_values)
     for period in (first << n for n in range(TRIES)):
         values: dict[str, Value] = {
-            p.name: shrunk(kept[p.name], period) if p.type == "int" and not p.domain else kept[p.name] for p in builder.parameters
+            p.name: shrunk(kept[p.name], period) if p.type == "int" and not p.domain else kept[p.name]
+            for p in builder.parameters
         }
         if values == kept or (builder.misfit is not None and builder.misfit(**values) is not None):
             continue

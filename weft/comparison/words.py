@@ -24,7 +24,10 @@ def said(made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller
     """Where all is equal, a line of all runs, and one for each. Raises W0080 for what is not."""
     for run in runs.done:
         if run.undefined is not None:
-            name, message = made.applied.recipe.name, f"of random numbers what it computes is undefined: {run.undefined}"
+            name, message = (
+                made.applied.recipe.name,
+                f"of random numbers what it computes is undefined: {run.undefined}",
+            )
             raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", ACCEPTED)
         if not run.ok or (run.found and not made.applied.unproven):
             raise _differs(made, named, run)

@@ -107,8 +107,13 @@ def _trips(op: ir.Operation, size: int) -> int:
         first, end, step = (operands[n * count : (n + 1) * count] for n in range(3))
         return prod(_count(*bounds, size) for bounds in zip(first, end, step, strict=True))
     if op.name == "scf.forall":
-        sizes = (list(ir.DenseI64ArrayAttr(op.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step"))
-        return prod(max(0, -((first - end) // step)) if end >= 0 < step else size for first, end, step in zip(*sizes, strict=True))
+        sizes = (
+            list(ir.DenseI64ArrayAttr(op.attributes[f"static{name}"])) for name in ("LowerBound", "UpperBound", "Step")
+        )
+        return prod(
+            max(0, -((first - end) // step)) if end >= 0 < step else size
+            for first, end, step in zip(*sizes, strict=True)
+        )
     if op.name == "gpu.launch":
         return prod(constant_of(value) or GUESSED for value in list(op.operands)[-6:])
     return GUESSED if op.name == "scf.while" else 1

@@ -149,7 +149,9 @@ class _Checker:
                     self.block(block, way)
                 check.scope.merge(*ways)
                 for name in item.values:
-                    kinds: set[Kind] = {found.kind for way in ways if isinstance(found := way.names[name], UnknownValue)}
+                    kinds: set[Kind] = {
+                        found.kind for way in ways if isinstance(found := way.names[name], UnknownValue)
+                    }
                     check.scope.names[name] = UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
             case tree.Return():
                 self._return(item, check, last)
@@ -177,9 +179,7 @@ class _Checker:
             else:
                 self._bind(target, "several" if results else "any", results, more, check)
 
-    def _bind(
-        self, target: tree.Binding, shape: Shape, results: tuple[str, ...], more: str, check: ScopeCheck
-    ) -> None:
+    def _bind(self, target: tree.Binding, shape: Shape, results: tuple[str, ...], more: str, check: ScopeCheck) -> None:
         """Bind a name. A name may be bound again once its handle is consumed: `let op = interchange op [1, 0]`."""
         if target.name != "_":
             self._free(target, check)
@@ -235,7 +235,10 @@ class _Checker:
         if schedule.name in self.path:
             circle = " → ".join(f"`{name}`" for name in (*self.path[self.path.index(schedule.name) :], schedule.name))
             check.error(
-                "W0202", f"a schedule calls itself, directly or through others: {circle}", call.span, "recursion is not supported"
+                "W0202",
+                f"a schedule calls itself, directly or through others: {circle}",
+                call.span,
+                "recursion is not supported",
             )
             return None
         interface = self.interface(schedule)
@@ -291,7 +294,9 @@ class _Checker:
         once: set[Part] = set()
         for part, ref in written or ():
             if part in once:
-                message = f"`{ref.spelling}` stands twice in the list, and {gone.by} in line {gone.span.line} consumes it"
+                message = (
+                    f"`{ref.spelling}` stands twice in the list, and {gone.by} in line {gone.span.line} consumes it"
+                )
                 check.error("W0228", message, ref.span, "write it once")
             else:
                 check.consume(part, ref, replace(gone, returned=(), unnamed=()))

@@ -243,8 +243,8 @@ def decode(data: bytes, name: str, at: Span | None = None) -> str:
 
 # ---- a diagnostic as text ------------------------------------------------------------------------
 #
-# Message, place, source line with carets, payload, notes, hint. The plain form needs nothing; colors are ANSI codes by rich.
-# Control characters in what users wrote are shown, not sent.
+# Message, place, source line with carets, payload, notes, hint. The plain form needs nothing; colors are ANSI codes by
+# rich. Control characters in what users wrote are shown, not sent.
 
 Piece = tuple[str, str]
 """Text and its style, as rich names it."""
@@ -374,4 +374,6 @@ def _paragraph(text: str, width: int | None, before: int) -> list[str]:
 def in_lines(text: str, width: int) -> list[str]:
     """A line in several of at most `width` columns, broken between words, each as far to the right as the first."""
     indent = text[: len(text) - len(text.lstrip())]
-    return textwrap.wrap(text.strip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return textwrap.wrap(
+        text.strip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]

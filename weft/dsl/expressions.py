@@ -144,7 +144,9 @@ class Evaluator:
             case tree.Skip():
                 raise fail("W0232", "`_` stands only in a list of tile sizes", span=expr.span)
             case tree.Call():
-                if handles := [argument.value for argument in expr.arguments if isinstance(argument.value, tree.HandleRef)]:
+                if handles := [
+                    argument.value for argument in expr.arguments if isinstance(argument.value, tree.HandleRef)
+                ]:
                     return self._value(handles[0])
                 message = f"`{expr.schedule}` stands in an expression, and functions take values by position"
                 raise fail("W0237", message, span=expr.span, notes=(f"functions: {quoted(FUNCTIONS)}",))

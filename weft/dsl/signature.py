@@ -160,7 +160,9 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
             return () if field.kind == "names" else given
     orders = {"group": "the number of rows of `grouped`", "panel": "the number of columns of `panels`"}
     what = orders.get(field.name, f"`{field.word}`")
-    return evaluator.expect(given, "str" if field.kind == "str" else "int", what, field.minimum, field.maximum, field.hint)
+    return evaluator.expect(
+        given, "str" if field.kind == "str" else "int", what, field.minimum, field.maximum, field.hint
+    )
 
 
 def _entry(field: Field, item: tree.Expr | tree.HandleRef, evaluator: Evaluator) -> int | None:
@@ -244,7 +246,7 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
             _check_raw(value, check)
         case "word", tree.Word():
             _judged(field, value.text, value.span, check)
-        case ("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _:
+        case (("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _):
             found = field_value(field, value, check.evaluator)
             if isinstance(found, str):
                 _judged(field, found, value.span, check)

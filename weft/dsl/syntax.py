@@ -64,7 +64,9 @@ class OfState(BasicLexer):
             self._ordered = [(_spelling(terminal) or "", terminal) for terminal in self.terminals]
         whole = text.text
         for spelling, terminal in self._ordered:
-            if whole.startswith(spelling, pos) and (found := _compiled(terminal.pattern.to_regexp()).match(whole, pos, text.end)):
+            if whole.startswith(spelling, pos) and (
+                found := _compiled(terminal.pattern.to_regexp()).match(whole, pos, text.end)
+            ):
                 return found.group(), terminal.name
         return None
 
@@ -79,7 +81,9 @@ class ByTerminal(ContextualLexer):
 
     BasicLexer = OfState
 
-    def __init__(self, conf: LexerConf, states: dict[int, Collection[str]], always_accept: Collection[str] = ()) -> None:
+    def __init__(
+        self, conf: LexerConf, states: dict[int, Collection[str]], always_accept: Collection[str] = ()
+    ) -> None:
         conf.skip_validation = True  # each terminal is compiled once more
         super().__init__(conf, states, always_accept)
 
@@ -234,7 +238,9 @@ def _shipped() -> Lark | None:
         if not kept.startswith(key):
             return None
         data, memo = pickle.loads(kept[len(key) :])
-        return Lark._load_from_dict(data, memo, postlex=Lines(), propagate_positions=True, _plugins={"ContextualLexer": ByTerminal})
+        return Lark._load_from_dict(
+            data, memo, postlex=Lines(), propagate_positions=True, _plugins={"ContextualLexer": ByTerminal}
+        )
     except (OSError, pickle.PickleError, EOFError):
         return None
 

@@ -220,7 +220,9 @@ class Versions(Node):
     @property
     def values(self) -> frozenset[str]:
         lets = [[one for one in block if isinstance(one, Let)] for block in self.blocks]
-        named = [{let.targets[0].name for let in some if not isinstance(let.value, StatementNode | Call)} for some in lets]
+        named = [
+            {let.targets[0].name for let in some if not isinstance(let.value, StatementNode | Call)} for some in lets
+        ]
         return frozenset(set.intersection(*named))
 
 

@@ -29,7 +29,9 @@ def written(keyword: str) -> str:
 
 def _shown(definition: str, field: str) -> str:
     """A definition's words as they are, with what its rules stand for."""
-    optional = re.sub(r"\(([^()]*)\)\*", lambda found: " ".join(f"[{one.strip()}]" for one in found[1].split("|")), definition)
+    optional = re.sub(
+        r"\(([^()]*)\)\*", lambda found: " ".join(f"[{one.strip()}]" for one in found[1].split("|")), definition
+    )
     parts = re.findall(r'"[^"]*"|\w+|[\[\]()|]', optional)
     text = " ".join(part.strip('"') if part[0] == '"' else _value(part, field) for part in parts)
     return re.sub(r"(?<=[\[(#]) | (?=[\])])| (?=\|)|(?<=\|) |(?<=grouped) |(?<=panels) |(?<=cluster) ", "", text)

@@ -118,7 +118,11 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
         ending = (suffix_of(path) or "").removeprefix(".")
         raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{ending}`")
     given: dict[str, Any] = {"cuda": path.name.endswith(".cu")}
-    flags = {"--unproven": "unproven", "--unchecked": "unchecked", **({"--cuda": "cuda"} if path.name.endswith(".check") else {})}
+    flags = {
+        "--unproven": "unproven",
+        "--unchecked": "unchecked",
+        **({"--cuda": "cuda"} if path.name.endswith(".check") else {}),
+    }
     pairs: list[str] = []
     words = rest[::-1]
     while words:

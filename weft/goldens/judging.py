@@ -37,6 +37,7 @@ _RESET = "\x1b[0m"
 _NUMBERED = re.compile(r"(.*?)\s+#([1-9][0-9]{0,5})")
 _SHOWN = 20
 
+
 class Maker:
     """Applies schedules for goldens, and remembers the last one: goldens that stand together are mostly of one."""
 

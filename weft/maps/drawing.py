@@ -199,6 +199,8 @@ def _grid(table: Cells, width: int | None, style: Callable[[int], Style]) -> Ite
             yield Text(f"  … {rows - shown} more rows (`-o FILE.svg` has all)", "dim")
     if note := repeats(table):
         yield Text(f"  … {note}", "dim")
+
+
 def _owner_style(number: int, space: str, thread: int | None) -> Style:
     if number == NOBODY or (thread is not None and number != thread):
         return Style(dim=True)

@@ -89,7 +89,9 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
         if name not in handles:
             raise fail("W0970", f"the schedule has no handle `{name}`", hint=f"mapped are: {', '.join(sorted(found))}")
         if name not in found:
-            raise fail("W0971", f"`{name}` is distributed by no map", hint=f"mapped are: {', '.join(sorted(found)) or 'none'}")
+            raise fail(
+                "W0971", f"`{name}` is distributed by no map", hint=f"mapped are: {', '.join(sorted(found)) or 'none'}"
+            )
     if not found:
         raise fail("W0972", "the schedule maps nothing", hint="`map tiles to blocks(y, x)`")
     return [found[name] for name in (names or sorted(found, key=lambda name: found[name].handle.number))]
@@ -129,13 +131,19 @@ class Ownership:
         """How many there are, whether they own anything or not."""
         block, blocks = (math.prod(size or 1 for size in sizes) for sizes in (self.block, self.grid))
         if self.space in IN_WARPS:
-            return -(-block // IN_WARPS[self.space]) if len(self.map) > 1 or self.space not in OF_ALL else OF_ALL[self.space]
+            return (
+                -(-block // IN_WARPS[self.space])
+                if len(self.map) > 1 or self.space not in OF_ALL
+                else OF_ALL[self.space]
+            )
         return {"blocks": blocks, "grid": blocks * block, "threads": block}[self.space]
 
     @property
     def processor(self) -> str:
         """What one is called."""
-        return {"blocks": "block", "warpgroups": "warp group", "quarters": "warp", "warps": "warp"}.get(self.space, "thread")
+        return {"blocks": "block", "warpgroups": "warp group", "quarters": "warp", "warps": "warp"}.get(
+            self.space, "thread"
+        )
 
     @property
     def unit(self) -> str:
@@ -223,7 +231,8 @@ class _Trial:
         if len(known) < len(trips) or None in static:
             raise fail(
                 "W0973",
-                f"how many {'iterations' if loop else 'elements'} there are for `{one.mapping}`, and for how many processors, is "
+                f"how many {'iterations' if loop else 'elements'} there are for `{one.mapping}`, and for how many"
+                f" processors, is "
                 "known only at run time",
                 hint="show it for a payload of static shape and a map with counts",
             )

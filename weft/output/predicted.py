@@ -24,7 +24,9 @@ def show_prediction(console: Console, found: Prediction) -> None:
         speed = f", {_rate(found.rate)} of the payload" if found.rate and found.flops else ""
         console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}{speed}"), soft_wrap=True)
         if found.beside >= LEAST:
-            console.print(Text(f"  {found.beside:.1%} of the operations are padding, or beside the payload's"), soft_wrap=True)
+            console.print(
+                Text(f"  {found.beside:.1%} of the operations are padding, or beside the payload's"), soft_wrap=True
+            )
     told = f"predicted for {found.title} ({found.arch}) by a model that runs the code; no GPU was used"
     console.print(Text(told, "dim"), soft_wrap=True)
 
@@ -58,10 +60,16 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
     if kernel.idle:
         lines.append(f"{count(kernel.idle, 'multiprocessor')} without work")
     if kernel.assumed:
-        lines.append(f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread")
+        lines.append(
+            f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread"
+        )
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
-    of_all = {"of the payload": 1 - kernel.beside, "padding, or beside these": kernel.beside} if kernel.beside >= LEAST else {}
+    of_all = (
+        {"of the payload": 1 - kernel.beside, "padding, or beside these": kernel.beside}
+        if kernel.beside >= LEAST
+        else {}
+    )
     for title, shares in (("operations", of_all), ("schedulers' clocks", kernel.issue), ("in use", kernel.busy)):
         if not shares:
             continue

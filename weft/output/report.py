@@ -107,7 +107,9 @@ def _launches(report: Report) -> RenderableType:
     for (name, grid, block, shared_bytes), times in alike.items():
         threads = block[0] * block[1] * block[2]
         shared = size(shared_bytes) if shared_bytes else "–"
-        table.add_row(Text(name, "bold"), *(str(times) for _ in repeated), extent(grid), extent(block), f"{threads:,}", shared)
+        table.add_row(
+            Text(name, "bold"), *(str(times) for _ in repeated), extent(grid), extent(block), f"{threads:,}", shared
+        )
     unproven = {k.name: f" is not proven race-free: {k.unproven}" for k in report.kernels if k.unproven is not None}
     marks = [Text.assemble((name, "bold"), why, style="yellow") for name, why in unproven.items()]
     if report.unchecked is not None:
@@ -154,7 +156,9 @@ def _traffic(report: Report) -> RenderableType:
         wide = ", ".join(f"{times:,} of {count(width, 'byte')}" for width, times in use.accesses)
         often = Text("one", "green") if use.once else Text(f"{use.elements / use.size:,.3g}")
         own = [use.kernel] if len(kernels) > 1 else []
-        table.add_row(*own, Text(use.buffer, "bold"), "read" if use.kind == "load" else "written", size(use.bytes), wide, often)
+        table.add_row(
+            *own, Text(use.buffer, "bold"), "read" if use.kind == "load" else "written", size(use.bytes), wide, often
+        )
     return table
 
 
@@ -197,12 +201,21 @@ def verdicts(reports: Sequence[Mapping[str, Any]]) -> RenderableType:
     versions = any(one["version"] is not None for one in reports)
     table = columns(">size", *([">version"] if versions else []), ">max relative error", ">races", ">faults", "")
     for one in reports:
-        error, marks = one["max_rel_error"], {True: ("✓", "green"), False: ("✗ wrong", "bold red"), None: ("not compared", "dim")}
+        error, marks = (
+            one["max_rel_error"],
+            {True: ("✓", "green"), False: ("✗ wrong", "bold red"), None: ("not compared", "dim")},
+        )
         seen = ["–" if one[what] is None else str(len(one[what])) for what in ("races", "faults")]
         version = [str(one["version"]["number"])] if versions else []
-        table.add_row(str(one["size"]), *version, "–" if error is None else f"{error:.2e}", *seen, Text(*marks[one["ok"]]))
+        table.add_row(
+            str(one["size"]), *version, "–" if error is None else f"{error:.2e}", *seen, Text(*marks[one["ok"]])
+        )
     wrong = [str(one["size"]) for one in reports if one["ok"] is False]
-    how = Text(f"✗ wrong at {', '.join(wrong)}", "bold red") if wrong else Text(f"✓ {count(len(reports), 'size')}", "bold green")
+    how = (
+        Text(f"✗ wrong at {', '.join(wrong)}", "bold red")
+        if wrong
+        else Text(f"✓ {count(len(reports), 'size')}", "bold green")
+    )
     return Group(table, how)
 
 

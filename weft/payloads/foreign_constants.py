@@ -1,7 +1,8 @@
 """`krnl.global`, the constant of ONNX's dialect, as a `memref.global` with the same elements.
 
 The dialect is not registered here, so that its op is parsed as data: a name, a shape, a value. What would have to be
-guessed is refused: a value that is not there, elements that were left out of the text, a constant that the program writes.
+guessed is refused: a value that is not there, elements that were left out of the text, a constant that the program
+    writes.
 """
 
 from __future__ import annotations

@@ -82,6 +82,9 @@ def _plain(op: ir.Operation) -> bool:
         value = _value_of(op.attributes["value"], kind)
         if not isinstance(value, ir.IntegerAttr | ir.FloatAttr | ir.DenseElementsAttr) or value.type != kind:
             return False
-    if op.name == "llvm.bitcast" and len({isinstance(v.type, ir.VectorType) for v in (op.operands[0], op.results[0])}) > 1:
+    if (
+        op.name == "llvm.bitcast"
+        and len({isinstance(v.type, ir.VectorType) for v in (op.operands[0], op.results[0])}) > 1
+    ):
         return False
     return not any(around.name.startswith("llvm.") for around in ancestors(op))

@@ -72,7 +72,8 @@ def parse_module(source: Source) -> ir.Module:
             if older is None or (tried is not None and tried.source.text == older.source.text):
                 raise WeftError(*_parse_diagnostics(source, error, older)) from error
             context = mlir.context()
-    # text parsed from memory calls itself `-`: diagnostics show the file's name, and the user's places of rewritten text
+    # text parsed from memory calls itself `-`: diagnostics show the file's name, and the user's places of rewritten
+    # text
     with module.context:
         for op in mlir.operations(module.operation):
             location = op.location
@@ -177,7 +178,11 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
     if name == PARTICIPANTS:
         return str(value).startswith("affine_set<(d0, d1, d2)[s0, s1, s2] : ") and ">=" not in str(value)
     if name == ASSUMED:
-        return isinstance(value, ir.ArrayAttr) and len(value) == rank and all(isinstance(text, ir.StringAttr) for text in value)
+        return (
+            isinstance(value, ir.ArrayAttr)
+            and len(value) == rank
+            and all(isinstance(text, ir.StringAttr) for text in value)
+        )
     if name == AGREEMENTS:
         return isinstance(value, ir.ArrayAttr) and all(isinstance(text, ir.StringAttr) for text in value)
     if name == WINDOW:
@@ -200,7 +205,10 @@ def _name_values(module: ir.Module, written: WrittenNames) -> None:
         counts = {"arg_attrs": len(types.inputs), "res_attrs": len(types.results)}
         if op.name == "gpu.func":
             shared, declared = workgroup_buffers(op), len(op.regions[0].blocks[0].arguments) - len(types.inputs)
-            counts = {"arg_attrs": len(types.inputs), **dict(zip(ATTRIBUTIONS, (shared, declared - shared), strict=True))}
+            counts = {
+                "arg_attrs": len(types.inputs),
+                **dict(zip(ATTRIBUTIONS, (shared, declared - shared), strict=True)),
+            }
         named = sum(counts.values()) - counts.get("res_attrs", 0)
         names = [re.sub(r"\W", "_", name, flags=re.ASCII) for name in written.arguments(op)]
         if len(set(names)) != named or not op.regions[0].blocks:

@@ -53,7 +53,8 @@ _REFUSALS = (
     ),
     (
         r"operand #(\d+) has shape's dimension #(\d+) to be (-?\d+), but found (-?\d+)", "W0487",
-        "{op}: operand {0} has {3} elements along axis {1}, and {2} are needed", "axes that one index counts have one size",
+        "{op}: operand {0} has {3} elements along axis {1}, and {2} are needed", "axes that one index counts have one"
+                                                                                 " size",
     ),
     (
         r"operand #(\d+) has shape's dimension #(\d+) to be greater than or equal to (-?\d+), but found (-?\d+)", "W0487",
@@ -185,8 +186,8 @@ _CUSTOM = re.compile(r"(?:\b(?:linalg\.generic|vector\.contract)|#[\w$.-]+\s*+=)
 
 
 def expect_iterators(source: Source) -> None:
-    """Refuse iterator types that are no strings, where an op is not in its generic form (W0487): upstream takes whatever stands
-    there for a string, and reads its bytes."""
+    """Refuse iterator types that are no strings, where an op is not in its generic form (W0487): upstream takes
+    whatever stands there for a string, and reads its bytes."""
     text = source.text
 
     def aliased(item: str) -> str:
@@ -204,7 +205,9 @@ def expect_iterators(source: Source) -> None:
         if depth == 0 and _CUSTOM.search(text[:at]):
             message = f"{SAYS}`{odd}` in `iterator_types`, which are strings in this form of an op"
             hint = 'write `iterator_types = ["parallel", "reduction"]`, with one for each dimension'
-            raise WeftError(Diagnostic("W0487", message, source.span(text.index(odd, found.start("items")), len(odd)), hint=hint))
+            raise WeftError(
+                Diagnostic("W0487", message, source.span(text.index(odd, found.start("items")), len(odd)), hint=hint)
+            )
 
 
 def expect_known_holders(source: Source, context: ir.Context) -> None:

@@ -47,7 +47,9 @@ def builder_of(file: tree.File, override: Path | None) -> Builder | None:
     if override is not None or payload is None or payload.builder is None:
         return None
     start = payload.span.text.index(payload.builder, len("payload")) + payload.span.column
-    span = dataclasses.replace(payload.span, column=start, end_line=payload.span.line, end_column=start + len(payload.builder))
+    span = dataclasses.replace(
+        payload.span, column=start, end_line=payload.span.line, end_column=start + len(payload.builder)
+    )
     return builder_named(payload.builder, span, 'name one of them, or an MLIR text: `payload "model.mlir"`')
 
 
@@ -160,7 +162,9 @@ def parse_settings(pairs: Iterable[str], option: str = "--set") -> dict[str, str
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not name or not value:
-            raise fail("W0480", f"`{option} {pair}` is not of the form name=value", hint=f"write `{option} {name or 'bm'}=32`")
+            raise fail(
+                "W0480", f"`{option} {pair}` is not of the form name=value", hint=f"write `{option} {name or 'bm'}=32`"
+            )
         if name in settings:
             raise fail("W0481", f"`{option} {name}` is given twice: {settings[name]} and {value}")
         settings[name] = value

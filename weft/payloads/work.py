@@ -21,7 +21,9 @@ OPERATIONS |= {**dict.fromkeys(("math.fma", "vector.fma", "complex.add", "comple
 """Operations of an op on a number, as a GPU's rate is given. Comparisons, conversions and functions are none."""
 UPDATES = frozenset({"addf", "addi", "mulf", "muli"})
 """Kinds of a `memref.atomic_rmw` that are one."""
-NONE = frozenset({"arith", "math", "affine", "scf", "func", "tensor", "memref", "bufferization", "index", "ub", "vector"})
+NONE = frozenset(
+    {"arith", "math", "affine", "scf", "func", "tensor", "memref", "bufferization", "index", "ub", "vector"}
+)
 """Dialects whose other ops compute nothing on numbers: they move them, compare and convert them, or say how often. Of
 all others it is not known."""
 NEITHER = frozenset(f"linalg.{name}" for name in ("index", "yield"))
@@ -112,4 +114,6 @@ def _affine_trips(op: ir.Operation) -> int | None:
     steps = [op.attributes["step"]] if "step" in op.attributes else entries(op.attributes["steps"])
     each = [ir.IntegerAttr(step).value for step in steps]
     pairs = zip(numbers[: len(low)], numbers[len(low) :], each, strict=True)
-    return math.prod(max(0, -((first - end) // step)) for first, end, step in pairs if first is not None and end is not None)
+    return math.prod(
+        max(0, -((first - end) // step)) for first, end, step in pairs if first is not None and end is not None
+    )

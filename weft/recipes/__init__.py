@@ -2,8 +2,8 @@
 
 Data alone: nothing is imported from the other rooms.
 
-A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives `BUILDERS`. A folder without one
-has what several recipes include.
+A file `recipes/<subject>/<name>.weft` is found as `<name>`; a `recipes/<subject>/payload.py` gives `BUILDERS`. A folder
+without one has what several recipes include.
 """
 
 from __future__ import annotations

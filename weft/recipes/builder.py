@@ -1,5 +1,5 @@
-"""A payload builder as data: its parameters, with types, defaults and domains, the function that makes the MLIR text, and
-lists of sizes with names."""
+"""A payload builder as data: its parameters, with types, defaults and domains, the function that makes the MLIR text,
+and lists of sizes with names."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ class Builder:
         parameters: in the order in which a schedule may give them without names.
         build: `build(**values)` gives the MLIR text; the values have been checked against `parameters`.
         operations: `operations(**values)` counts its arithmetic operations, for benchmarks.
-        baseline: `baseline(xp, arrays, **values)` computes the same with an array library, NumPy or CuPy, from arrays by name.
+        baseline: `baseline(xp, arrays, **values)` computes the same with an array library, NumPy or CuPy, from arrays
+            by name.
         misfit: `misfit(**values)` says whether the values go together: None, or why not.
         layers: values of several parameters under one name, for `--layer`: the layers of a network that is well known.
     """

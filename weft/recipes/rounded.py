@@ -6,7 +6,9 @@ from .builder import BuilderParameter, Misfit, Value
 
 HALVES = ("f16", "bf16")
 
-ROUNDED = BuilderParameter("rounded", "int", 0, 0, domain=(0, 1), meaning="1: the result has the operands' type, f16 or bf16")
+ROUNDED = BuilderParameter(
+    "rounded", "int", 0, 0, domain=(0, 1), meaning="1: the result has the operands' type, f16 or bf16"
+)
 
 
 def misfit(type: Value, rounded: Value, **_: Value) -> Misfit | None:

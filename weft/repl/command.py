@@ -129,7 +129,9 @@ class Desk:
 
     def progress(self, title: str) -> AbstractContextManager[Clock]:
         """A line while something takes longer than a moment; nothing may be written meanwhile."""
-        return progress(title, console=self.console if self.interactive else Console(file=io.StringIO()), patience=MOMENT)
+        return progress(
+            title, console=self.console if self.interactive else Console(file=io.StringIO()), patience=MOMENT
+        )
 
     @property
     def session(self) -> Session:

@@ -100,7 +100,9 @@ class Shell:
             return True
         except WeftError as error:
             first, *more = error.diagnostics
-            if first.code == "W0102" and first.span is not None and first.span.line <= 1:  # it may be a command, misspelled
+            if (
+                first.code == "W0102" and first.span is not None and first.span.line <= 1
+            ):  # it may be a command, misspelled
                 first = replace(first, hint=did_you_mean(first.span.text, COMMANDS) or first.hint)
             self.desk.show((first, *more))
         except KeyboardInterrupt:
@@ -138,7 +140,9 @@ class Shell:
         line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" * bool(what), "dim"))
         self.desk.say(*colors.wrapped(line, self.desk.width, 2))
         if self.desk.interactive:
-            help = Text("Enter executes the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves", "dim")
+            help = Text(
+                "Enter executes the next statement; `help` lists the commands, Tab completes, Ctrl-D leaves", "dim"
+            )
             self.desk.say(*colors.wrapped(help, self.desk.width, 2))
         self.desk.say(*(row for note in self.notes for row in colors.wrapped(note, self.desk.width, 2)))
 
@@ -221,7 +225,9 @@ def start(choice: Choice, resume: str | None = None) -> int:
             shell.desk.show(warnings)
         if interactive:
             if found := cut_off():
-                more = f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
+                more = (
+                    f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
+                )
                 offer = f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}"
                 shell.notes.append(Text(offer, "yellow"))
             shell.journal = Journal.begin(Start.of(shell.desk.bench))
@@ -291,5 +297,3 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
     finally:
         if thread.ident is not None:
             thread.join()
-
-

@@ -67,7 +67,9 @@ def payloads(name: str | None) -> None:
 
 @click.command(short_help="List the built-in schedules, print one, or copy it.")
 @click.argument("name", required=False, shell_complete=completion.recipes)
-@click.option("--copy", "target", type=PATH, metavar="FILE", help="Copy it to this file, or into this folder, to change it.")
+@click.option(
+    "--copy", "target", type=PATH, metavar="FILE", help="Copy it to this file, or into this folder, to change it."
+)
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
     """List the built-in schedules with their parameters; with NAME, print one, or copy it to a file of your own."""
@@ -91,7 +93,9 @@ def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
         return
     target = target / f"{name}.weft" if target.is_dir() else target
     if (target.exists() or target.is_symlink()) and not overwrite:
-        raise fail("W0064", f"`{target}` exists already", hint=f"`weft recipes {name} --copy {target} --overwrite` replaces it")
+        raise fail(
+            "W0064", f"`{target}` exists already", hint=f"`weft recipes {name} --copy {target} --overwrite` replaces it"
+        )
     write_file(target, text.encode())
     say(f"{target}: written")
 
@@ -112,8 +116,8 @@ def _whole(file: tree.File) -> str:
 
 
 def _summary(name: str, file: tree.File) -> str:
-    """Name and the first sentence of its comment, then payload and parameters, each as it is written; behind a default that is
-    computed, what it is for the payload's own sizes."""
+    """Name and the first sentence of its comment, then payload and parameters, each as it is written; behind a default
+    that is computed, what it is for the payload's own sizes."""
     from ...dsl.expressions import show
     from ...pipeline import Choice
 

@@ -50,7 +50,9 @@ unchecked_option = click.option(
     "--unchecked", is_flag=True, help="Accept kernels not compared with their payload, and mark what is built of them."
 )
 assumed_option = click.option(
-    "--assumed", is_flag=True, help="Accept kernels of which it is not proven what they combine; they are compared all the same."
+    "--assumed",
+    is_flag=True,
+    help="Accept kernels of which it is not proven what they combine; they are compared all the same.",
 )
 LAYER = "A named set of sizes; `weft payloads NAME` lists them."
 set_option = functools.partial(
@@ -64,7 +66,8 @@ input_option = click.option(
 )  # fmt: skip
 size_option = click.option(
     "--size", "sizes", multiple=True, metavar="NAME=N",
-    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it follows.",
+    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it"
+         " follows.",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
@@ -79,7 +82,11 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
             from ...payloads.settings import parse_settings
             from ...pipeline import Choice
 
-            mine = {name: given.pop(name) for name in ("payload", "layer", "unproven", "unchecked", "assumed") if name in given}
+            mine = {
+                name: given.pop(name)
+                for name in ("payload", "layer", "unproven", "unchecked", "assumed")
+                if name in given
+            }
             asked = [key for key, name in (("text", file), ("program", str(mine["payload"]))) if name == STDIN]
             if len(asked) > piped:
                 here = "the schedule or its payload, not both" if piped else "not read by this command: name a file"
@@ -104,7 +111,8 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
 @schedule_options(FILE, unproven_option, entry_option)
 @click.option(
     "--target", type=click.Choice(TARGETS), default="auto",
-    help="Where to run: the GPU (without one, the simulator), the simulator, which checks, the GPU, or natively on the CPU.",
+    help="Where to run: the GPU (without one, the simulator), the simulator, which checks, the GPU, or natively on the"
+         " CPU.",
 )  # fmt: skip
 @click.option(
     "--seed", type=click.IntRange(0), default=0, metavar="N",
@@ -167,7 +175,11 @@ def run(
         raise click.UsageError(UNTRACED)
     if predict:
         context = get_current_context()
-        typed = (p for p in context.command.params if context.get_parameter_source(p.name or "") == ParameterSource.COMMANDLINE)
+        typed = (
+            p
+            for p in context.command.params
+            if context.get_parameter_source(p.name or "") == ParameterSource.COMMANDLINE
+        )
         if given := [p.opts[0] for p in typed if p.name in _OF_RUNS]:
             raise click.UsageError(f"--predict runs nothing: it takes no {', '.join(given)}")
         return _predict(chosen, entry, open_, chip or DEFAULT, as_json)
@@ -354,7 +366,9 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     from ...maps.ownership import live_maps, ownership
     from ...runtime.files.writing import write_file
 
-    done = applied_with_progress(replace(chosen, unproven=True), "show-map", output, ".svg")  # what is shown is not built
+    done = applied_with_progress(
+        replace(chosen, unproven=True), "show-map", output, ".svg"
+    )  # what is shown is not built
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     if thread is not None and all(thread >= one.processors for one in shown):
         known = ", ".join(f"`{one.name}` is mapped to {count(one.processors, one.processor)}" for one in shown)
@@ -371,7 +385,9 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
 
 @click.command(short_help="Step through a schedule, back and forth.")
 @schedule_options(
-    click.argument("file", metavar="[FILE]", default="", shell_complete=completion.schedules), unproven_option, piped=False
+    click.argument("file", metavar="[FILE]", default="", shell_complete=completion.schedules),
+    unproven_option,
+    piped=False,
 )
 @click.option(
     "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",

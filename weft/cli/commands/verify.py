@@ -49,7 +49,9 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     from ...verify import verify_source
 
     if file.suffix == ".weft":
-        raise click.UsageError(f"{file} is a schedule, and this is for modules: `weft apply {file} -o scheduled.mlir` makes one")
+        raise click.UsageError(
+            f"{file} is a schedule, and this is for modules: `weft apply {file} -o scheduled.mlir` makes one"
+        )
     source = standard_input() if str(file) == STDIN else read_source(file)
     with progress(f"weft verify {file}") as clock:
         verdict = verify_source(source, block=block, grid=grid, may_alias=may_alias, share=clock.share)

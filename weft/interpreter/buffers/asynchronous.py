@@ -1,4 +1,5 @@
-"""A mapped copy to shared memory as asynchronous copies (`cp.async`): elements as they are, and zeros where a mask fails."""
+"""A mapped copy to shared memory as asynchronous copies (`cp.async`): elements as they are, and zeros where a mask
+fails."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ WIDTHS = (4, 8, 16)
 
 @record
 class CopySource:
-    """Where the elements of an asynchronous copy come from: the first one's buffer and subscripts; and whether they are taken,
-    or zeros in their place (None: they are)."""
+    """Where the elements of an asynchronous copy come from: the first one's buffer and subscripts; and whether they are
+    taken, or zeros in their place (None: they are)."""
 
     buffer: ir.Value
     subscripts: tuple[ir.Value, ...]
@@ -41,8 +42,8 @@ def emit_copy(source: CopySource, target: ir.Value, subscripts: Sequence[ir.Valu
 def commit() -> ir.Value:
     """The group of all copies that a thread has started since its last one, at the insertion point.
 
-    It names none of them, which are in loops and branches of their own. The attribute keeps upstream's parser from taking the
-    result of the op in the next line for an operand.
+    It names none of them, which are in loops and branches of their own. The attribute keeps upstream's parser from
+    taking the result of the op in the next line for an operand.
     """
     group = nvgpu.DeviceAsyncCreateGroupOp([])
     group.operation.attributes["all"] = ir.UnitAttr.get()
@@ -59,7 +60,8 @@ def expect_movable(op: ir.Operation, kind: ir.Type, lanes: int) -> None:
             "W0366",
             f"the copy moves {size} bytes at a time, and asynchronous copies move 4, 8 or 16",
             op,
-            "map it with `vector`, so that 4, 8 or 16 bytes are consecutive and aligned on both sides (with `transpose` none are);"
+            "map it with `vector`, so that 4, 8 or 16 bytes are consecutive and aligned on both sides (with"
+            " `transpose` none are);"
             " or leave `async` out",
             f"it reads and writes {', '.join(kinds)}: rows and first elements must begin at multiples of the vector",
         )

@@ -1,5 +1,5 @@
-"""Iterations of an all-parallel structured op as loads, the body, and stores: scalars, or n-wide where aligned; all of them,
-where one thread does the op alone.
+"""Iterations of an all-parallel structured op as loads, the body, and stores: scalars, or n-wide where aligned; all of
+them, where one thread does the op alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class StructuredOp:
         operands: inputs, then outputs; scalars (of a fill) among them.
         maps: one indexing map per operand.
         block: the body: one argument per operand, ended by `linalg.yield`.
-        atomic: the input that is combined into its output, where other threads do so, too; `by` what `memref.atomic_rmw`.
+        atomic: the input that is combined into its output, where other threads do so, too; `by` what
+            `memref.atomic_rmw`.
         asynchronous: the op itself, where asynchronous copies do it.
     """
 
@@ -56,8 +57,12 @@ class StructuredOp:
         terminator = list(block.operations)[-1]
         atomic, by = _atomic_update(op) if ATOMIC in op.attributes else (None, "")
         reads = any(map(is_used, block.arguments)) or next(operations(op, "memref.load"), None) is not None
-        started = op if ASYNCHRONOUS in op.attributes and reads else None  # else it fills in what lies outside of its operand
-        return cls(tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic, by, started)
+        started = (
+            op if ASYNCHRONOUS in op.attributes and reads else None
+        )  # else it fills in what lies outside of its operand
+        return cls(
+            tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic, by, started
+        )
 
     def output_numbers(self) -> range:
         return range(len(self.operands) - self.outputs, len(self.operands))
@@ -77,7 +82,8 @@ class StructuredOp:
         return self._wide[number, lanes]
 
     def at_once(self, number: int, lanes: int) -> int:
-        """How many of `lanes` neighbours in this operand one access has: as many as are 16 bytes; 1 where they are not aligned."""
+        """How many of `lanes` neighbours in this operand one access has: as many as are 16 bytes; 1 where they are not
+        aligned."""
         n = min(lanes, most_lanes(element_type(self.operands[number])))
         return n if n > 1 and self.wide(number, n) else 1
 
@@ -92,11 +98,14 @@ class StructuredOp:
         """The reads in the body of which `lanes` elements can be loaded at once."""
         last = self.maps[-1].n_dims - 1
         along = [any(last in dimensions_of(e) for e in indexing.results) for indexing in self.maps]
-        same = {argument for argument, moves in zip(self.block.arguments, along, strict=False) if not moves and lanes > 1}
+        same = {
+            argument for argument, moves in zip(self.block.arguments, along, strict=False) if not moves and lanes > 1
+        }
         return masked_loads(self.block, last, lanes, same)
 
     def gathered(self, lanes: int, *, alone: bool = True) -> MaskedLoad | None:
-        """The masked load that the body is, if `lanes` of its elements can be loaded at once; `alone`: and takes no operand."""
+        """The masked load that the body is, if `lanes` of its elements can be loaded at once; `alone`: and takes no
+        operand."""
         yielded = list(list(self.block.operations)[-1].operands)
         return next((one for one in self.masked(lanes) if yielded == [one.value] and not (alone and one.takes)), None)
 
@@ -120,9 +129,11 @@ def emit_unit(op: StructuredOp, at: Sequence[Linear], lanes: int, instead: Mappi
     emit(op, [*at[:-1], *(index * lanes for index in at[-1:])], lanes, instead)
 
 
-def emit(op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: Mapping[int, Address] | None = None) -> None:
-    """Emit the `lanes` iterations from `indices` on along the last dimension: loads, the body, stores; n-wide on every side that
-    is aligned, of elements that are together wider than an access in several.
+def emit(
+    op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: Mapping[int, Address] | None = None
+) -> None:
+    """Emit the `lanes` iterations from `indices` on along the last dimension: loads, the body, stores; n-wide on every
+    side that is aligned, of elements that are together wider than an access in several.
 
     `instead`: where the first of an operand's elements really is; the others follow it.
     """
@@ -160,7 +171,11 @@ def emit(op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: M
 
     outputs, copied = op.output_numbers(), forwarded(op)
     gathered = op.gathered(lanes, alone=op.asynchronous is not None) if lanes > 1 else None
-    moves = op.asynchronous is None and op.atomic is None and (gathered is not None or (copied is not None and whole(copied)))
+    moves = (
+        op.asynchronous is None
+        and op.atomic is None
+        and (gathered is not None or (copied is not None and whole(copied)))
+    )
     if moves and whole(outputs.start):
         vector.StoreOp(taken(), *address(outputs.start))
         return
@@ -181,7 +196,8 @@ def emit(op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: M
         for e in range(lanes):
             memref.StoreOp(_extract(together, e), *address(outputs.start, e))
         return
-    # an array of the thread's own has no addresses: an element is read when it is computed with, and written when it is computed
+    # an array of the thread's own has no addresses: an element is read when it is computed with, and written when it is
+    # computed
     own = {n for n, operand in enumerate(op.operands) if is_own_array(operand)}
     used = [n for n in range(len(op.operands)) if op.used(n)]
     loaded = {
@@ -240,13 +256,14 @@ _WORDS = {op: word for word, op in COMBINERS.items()} | {"arith.subf": "addf", "
 
 
 def atomic_word(combiner: str) -> str:
-    """What a `memref.atomic_rmw` has to do with partial results of a reduction by this op: those of a difference are added."""
+    """What a `memref.atomic_rmw` has to do with partial results of a reduction by this op: those of a difference are
+    added."""
     return _WORDS[combiner]
 
 
 def _atomic_update(op: ir.Operation) -> tuple[int, str]:
-    """Which input an op marked `weft.atomic` combines into its output, element by element, and how. Raises W0397 where it does more
-    than that."""
+    """Which input an op marked `weft.atomic` combines into its output, element by element, and how. Raises W0397 where
+    it does more than that."""
     found = combination(op)
     term = None if found is None else found.term
     by = next((word for word, combiner in COMBINERS.items() if found is not None and combiner == found.combiner), None)
@@ -254,7 +271,8 @@ def _atomic_update(op: ir.Operation) -> tuple[int, str]:
         alone = by is not None and isinstance(term, ir.BlockArgument)
         raise fail(
             "W0397",
-            f"{describe(op)} is marked `{ATOMIC}` and {'reduces' if alone else 'does more than combine an input with its output'}",
+            f"{describe(op)} is marked `{ATOMIC}` and"
+            f" {'reduces' if alone else 'does more than combine an input with its output'}",
             "the mark is for what `fuse` makes of the sum of `split-k … atomic`, and `promote-to-shared` behind a loop",
         )
     return term.arg_number, by
@@ -284,16 +302,16 @@ def is_per_thread(op: ir.Operation) -> bool:
 
 
 def goes_along(op: ir.Operation) -> bool:
-    """Whether an op meets each element of its result once, and walks all its operands in the order of its own dimensions: there is
-    nothing to keep for later, and accesses are as wide as memory allows."""
+    """Whether an op meets each element of its result once, and walks all its operands in the order of its own
+    dimensions: there is nothing to keep for later, and accesses are as wide as memory allows."""
     if not is_parallel_op(op):
         return False
     return all(place == sorted(place) for place in map(single_dimensions, structure(op).maps))
 
 
 def widest(op: ir.Operation, structured: StructuredOp | None = None) -> int:
-    """How many elements the op's accesses of memory have at once, on at least one side: 1 where no alignment is proven, or nothing
-    asks for more. `structured`: the op, taken apart."""
+    """How many elements the op's accesses of memory have at once, on at least one side: 1 where no alignment is proven,
+    or nothing asks for more. `structured`: the op, taken apart."""
     if VECTOR not in op.attributes:
         return 1
     structured = structured or StructuredOp.of(op)

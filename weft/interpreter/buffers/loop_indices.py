@@ -1,5 +1,5 @@
-"""Indices in a loop of the payload as forms: of what stands in front of the loop, and of counters of iterations of it and of
-loops inside it; and back into values."""
+"""Indices in a loop of the payload as forms: of what stands in front of the loop, and of counters of iterations of it
+and of loops inside it; and back into values."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ class LoopIndices(KnownIndices):
         return low + Linear.of(symbol) * by
 
     def bounds_of(self, variable: ir.Value) -> tuple[Linear, list[Linear], Linear] | None:
-        """From where a loop's variable counts, what its end is the least of, and by which step; None for other block arguments."""
+        """From where a loop's variable counts, what its end is the least of, and by which step; None for other block
+        arguments."""
         bounds = None if maker(variable).name == "scf.parallel" else loop_bounds(variable)
         if bounds is None:
             return None
@@ -87,7 +88,10 @@ class LoopIndices(KnownIndices):
     @contextmanager
     def rebound(self, variables: Mapping[ir.Value, ir.Value]) -> Iterator[None]:
         """Inside, forms are made of other variables: those of a copy of loops over threads."""
-        before, self.values = self.values, {symbol: variables.get(value, value) for symbol, value in self.values.items()}
+        before, self.values = (
+            self.values,
+            {symbol: variables.get(value, value) for symbol, value in self.values.items()},
+        )
         yield
         self.values = before
 

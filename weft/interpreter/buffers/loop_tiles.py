@@ -1,9 +1,11 @@
-"""The tile of a buffer that a loop of the payload accesses: where it begins, how large it is, and the loop on a copy of it.
+"""The tile of a buffer that a loop of the payload accesses: where it begins, how large it is, and the loop on a copy of
+it.
 
     for k in 0…16: … A[16·by + ty, 16·k0 + k] …   →   A_shared = A[16·by …+16, 16·k0 …+16];  for k: … A_shared[ty, k] …
 
-Subscripts are affine in the variables of the loop and of loops inside it; what these add to a subscript is the place in the tile,
-and what is left, the same in all iterations, is where the tile begins. What the loop writes is written back behind it.
+Subscripts are affine in the variables of the loop and of loops inside it; what these add to a subscript is the place in
+the tile, and what is left, the same in all iterations, is where the tile begins. What the loop writes is written back
+behind it.
 """
 
 from __future__ import annotations
@@ -71,7 +73,8 @@ class LoopTile:
 
 
 def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value]]:
-    """What in a loop uses the buffer called so, or a view of it. Raises W0330, and W0468 where something else may touch it."""
+    """What in a loop uses the buffer called so, or a view of it. Raises W0330, and W0468 where something else may touch
+    it."""
     accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not made_within(v, loop)]
     mine = [(op, value) for op, value in accesses if called(value) == name]
     if not mine:
@@ -90,16 +93,22 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
 def tile_of(
     loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Value]], threads: Sequence[ir.Operation] = ()
 ) -> LoopTile:
-    """What a loop loads and stores of a buffer, of which these are the users; each thread of `threads`, loops inside. Raises W0332,
-    W0468."""
+    """What a loop loads and stores of a buffer, of which these are the users; each thread of `threads`, loops inside.
+    Raises W0332, W0468."""
     buffer = mine[0][1]
     indices, forms = LoopIndices(loop, threads), dict[ir.Operation, tuple[Linear, ...]]()
     for op, value in mine:
         before = {"memref.load": 1, "memref.store": 2}.get(op.name)
         if before is None:
-            raise fail("W0468", f"of `{name}` loads and stores of single elements are staged, and {describe(op)} is neither", _WAY)
+            raise fail(
+                "W0468",
+                f"of `{name}` loads and stores of single elements are staged, and {describe(op)} is neither",
+                _WAY,
+            )
         if value != buffer:
-            raise fail("W0468", f"{describe(op)} accesses `{name}` through another view than {describe(mine[0][0])}", _WAY)
+            raise fail(
+                "W0468", f"{describe(op)} accesses `{name}` through another view than {describe(mine[0][0])}", _WAY
+            )
         forms[op] = tuple(indices.linear(v) for v in list(op.operands)[before:])
     bases: list[tuple[Linear, ...]] = []
     for op, form in forms.items():
@@ -119,7 +128,9 @@ def tile_of(
     read = bool(loads) or (written is not None and not written.whole)
     certain = [place[op] for op, form in forms.items() if is_certain(op, form, indices)]
     spans = [[form.bounds() for form in axis] for axis in zip(*certain, strict=True)] or [[]] * len(shape)
-    inside = tuple((any(low == 0 for low, _ in s), any(high == n - 1 for _, high in s)) for s, n in zip(spans, shape, strict=True))
+    inside = tuple(
+        (any(low == 0 for low, _ in s), any(high == n - 1 for _, high in s)) for s, n in zip(spans, shape, strict=True)
+    )
     return LoopTile(buffer, tuple(first), tuple(shape), place, indices, written, read, inside)
 
 
@@ -150,7 +161,8 @@ def move_to(tile: LoopTile, view: ir.Value) -> None:
 
 
 def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
-    """The op that fills `view` with the tile, at the insertion point; under a mask where the tile may reach beyond the buffer."""
+    """The op that fills `view` with the tile, at the insertion point; under a mask where the tile may reach beyond the
+    buffer."""
     from ..padding.masked_loads import ANY, MARK, guarded
 
     indices, shaped = tile.indices, ir.MemRefType(tile.buffer.type)

@@ -1,9 +1,10 @@
-"""Which elements of its tile a loop writes: a part without gaps, and whether it replaces all that the buffer has of that part.
+"""Which elements of its tile a loop writes: a part without gaps, and whether it replaces all that the buffer has of
+that part.
 
     for j in 0…min(8, n - j0): y[j0 + j] = …     writes the 8 elements from j0 on that a y of n elements has
 
-An element that a store is kept from by a condition, or by the end of a loop, is replaced all the same where it is none of the
-buffer's: beyond its end, or in front of its beginning.
+An element that a store is kept from by a condition, or by the end of a loop, is replaced all the same where it is none
+of the buffer's: beyond its end, or in front of its beginning.
 """
 
 from __future__ import annotations
@@ -37,14 +38,20 @@ class WrittenPart:
     whole: bool
 
 
-def written_part(name: str, stores: Forms, first: Sequence[Linear], buffer: ir.Value, indices: LoopIndices) -> WrittenPart:
+def written_part(
+    name: str, stores: Forms, first: Sequence[Linear], buffer: ir.Value, indices: LoopIndices
+) -> WrittenPart:
     """The part of the tile from `first` on that these stores write. Raises W0468 where they leave gaps in it."""
-    places = {op: _places([f - start for f, start in zip(form, first, strict=True)], indices) for op, form in stores.items()}
+    places = {
+        op: _places([f - start for f, start in zip(form, first, strict=True)], indices) for op, form in stores.items()
+    }
     for op, place in places.items():
         if place is None:
             raise fail(
-                "W0468", f"{describe(op)} writes `{name}` along a diagonal, and what lies beside it would be written, too",
-                "let each loop's variable stand in one subscript of what is stored, or leave the buffer in global memory",
+                "W0468", f"{describe(op)} writes `{name}` along a diagonal, and what lies beside it would be written,"
+                         f" too",
+                "let each loop's variable stand in one subscript of what is stored, or leave the buffer in global"
+                " memory",
             )  # fmt: skip
     found = {op: place for op, place in places.items() if place is not None}
     by_axis = [set().union(*axis) for axis in zip(*found.values(), strict=True)]
@@ -54,7 +61,8 @@ def written_part(name: str, stores: Forms, first: Sequence[Linear], buffer: ir.V
     if gap is not None:
         where = ", ".join(map(str, gap))
         raise fail(
-            "W0468", f"the loop writes `{name}` with gaps: of the tile's {'x'.join(map(str, shape))} elements not [{where}]",
+            "W0468", f"the loop writes `{name}` with gaps: of the tile's {'x'.join(map(str, shape))} elements not"
+                     f" [{where}]",
             "let the loop write neighbours, or leave the buffer in global memory",
         )  # fmt: skip
     certain = [found[op] for op, form in stores.items() if _always(op, form, buffer, indices)]
@@ -66,7 +74,12 @@ def reads_what_it_wrote(load: ir.Operation, form: Sequence[Linear], stores: Form
     for store, other in stores.items():
         around = store.block.owner.operation
         here = child_of(around, load)
-        if list(form) == list(other) and here is not None and here.block == store.block and store.is_before_in_block(here):
+        if (
+            list(form) == list(other)
+            and here is not None
+            and here.block == store.block
+            and store.is_before_in_block(here)
+        ):
             return True
     return False
 

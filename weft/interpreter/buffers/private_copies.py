@@ -1,8 +1,10 @@
-"""A buffer that iterations of a loop combine into atomically, privatized: each block has a copy of its own while the loop runs.
+"""A buffer that iterations of a loop combine into atomically, privatized: each block has a copy of its own while the
+loop runs.
 
     for i: atomic H[x[i]] += 1   →   H_shared = 0;  for i: atomic H_shared[x[i]] += 1;  for b: atomic H[b] += H_shared[b]
 
-Subscripts may depend on data: the copy is as large as the buffer. It begins with what changes nothing, so that an element is
+Subscripts may depend on data: the copy is as large as the buffer. It begins with what changes nothing, so that an
+    element is
 combined once for each block, in place of once for each iteration.
 
 Source: Podlozhnyuk, "Histogram calculation in CUDA"; `PrivatizedAtomics` of CUB's `DeviceHistogram`.
@@ -37,8 +39,8 @@ class AtomicUpdates:
 
 
 def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> AtomicUpdates:
-    """What the users of a buffer in a loop do, where each of them combines into an element of it by the same op, and does not ask
-    what was there. Raises W0332, W0469."""
+    """What the users of a buffer in a loop do, where each of them combines into an element of it by the same op, and
+    does not ask what was there. Raises W0332, W0469."""
     ops = [op for op, _ in users]
     first = next(op for op in ops if isinstance(op.opview, memref.AtomicRMWOp))
     for op in ops:
@@ -53,7 +55,8 @@ def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> Ato
         else:
             continue
         raise fail(
-            "W0469", f"`{name}` is combined into atomically, and {describe(op)} {why}: no copies of the blocks can stand in for it",
+            "W0469", f"`{name}` is combined into atomically, and {describe(op)} {why}: no copies of the blocks can"
+                     f" stand in for it",
             "let the loop combine into it by one kind of `memref.atomic_rmw` alone, or leave it in global memory",
         )  # fmt: skip
     buffer = first.operands[1]
@@ -66,8 +69,8 @@ def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> Ato
 
 
 def privatize(loop: ir.Operation, found: AtomicUpdates, view: ir.Value) -> tuple[ir.Operation, ir.Operation]:
-    """Let the loop combine into `view`. Returns the op that fills it in front of the loop, and the one behind that combines it
-    into the buffer."""
+    """Let the loop combine into `view`. Returns the op that fills it in front of the loop, and the one behind that
+    combines it into the buffer."""
     rank, kind = len(found.shape), ir.MemRefType(view.type).element_type
     whole = ir.AffineMap.get_identity(rank)
     with ahead_of(loop):

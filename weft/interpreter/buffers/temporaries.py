@@ -94,7 +94,8 @@ def _not_in_registers(
 ) -> WeftError:
     """`mapped`: an op that is mapped over the whole buffer, where loops over threads take `thread_tile`s of it."""
     hint = (
-        "map every loop or op that looks at it alike, to as many threads as it takes; an accumulator has one tile per thread, or "
+        "map every loop or op that looks at it alike, to as many threads as it takes; an accumulator has one tile per"
+        " thread, or "
         "pieces, mapped to `registers`"
     )
     if mapped is not None and thread_tile is not None:
@@ -190,9 +191,11 @@ def share(alloc: ir.Operation) -> Remark:
                 if most is None or not isinstance(step, int) or mapping is None or mapping.space == "grid":
                     raise fail(
                         "W0355",
-                        f"{describe(alloc)} is in a loop over threads, threads inside share it, and how many parts of it "
+                        f"{describe(alloc)} is in a loop over threads, threads inside share it, and how many parts of"
+                        f" it "
                         f"a block needs is not known: `{mapping}` on {describe(loop)}",
-                        "`tile` the loop, map the tiles to `blocks` and the loop inside to `threads`: a tile has so many parts",
+                        "`tile` the loop, map the tiles to `blocks` and the loop inside to `threads`: a tile has so"
+                        " many parts",
                     )
                 indices.append(iteration(variable, dimension))
                 parts.append(max(most, 1))

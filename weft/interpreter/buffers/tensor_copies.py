@@ -138,7 +138,8 @@ def continue_counts(function: ir.Operation) -> None:
                 else:
                     raise refuse(
                         "W0405",
-                        "how often a block has waited for the copy is not known: only a run knows how many iterations an "
+                        "how often a block has waited for the copy is not known: only a run knows how many iterations"
+                        " an "
                         "inner one of the loops around it has",
                         loop,
                         "let each block have one tile, `map tiles to blocks(y, x)`; "

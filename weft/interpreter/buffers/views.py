@@ -1,4 +1,5 @@
-"""Views of a buffer: which allocation stands behind one, what their types become, and how upstream's folding is prepared."""
+"""Views of a buffer: which allocation stands behind one, what their types become, and how upstream's folding is
+prepared."""
 
 from __future__ import annotations
 
@@ -126,8 +127,9 @@ _FOLLOWING = ("same", "subview", "transpose", "reshape")
 def keep_reshapes(function: ir.Operation) -> None:
     """Make a `memref.reinterpret_cast` of each reshape of a buffer without gaps that puts dimensions together.
 
-    Folded, `memref.collapse_shape` becomes divisions and remainders of subscripts; where the buffer lies in one piece, the view is
-    the buffer with other sizes and strides. `memref.expand_shape`, which takes a dimension apart, becomes sums.
+    Folded, `memref.collapse_shape` becomes divisions and remainders of subscripts; where the buffer lies in one piece,
+    the view is the buffer with other sizes and strides. `memref.expand_shape`, which takes a dimension apart, becomes
+    sums.
     """
     for op in operations(function, "memref.collapse_shape"):
         if becomes_a_cast(op):
@@ -147,8 +149,8 @@ def becomes_a_cast(view: ir.Operation) -> bool:
 def fold_constant_offsets(function: ir.Operation) -> None:
     """Make numbers of the offsets of subviews that can only be one number, and types of their layouts that say so.
 
-    Folding puts a subview of a subview together and works out its offsets; where they come to numbers, the view's type should name
-    one, too, and keeps its `offset: ?`: the verifier refuses what the pass has made.
+    Folding puts a subview of a subview together and works out its offsets; where they come to numbers, the view's type
+    should name one, too, and keeps its `offset: ?`: the verifier refuses what the pass has made.
     """
     views = list(operations(function, "memref.subview"))
     with unchanged(function):
@@ -160,7 +162,9 @@ def fold_constant_offsets(function: ir.Operation) -> None:
         whole = ir.MemRefType(view.operands[0].type).shape
         for axis, (low, count, step, room) in enumerate(zip(known, sizes, strides, whole, strict=True)):
             reach = (count - 1) * step if isinstance(count, int) and isinstance(step, int) else 0
-            if low is not None and DYNAMIC != room <= low + reach:  # beyond the end: in code that a condition keeps from running
+            if (
+                low is not None and DYNAMIC != room <= low + reach
+            ):  # beyond the end: in code that a condition keeps from running
                 known[axis] = None
         settled = [offset if low is None else low for offset, low in zip(offsets, known, strict=True)]
         if settled != offsets and takes_any_layout(view, strides=False):
@@ -179,7 +183,8 @@ def _single(offset: Bound) -> int | None:
 def sink_transposes(function: ir.Operation) -> None:
     """A subview of a transposed buffer → the transpose of a subview: the transposes end up next to the accesses.
 
-    There they cancel each other before an access is folded into the other views: a wide access needs unit stride throughout.
+    There they cancel each other before an access is folded into the other views: a wide access needs unit stride
+    throughout.
     """
     for view in operations(function, "memref.subview"):
         turned = made_by(view.operands[0], "memref.transpose")
@@ -196,8 +201,8 @@ def sink_transposes(function: ir.Operation) -> None:
 
 
 def fold_transposes(function: ir.Operation) -> bool:
-    """Loads and stores through a transpose, the one view that upstream does not fold → permuted subscripts. False where there was
-    none."""
+    """Loads and stores through a transpose, the one view that upstream does not fold → permuted subscripts. False where
+    there was none."""
     folded = False
     for access in operations(function, *_SUBSCRIPTED):
         for first in [effect.first for effect in accesses(access) or ()]:

@@ -1,9 +1,10 @@
-"""Accesses of n elements at a time: what is proven of an address, and reads under a mask as one guard (or none) and one wide load.
+"""Accesses of n elements at a time: what is proven of an address, and reads under a mask as one guard (or none) and one
+wide load.
 
-The body of an op reads `image[i, j]` where `i < rows and j < columns`, and takes something else outside. Along the op's last
-dimension the subscript goes up by one; if `columns` and each row's first element are multiples of n, the mask says the same of n
-elements that begin at a multiple of n, and their load is aligned. An index that is taken apart (k → kh, kw, c) goes up by one in
-its last digit alone, where n divides that digit's size.
+The body of an op reads `image[i, j]` where `i < rows and j < columns`, and takes something else outside. Along the op's
+last dimension the subscript goes up by one; if `columns` and each row's first element are multiples of n, the mask says
+the same of n elements that begin at a multiple of n, and their load is aligned. An index that is taken apart (k → kh,
+kw, c) goes up by one in its last digit alone, where n divides that digit's size.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
 
 
 def _stride_multiples(memref: ir.Value) -> list[int]:
-    """What each stride is known to be a multiple of: itself where it is static, else what the sizes that make it up are multiples
-    of; 1 where nothing is known."""
+    """What each stride is known to be a multiple of: itself where it is static, else what the sizes that make it up are
+    multiples of; 1 where nothing is known."""
     strides, view = strided(memref.type)[0], producer(memref)
     source = [1] * len(strides)
     if DYNAMIC in strides and is_plain(memref.type):
@@ -59,8 +60,9 @@ def _stride_multiples(memref: ir.Value) -> list[int]:
 
 
 def _is_whole(memref: ir.Value, axis: int, lanes: int) -> bool:
-    """Whether `lanes` neighbours along an axis (of unit stride) of a view lie along the last axis of what is left once the views
-    are folded. A column of one element per row has unit stride, too; but an access of several elements would leave its row."""
+    """Whether `lanes` neighbours along an axis (of unit stride) of a view lie along the last axis of what is left once
+    the views are folded. A column of one element per row has unit stride, too; but an access of several elements would
+    leave its row."""
     view = producer(memref)
     if view is None or view.name not in _FOLDED or becomes_a_cast(view):
         return axis == ir.MemRefType(memref.type).rank - 1
@@ -105,8 +107,9 @@ def offset_divisible(memref: ir.Value, lanes: int) -> bool:
 
 @record
 class MaskedLoad:
-    """A read in an op's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm, `before` the ops
-    that both are made of; `takes`: the body's arguments that these take, which are the same for all neighbours."""
+    """A read in an op's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm,
+    `before` the ops that both are made of; `takes`: the body's arguments that these take, which are the same for all
+    neighbours."""
 
     choice: ir.Operation | None
     load: ir.Operation
@@ -119,7 +122,8 @@ class MaskedLoad:
         return (self.choice or self.load).results[0]
 
     def emit(self, at: Sequence[ir.Value], lanes: int, known: Mapping[ir.Value, ir.Value]) -> ir.Value:
-        """The elements from `at` on, as a vector; emitted at the ambient insertion point. `known`: what the read takes."""
+        """The elements from `at` on, as a vector; emitted at the ambient insertion point. `known`: what the read
+        takes."""
         kind = ir.VectorType.get([lanes], self.load.results[0].type)
         copies = dict(known)
         for op in self.before:
@@ -137,20 +141,24 @@ class MaskedLoad:
                 scf.YieldOp([self._arm(arm.blocks[0], copies, kind)])
         return made.results[0]
 
-    def pieces(self, each: Sequence[Sequence[ir.Value]], most: int, known: Mapping[ir.Value, ir.Value]) -> list[ir.Value]:
+    def pieces(
+        self, each: Sequence[Sequence[ir.Value]], most: int, known: Mapping[ir.Value, ir.Value]
+    ) -> list[ir.Value]:
         """The elements from each of these indices on, in vectors of at most so many."""
         n = min(len(each), most)
         return [self.emit(at, n, known) for at in each[::n]]
 
     def source(self, at: Sequence[ir.Value]) -> tuple[ir.Value, list[ir.Value], ir.Value | None]:
-        """The buffer and the subscripts of the element of `at`, and whether it is loaded; emitted at the insertion point."""
+        """The buffer and the subscripts of the element of `at`, and whether it is loaded; emitted at the insertion
+        point."""
         copies = self.values(at)
         image, *subscripts = [copies.get(v, v) for v in self.load.operands]
         mask = None if self.choice is None else self.choice.operands[0]
         return image, subscripts, None if mask is None else copies.get(mask, mask)
 
     def values(self, at: Sequence[ir.Value]) -> dict[ir.Value, ir.Value]:
-        """What all that the load and its mask are made of is for the element of `at`; emitted at the insertion point."""
+        """What all that the load and its mask are made of is for the element of `at`; emitted at the insertion
+        point."""
         copies: dict[ir.Value, ir.Value] = {}
         for op in (*self.before, *(ops_of(self.load.block) if self.choice is not None else ())):
             if op == self.load:
@@ -180,8 +188,8 @@ class MaskedLoad:
 
 
 def masked_loads(block: ir.Block, last_dimension: int, lanes: int, same: Set[ir.Value]) -> list[MaskedLoad]:
-    """The reads in a structured op's body of which `lanes` elements can be loaded at once. `same`: the body's arguments that are
-    the same for all neighbours, such as the row that is looked up in a table."""
+    """The reads in a structured op's body of which `lanes` elements can be loaded at once. `same`: the body's arguments
+    that are the same for all neighbours, such as the row that is looked up in a table."""
     last = tuple(
         op.results[0]
         for op in operations(block.owner.operation, "linalg.index")
@@ -214,8 +222,8 @@ def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours, given: Set[i
 def _made_of(
     block: ir.Block, ops: Sequence[ir.Operation], at: Neighbours, given: Set[ir.Value]
 ) -> tuple[tuple[ir.Operation, ...], tuple[ir.Value, ...]] | None:
-    """The ops of the body whose results these ops take, in their order, and the arguments; None where neighbours have others of
-    these, or one of the ops reads memory for each of them."""
+    """The ops of the body whose results these ops take, in their order, and the arguments; None where neighbours have
+    others of these, or one of the ops reads memory for each of them."""
     needed: set[ir.Operation] = set()
     taken: dict[ir.Value, None] = {}
     waiting = [value for op in ops for value in op.operands]
@@ -238,7 +246,9 @@ def _made_of(
 def _same(op: ir.Operation, at: Neighbours) -> bool:
     """Whether a load, or a choice between two, is the same for all neighbours."""
     inside = list(operations(op))
-    plain = all(one.name != "linalg.index" and (not one.regions or (one == op and op.name == "scf.if")) for one in inside)
+    plain = all(
+        one.name != "linalg.index" and (not one.regions or (one == op and op.name == "scf.if")) for one in inside
+    )
     return plain and at.lanes > 1 and not any(at.varies(operand) for one in inside for operand in one.operands)
 
 

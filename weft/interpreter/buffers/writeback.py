@@ -296,7 +296,8 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
         if count is None:
             raise fail(
                 "W0357",
-                f"which part of its temporary {describe(copy)} is to copy is not to be seen, and how many threads could share it "
+                f"which part of its temporary {describe(copy)} is to copy is not to be seen, and how many threads"
+                f" could share it "
                 f"is known only at run time: `{owner}`",
                 "give the map a count; tiles that divide the result need no copy",
             )

@@ -1,8 +1,9 @@
 """Carve what a statement touches out of a module in sections, and put back what it made of it.
 
-The part is a module of its own: the function with the touched sections, and one op of unknown effects (`GAP`) for each stretch
-of others between them. It makes the values that come from there and uses those that are used there, so that what is right in the
-part is right in the whole.
+The part is a module of its own: the function with the touched sections, and one op of unknown effects (`GAP`) for each
+    stretch
+of others between them. It makes the values that come from there and uses those that are used there, so that what is
+right in the part is right in the whole.
 
     sections   a  b  c  d  e  f        `d` is touched, which uses what `a` and `c` make; `f` uses what `d` makes
     part       gap  c  d  gap          … where `c` is a view that `d` reads through
@@ -28,7 +29,8 @@ from .sections import HOLDER, Body, Edit, Section, close
 
 @record
 class Stretch:
-    """Sections side by side outside the part: from … to, and the numbers of the values that they make for it and use of it."""
+    """Sections side by side outside the part: from … to, and the numbers of the values that they make for it and use of
+    it."""
 
     start: int
     stop: int
@@ -48,7 +50,8 @@ class Focus:
     ends: tuple[int, ...]
     """The numbers of the operands of the function's last op."""
     touched: frozenset[str] = frozenset()
-    """The tags in the sections that the part is about; all the others are what these read, and who goes on with what they make."""
+    """The tags in the sections that the part is about; all the others are what these read, and who goes on with what
+    they make."""
 
     @property
     def body(self) -> Body:
@@ -57,7 +60,9 @@ class Focus:
     def covers(self, tags: Sequence[str]) -> bool:
         """Whether the ops with these tags are what the part is about, or what has become of that."""
         bodies = self.version.content.bodies
-        return all(tag in self.touched or not any(tag in body.tagged for body in bodies) for tag in tags) and bool(self.touched)
+        return all(tag in self.touched or not any(tag in body.tagged for body in bodies) for tag in tags) and bool(
+            self.touched
+        )
 
     def again(self) -> Focus:
         """The same part as it is now, to be rewritten further."""
@@ -89,8 +94,9 @@ class Focus:
 
     @cached_property
     def _rewritten(self) -> tuple[list[ir.Operation], list[ir.Operation], list[ir.Operation], dict[int, ir.Value]]:
-        """The ops of the part's function without its last, the gaps among them, what has come to stand beside the function, and the
-        values that stand for those that are used outside the part, by number. Raises NotLocalError as `check` does."""
+        """The ops of the part's function without its last, the gaps among them, what has come to stand beside the
+        function, and the values that stand for those that are used outside the part, by number. Raises NotLocalError as
+        `check` does."""
         body, there = self.body, self.version.content.symbols
         name = body.attributes["sym_name"]
         tops = ops_of(self.module.body)
@@ -134,8 +140,8 @@ class Focus:
 
 
 def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
-    """The part around the ops with these tags, or (None) around all mapped ops. None where they are not all in one function in
-    sections, or refer to what stands elsewhere."""
+    """The part around the ops with these tags, or (None) around all mapped ops. None where they are not all in one
+    function in sections, or refer to what stands elsewhere."""
     found: dict[int, set[Section]] = {}
     for number, item in enumerate(version.content.items):
         if isinstance(item, Body):
@@ -180,8 +186,8 @@ _GONE_THROUGH = ("tensor.", "bufferization.")
 
 
 def _with_what_is_read(body: Body, touched: set[Section]) -> tuple[tuple[int, ...], set[int]]:
-    """The places of these sections, of what their values go through, and of what they read through, up to the nearest structured
-    ops; and the values of the part behind which there is more that could be looked at."""
+    """The places of these sections, of what their values go through, and of what they read through, up to the nearest
+    structured ops; and the values of the part behind which there is more that could be looked at."""
     makers = body.makers
     chosen, open_ = set(touched), list(touched)
     while open_:
@@ -295,8 +301,8 @@ MOST_LAUNCHES = 16
 
 
 def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
-    """State on a gap what the launches in its stretch leave in each buffer, its operands, then its results, the last one first. Of
-    what is not launched yet, the op that writes the buffer; null where anything else uses it."""
+    """State on a gap what the launches in its stretch leave in each buffer, its operands, then its results, the last
+    one first. Of what is not launched yet, the op that writes the buffer; null where anything else uses it."""
     found: list[list[str | tuple[str, int] | None]] = []
     for number in (*stretch.uses, *stretch.makes):
         left: list[str | tuple[str, int] | None] = []
@@ -315,8 +321,8 @@ def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
 
 
 class Version:
-    """The module between two statements, never changed: whole, or in sections, or a part that a statement has rewritten, which is
-    put back when somebody looks at more than that.
+    """The module between two statements, never changed: whole, or in sections, or a part that a statement has
+    rewritten, which is put back when somebody looks at more than that.
 
     Args:
         untidy: nobody has removed common subexpressions yet, as each statement does: the next one needs the whole.
@@ -344,8 +350,8 @@ class Version:
         return self._sections
 
     def parts(self, tags: Sequence[str] | None) -> Iterator[Focus]:
-        """The parts of a large module around the ops with these tags, or around all mapped ops: the one that the statement before
-        has worked on if they are in that, and one that is carved out anew."""
+        """The parts of a large module around the ops with these tags, or around all mapped ops: the one that the
+        statement before has worked on if they are in that, and one that is carved out anew."""
         if self._part is not None and tags and self._part.covers(tags):
             yield self._part.again()
         focus = None if self.sections is None else carve(self.sections, tags)

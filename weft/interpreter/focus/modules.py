@@ -1,7 +1,8 @@
 """A module as a value: what stands at its top, and each function as a sequence of sections.
 
-Versions of a module have one content, which stands as it is in one of them. Another version knows how it differs from one that is
-nearer to that, and changes the content when it is asked for it: a version costs what it changed, in time and in memory.
+Versions of a module have one content, which stands as it is in one of them. Another version knows how it differs from
+one that is nearer to that, and changes the content when it is asked for it: a version costs what it changed, in time
+and in memory.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def numbered(base: str, n: int) -> str:
 
 @record
 class Taken:
-    """Names that are taken: of what stands at the top of the module, of the kernels in it, and of what a function allocates."""
+    """Names that are taken: of what stands at the top of the module, of the kernels in it, and of what a function
+    allocates."""
 
     tops: Names = field(default_factory=Names)
     kernels: Names = field(default_factory=Names)
@@ -62,7 +64,8 @@ class Taken:
 
 @record
 class ContentChange:
-    """How a version differs from another: edits of one of its functions, and what stands at its top or no longer does."""
+    """How a version differs from another: edits of one of its functions, and what stands at its top or no longer
+    does."""
 
     item: int
     edits: Sequence[Edit]
@@ -130,7 +133,8 @@ def _names(items: Sequence[ir.Operation | Body]) -> tuple[list[str], list[str]]:
 
 
 class Sectioned:
-    """A version of a module: its attributes (on a module that is empty), the first number no value has, and the content."""
+    """A version of a module: its attributes (on a module that is empty), the first number no value has, and the
+    content."""
 
     def __init__(self, shell: ir.Module, numbers: int, content: Content | None) -> None:
         self.shell, self.numbers = shell, numbers
@@ -179,7 +183,9 @@ class Sectioned:
             else:
                 module.body.append(item.clone())
         before = -1
-        while (count := sum(len(body_of(op.operation).operations) for op in module.body.operations if _is_plain(op))) != before:
+        while (
+            count := sum(len(body_of(op.operation).operations) for op in module.body.operations if _is_plain(op))
+        ) != before:
             run_passes(module, "cse")  # of a chain of dead ops it takes the last
             before = count
         return module

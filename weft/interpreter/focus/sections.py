@@ -1,6 +1,6 @@
-"""A function in sections, each of them one op of its body, closed: held by itself, with an argument for each value that it uses,
-and never changed. Values have numbers, the same in all versions of the module. The function is changed in place, by edits, each of
-which knows what takes it back.
+"""A function in sections, each of them one op of its body, closed: held by itself, with an argument for each value that
+it uses, and never changed. Values have numbers, the same in all versions of the module. The function is changed in
+place, by edits, each of which knows what takes it back.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class Section:
     @cached_property
     def buffers(self) -> frozenset[str]:
         """What the buffers are called that it allocates."""
-        return frozenset(name for op in operations(self.holder, *ALLOCATIONS) if (name := name_of(op.results[0])) is not None)
+        return frozenset(
+            name for op in operations(self.holder, *ALLOCATIONS) if (name := name_of(op.results[0])) is not None
+        )
 
     def types(self, wanted: Callable[[int], bool]) -> Iterator[tuple[int, ir.Type]]:
         """The numbers and types of what it uses, of those values that are wanted."""
@@ -153,9 +155,9 @@ _APART = 1 << 48
 
 
 class Body:
-    """A function: itself without the ops in its body, the number of its first argument, and what stands in the body. The last of
-    its sections ends it. Nobody has to search the sections, and no edit costs more where there are more of them: each has a label,
-    in the order of their places, and labels stay where places move."""
+    """A function: itself without the ops in its body, the number of its first argument, and what stands in the body.
+    The last of its sections ends it. Nobody has to search the sections, and no edit costs more where there are more of
+    them: each has a label, in the order of their places, and labels stay where places move."""
 
     def __init__(self, husk: ir.Operation, first: int, arguments: int, sections: Sequence[Section]) -> None:
         self.husk, self.first, self.arguments = husk, first, arguments
@@ -176,7 +178,8 @@ class Body:
             self._enter(section)
 
     def edit(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Make the edits, whose places (in order) are those before the first of them. Returns the edits that take them back."""
+        """Make the edits, whose places (in order) are those before the first of them. Returns the edits that take them
+        back."""
         back: list[Edit] = []
         moved, room = 0, True
         for before, until, new in edits:
@@ -200,7 +203,8 @@ class Body:
         return back
 
     def _between(self, start: int, stop: int, count: int) -> list[int] | None:
-        """Labels for as many sections in place of those from … to; None where there is no room between their neighbours'."""
+        """Labels for as many sections in place of those from … to; None where there is no room between their
+        neighbours'."""
         low = self._labels[start - 1] if start else self._labels[stop] - (count + 1) * _APART
         high = self._labels[stop] if stop < len(self._labels) else low + (count + 1) * _APART
         step = (high - low) // (count + 1)

@@ -1,6 +1,7 @@
 """Ops that a device does, made anew with a token in and a token out; and loops and branches that hand one on.
 
-A loop carries one token: all that an iteration launches waits for the iteration before it, and whoever needs the loop for its
+A loop carries one token: all that an iteration launches waits for the iteration before it, and whoever needs the loop
+    for its
 result. Both arms of a branch start from one token and yield one.
 """
 
@@ -29,8 +30,8 @@ def may_be_async(op: ir.Operation) -> bool:
 
 
 def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:
-    """A copy of `op` in front of it that waits for `dependency`; its last result is its token. All else that `op` gave is
-    taken from the copy from now on. A `memref.copy` becomes the `gpu.memcpy` that it is on a device."""
+    """A copy of `op` in front of it that waits for `dependency`; its last result is its token. All else that `op` gave
+    is taken from the copy from now on. A `memref.copy` becomes the `gpu.memcpy` that it is on a device."""
     given = attributes(op)
     operands = [v for v in op.operands if not is_token(v)]
     name = op.name

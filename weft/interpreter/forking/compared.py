@@ -1,4 +1,5 @@
-"""Two operations on one buffer, compared by the elements that they touch: kernels that get a buffer whole and walk a part of it."""
+"""Two operations on one buffer, compared by the elements that they touch: kernels that get a buffer whole and walk a
+part of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Which earlier operations must be done before one may start: read after write, write after read, write after write.
 
-Operations are numbered in program order; sets of them are the bits of an integer. Each window of a buffer knows who has read
-and who has changed it. Whom an operation has to wait for is looked at from the last one on, without all that this one waits for.
+Operations are numbered in program order; sets of them are the bits of an integer. Each window of a buffer knows who has
+read and who has changed it. Whom an operation has to wait for is looked at from the last one on, without all that this
+one waits for.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class _Windows:
         return self.overlapping[window]
 
     def _near(self, window: Window) -> Iterator[Window]:
-        """Those whose extents may meet: a few, where the windows are tiles. Other cells of the same grid are disjoint."""
+        """Those whose extents may meet: a few, where the windows are tiles. Other cells of the same grid are
+        disjoint."""
         yield from self.wide
         extent = window.extent
         for grid, starts in self.starts.items():
@@ -126,7 +128,9 @@ class Dependences:
                 for touched in windows.of(window):
                     known |= touched.before(changes=effect.changes)
             if self.may_alias(effect.buffer):
-                assumed |= self._outside.before(changes=effect.changes) & ~self._alone[effect.buffer].before(changes=effect.changes)
+                assumed |= self._outside.before(changes=effect.changes) & ~self._alone[effect.buffer].before(
+                    changes=effect.changes
+                )
         apart = partial(self._independent, op, effects)
         needed = self.reduced((known | assumed) & ~done, lambda other: not assumed >> other & 1 and apart(other))
         self.assumed.update(self._pair(op, effects) for op in needed if not known >> op & 1)
@@ -149,8 +153,12 @@ class Dependences:
         earlier, before = self._effects.get(number, (None, ()))
         if earlier is None or op is None:
             return False
-        pairs = ((a, b) for a, b in product(before, effects) if (a.changes or b.changes) and not a.buffer.distinct(b.buffer))
-        return all(a.buffer == b.buffer and (a.window.disjoint(b.window) or self.apart(earlier, a, op, b)) for a, b in pairs)
+        pairs = (
+            (a, b) for a, b in product(before, effects) if (a.changes or b.changes) and not a.buffer.distinct(b.buffer)
+        )
+        return all(
+            a.buffer == b.buffer and (a.window.disjoint(b.window) or self.apart(earlier, a, op, b)) for a, b in pairs
+        )
 
     def closure(self, ops: Iterable[int]) -> int:
         """The operations and all that they wait for, as bits."""

@@ -1,8 +1,10 @@
 """`async-fork`: the tokens of a host function, built anew from what its operations do to memory.
 
-The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join `gpu.wait async [%a, %b]`, no
+The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join `gpu.wait async [%a, %b]`,
+    no
 operation has more than one dependency, a token that is used once more goes through `gpu.wait async [%t]` first (review
-004: forks are explicit), and one blocking `gpu.wait` ends the function. A loop or branch in which the host needs nothing of
+004: forks are explicit), and one blocking `gpu.wait` ends the function. A loop or branch in which the host needs
+    nothing of
 what the device does hands one token on (`carrying.py`); in front of and at the end of any other the host waits.
 """
 
@@ -52,15 +54,16 @@ class Forked:
     distinct: list[str] = field(default_factory=list)
     """Arguments that were stated to overlap nothing else."""
     uncompared: int = 0
-    """Pairs of operations on one buffer that were ordered without a comparison of what they touch: there were too many."""
+    """Pairs of operations on one buffer that were ordered without a comparison of what they touch: there were too
+    many."""
 
 
 def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forked:
     """Rebuild the tokens of every host function that launches.
 
     Args:
-        noalias: arguments that overlap no other, by name; empty: all of them. They get `llvm.noalias`. None: any two arguments of
-            a function may overlap, unless they say otherwise.
+        noalias: arguments that overlap no other, by name; empty: all of them. They get `llvm.noalias`. None: any two
+            arguments of a function may overlap, unless they say otherwise.
 
     Raises:
         WeftError: W0430 … W0435; the module is then as it was.
@@ -90,7 +93,9 @@ def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forke
     return forked
 
 
-def _read(module: ir.Module, functions: Sequence[ir.Operation], effects: Effects, distinct: set[ir.Value]) -> list[_Block]:
+def _read(
+    module: ir.Module, functions: Sequence[ir.Operation], effects: Effects, distinct: set[ir.Value]
+) -> list[_Block]:
     aliasing, compared = Aliasing(module, distinct), Compared(module, effects)
     return [_Block(function.regions[0].blocks[0], effects, aliasing, compared) for function in functions]
 
@@ -110,33 +115,29 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
             raise refuse("W0433", "this gpu.launch is not outlined", op,
                            hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip
         if takes_a_stream(op):
-            raise refuse(
-                "W0431", "this launch runs on a stream of the caller's", op, hint="launch without `<%stream>`"
-            )
+            raise refuse("W0431", "this launch runs on a stream of the caller's", op, hint="launch without `<%stream>`")
     for op in mlir.operations(function):
         if any(len(region.blocks) > 1 for region in op.regions):
-            raise refuse(
-                "W0433", f"{describe(op)} has several blocks", op, hint="write branches as scf.if and scf.for"
-            )
+            raise refuse("W0433", f"{describe(op)} has several blocks", op, hint="write branches as scf.if and scf.for")
         if op.name in HAND_ON:
             continue
         if any(is_token(v) for r in op.regions for b in r.blocks for v in b.arguments):
-            raise refuse(
-                "W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: gpu.wait [%t]"
-            )
+            raise refuse("W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: gpu.wait [%t]")
         if op.name not in DEVICE and op.name != "gpu.wait" and any(is_token(v) for v in (*op.operands, *op.results)):
             raise refuse("W0431", f"{op.name} hands a token on", op, hint="wait for it here: gpu.wait [%t]")
     unseen = effects.unseen(function)
     if unseen is not None:
         through = effects.launches_on_pointers(unseen) or goes_through_pointers(unseen)
-        raise refuse("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be seen", unseen,
+        raise refuse("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be"
+                              f" seen", unseen,
                        hint="use memrefs instead of `!llvm.ptr`: which memory a pointer means is not known" if through
                        else "give the function a body, or bring the kernel into the module")  # fmt: skip
 
 
 @record(eq=False)
 class _Item:
-    """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host does.
+    """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host
+    does.
 
     `inner`: what stands in it, where it is a loop or a branch.
     """
@@ -169,7 +170,7 @@ class _Block:
         for op in operations:
             self._read(op)
 
-    # ---- reading ------------------------------------------------------------------------------------------------------
+    # ---- reading -----------------------------------------------------------------------------------------------------
 
     def _read(self, op: ir.Operation) -> None:
         if op.name == "gpu.wait":
@@ -194,7 +195,9 @@ class _Block:
             self.final = self.dependences.reduced(everything & ~self.done)
         else:
             needed = self.dependences.needed(found, self.done) if found else ()
-            inner = tuple(self._inner(r, carries=False) for r in op.regions if len(r.blocks)) if op.name in IN_ORDER else ()
+            inner = (
+                tuple(self._inner(r, carries=False) for r in op.regions if len(r.blocks)) if op.name in IN_ORDER else ()
+            )
             self.done |= self.dependences.closure(needed)
             if needed or inner:
                 self.items.append(_Item(op, waits=needed, inner=inner))
@@ -202,7 +205,7 @@ class _Block:
     def _inner(self, region: ir.Region, carries: bool) -> _Block:
         return _Block(region.blocks[0], self.effects, self.aliasing, self.compared, carries=carries)
 
-    # ---- rebuilding ---------------------------------------------------------------------------------------------------
+    # ---- rebuilding --------------------------------------------------------------------------------------------------
 
     def rebuild(self, forked: Forked, entry: ir.Value | None = None) -> None:
         """`entry`: the token that the block takes, if it carries one."""

@@ -1,7 +1,8 @@
-"""An instruction is a record: what it accesses, which threads execute it together, what it orders, since which chip there is one.
+"""An instruction is a record: what it accesses, which threads execute it together, what it orders, since which chip
+there is one.
 
-Each module of `lanes`, `ampere/` and `hopper/` registers its records, and `queries` has the sets that readers ask for. An op of a
-GPU's dialect without a record is unknown: it may do anything, and is refused.
+Each module of `lanes`, `ampere/` and `hopper/` registers its records, and `queries` has the sets that readers ask for.
+An op of a GPU's dialect without a record is unknown: it may do anything, and is refused.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ DIALECTS = ("nvgpu", "nvvm", "rocdl", "amdgpu")
 
 @record
 class Rule:
-    """An access by the position of its memref among the operands (of an allocation: among the results), and of what is stored
-    there, if the op stores."""
+    """An access by the position of its memref among the operands (of an allocation: among the results), and of what is
+    stored there, if the op stores."""
 
     kind: Kind
     operand: int
@@ -42,15 +43,17 @@ class MemoryEffect:
 
     Args:
         kind: `atomic` reads and writes at once, and does not conflict with its like.
-        value: the memref, or the tensor map or the descriptor of a matrix, which stands for the memory that it was made of.
-        footprint: `element`: at the indices behind the memref (mapped by the attribute `map`, if there is one), and as many
-            elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `matrix`: rows from there on, by the
-            lanes of a warp together (`fragments.warp_matrix`); `whole`: all of it; `anywhere`: some elements of it.
+        value: the memref, or the tensor map or the descriptor of a matrix, which stands for the memory that it was made
+            of.
+        footprint: `element`: at the indices behind the memref (mapped by the attribute `map`, if there is one), and as
+            many elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `matrix`: rows from
+            there on, by the lanes of a warp together (`fragments.warp_matrix`); `whole`: all of it; `anywhere`: some
+            elements of it.
         first: the position of the first index among the operands.
         moved: the type of what is read or written, a vector or an element.
         certain: every element of the footprint is accessed (no mask).
-        update: of an atomic access whose old value is unused: what it does, in a word. In which order equal ones are made is
-            open to none.
+        update: of an atomic access whose old value is unused: what it does, in a word. In which order equal ones are
+            made is open to none.
     """
 
     kind: Kind
@@ -86,11 +89,12 @@ class Instruction:
         takes: the threads that execute it together, or none of them.
         agent: the asynchronous work that it starts, or commits and waits for: it continues while its threads do.
         orders: how it orders accesses of others; an op with an order has a place among other ops.
-        accesses: by position, or a function of the op (None: not known); empty: it touches no memory that a memref shows.
+        accesses: by position, or a function of the op (None: not known); empty: it touches no memory that a memref
+            shows.
         shows: its result is the memory of its first operand, or stands for it, and how (`memory/views.VIEWS`).
-        text: what it is in CUDA C++, the call of a device function: of operands and numbers that the op has, in braces by their
-            names, of `barrier`, the address of the memory barrier that it is about, and of words that it says, as `_read`. Empty:
-            that depends on more than the op's operands.
+        text: what it is in CUDA C++, the call of a device function: of operands and numbers that the op has, in braces
+            by their names, of `barrier`, the address of the memory barrier that it is about, and of words that it says,
+            as `_read`. Empty: that depends on more than the op's operands.
     """
 
     op: str

@@ -1,4 +1,5 @@
-"""What the lanes of a warp do together: barriers, shuffles, reductions, and what tensor cores take (`ampere/fragments.py`)."""
+"""What the lanes of a warp do together: barriers, shuffles, reductions, and what tensor cores take
+(`ampere/fragments.py`)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from .instructions import Instruction, known
 from .limits import WARP
 
 SHUFFLE = known(Instruction(
-    "gpu.shuffle", "the value of another of the 32 lanes of a warp, all of which reach the same one; lanes are in groups of "
+    "gpu.shuffle", "the value of another of the 32 lanes of a warp, all of which reach the same one; lanes are in"
+                   " groups of "
     "`width`, and one that asks outside of its own gets `valid` false, and nothing", takes="warp",
 ))  # fmt: skip
 SUBGROUP_REDUCE = known(Instruction("gpu.subgroup_reduce", takes="warp"))
@@ -17,15 +19,18 @@ for _name in ("nvgpu.extf", "nvgpu.rcp", "nvgpu.truncf"):
     known(Instruction(_name))
 
 BARRIER = known(Instruction(
-    "gpu.barrier", "all threads of a block reach the same one; orders what they did to global and shared memory", takes="block",
+    "gpu.barrier", "all threads of a block reach the same one; orders what they did to global and shared"
+                   " memory", takes="block",
     orders="meet",
 ))  # fmt: skip
 NUMBERED_BARRIER = known(Instruction(
-    "nvvm.barrier", "one of 16 barriers of the block, by its number, where as many threads meet as it says", takes="group",
+    "nvvm.barrier", "one of 16 barriers of the block, by its number, where as many threads meet as it"
+                    " says", takes="group",
     orders="meet",
 ))  # fmt: skip
 WARP_BARRIER = known(Instruction(
-    "nvvm.bar.warp.sync", "a barrier of a warp: all 32 lanes reach the same one, with a mask of all of them; orders what they did "
+    "nvvm.bar.warp.sync", "a barrier of a warp: all 32 lanes reach the same one, with a mask of all of them; orders"
+                          " what they did "
     "to global and shared memory", takes="warp", orders="meet",
 ))  # fmt: skip
 BARRIERS = (BARRIER, WARP_BARRIER, NUMBERED_BARRIER)

@@ -1,5 +1,5 @@
-"""What GPUs give: the sizes of a launch, threads in a warp, registers, shared memory for a block, as much as a text can declare and
-as a chip has, and tensor maps.
+"""What GPUs give: the sizes of a launch, threads in a warp, registers, shared memory for a block, as much as a text can
+declare and as a chip has, and tensor maps.
 No MLIR is needed here."""
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from ...dsl.records import record
 
 THREADS = 1024
 BLOCK, GRID = (THREADS, 1024, 64), (2**31 - 1, 65535, 65535)
-"""Threads of a block; threads of a block and blocks of a grid along x, y, z. Source: CUDA C++ Programming Guide, compute
-capabilities."""
+"""Threads of a block; threads of a block and blocks of a grid along x, y, z. Source: CUDA C++ Programming Guide,
+compute capabilities."""
 
 
 def is_folded(grid: tuple[int, int, int]) -> bool:
-    """Whether there are more blocks along y or z than hardware numbers there: then it numbers all of them along x, x fastest."""
+    """Whether there are more blocks along y or z than hardware numbers there: then it numbers all of them along x, x
+    fastest."""
     return grid[1] > GRID[1] or grid[2] > GRID[2]
 
 
 def launched(grid: tuple[int, int, int]) -> tuple[int, int, int]:
-    """The grid that hardware is given for this one, by a text that knows of it. No number of a grid that is folded is too large
-    where its product is not."""
+    """The grid that hardware is given for this one, by a text that knows of it. No number of a grid that is folded is
+    too large where its product is not."""
     return (prod(grid), 1, 1) if is_folded(grid) else grid
 
 
@@ -43,7 +44,8 @@ def too_many(grid: tuple[int, int, int]) -> str | None:
 
 @record
 class Chip:
-    """What chips of a compute capability have. CUDA C++ Programming Guide, technical specifications per compute capability.
+    """What chips of a compute capability have. CUDA C++ Programming Guide, technical specifications per compute
+    capability.
 
     Args:
         name: the capability: `sm_90`.
@@ -63,7 +65,8 @@ CHIPS = {
 }
 
 (WARP,) = {chip.warp for chip in CHIPS.values()}
-"""Threads of a warp on each of them: a schedule is for all. With a chip of another width the launch's geometry has to say which."""
+"""Threads of a warp on each of them: a schedule is for all. With a chip of another width the launch's geometry has to
+say which."""
 
 GROUP_WARPS = 4
 """Warps in a warp group."""
@@ -84,15 +87,18 @@ REGISTERS_STEP = 8
 
 
 def registers_at_start(threads: int, asked: int, cap: int | None = None) -> int:
-    """Registers of each thread of a block one of whose threads asks for so many later: as many as there are for all of them, where
-    it has the multiprocessor to itself, or so many that several blocks have theirs (`cap`, one of `registers_of_blocks`). Together
-    they are the block's, and no more come (PTX ISA, "setmaxnreg")."""
+    """Registers of each thread of a block one of whose threads asks for so many later: as many as there are for all of
+    them, where it has the multiprocessor to itself, or so many that several blocks have theirs (`cap`, one of
+    `registers_of_blocks`). Together they are the block's, and no more come (PTX ISA, "setmaxnreg")."""
     return min(asked, registers_of_blocks(threads)[0] if cap is None else cap)
 
 
 def registers_of_blocks(threads: int) -> list[int]:
-    """How many registers each thread has where a multiprocessor has one block of so many, two, …; what a compiler gives it then."""
-    all_of_them = (ALL_REGISTERS // (threads * blocks) // REGISTERS_STEP * REGISTERS_STEP for blocks in range(1, MOST_OF_SM + 1))
+    """How many registers each thread has where a multiprocessor has one block of so many, two, …; what a compiler gives
+    it then."""
+    all_of_them = (
+        ALL_REGISTERS // (threads * blocks) // REGISTERS_STEP * REGISTERS_STEP for blocks in range(1, MOST_OF_SM + 1)
+    )
     return [count for count in all_of_them if count >= FEWEST_REGISTERS]
 
 
@@ -118,15 +124,15 @@ MASK_BITS = 16
 """Blocks of a cluster that the mask of a load may name, a bit each."""
 
 MOST_BOX, MOST_RANK, PIECE = 256, 5, 16
-"""Of a tensor map: elements along a dimension of a box, and dimensions; bytes of which a tensor's beginning and its strides are
-multiples, and the rows of a box."""
+"""Of a tensor map: elements along a dimension of a box, and dimensions; bytes of which a tensor's beginning and its
+strides are multiples, and the rows of a box."""
 
 MOST_PIXELS, MOST_STEP = 1024, 8
 """Of a tensor map of pixels: how many a load takes, and how far apart they are along an axis."""
 
 CORNERS, OFFSETS = {3: 15, 4: 7, 5: 4}, {3: 16, 4: 8, 5: 5}
-"""By how many dimensions the tensor of such a map has: bits of a corner, beside its sign, and of an offset. Source: PTX ISA,
-"im2col mode"."""
+"""By how many dimensions the tensor of such a map has: bits of a corner, beside its sign, and of an offset. Source: PTX
+ISA, "im2col mode"."""
 
 
 @record

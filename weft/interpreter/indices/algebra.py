@@ -1,4 +1,5 @@
-"""Arithmetic on forms: the symbols of a kernel, and operations whose result is not a form of them and becomes a fresh symbol."""
+"""Arithmetic on forms: the symbols of a kernel, and operations whose result is not a form of them and becomes a fresh
+symbol."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ Sizes = tuple[int | None, int | None, int | None]
 
 @record
 class LaunchShape:
-    """Threads per block and blocks per grid, (x, y, z); None where the launch decides. Blocks per cluster are always known."""
+    """Threads per block and blocks per grid, (x, y, z); None where the launch decides. Blocks per cluster are always
+    known."""
 
     block: Sizes = (None, None, None)
     grid: Sizes = (None, None, None)
@@ -69,7 +71,9 @@ class LaunchShape:
 
 AXES = ("x", "y", "z")
 PRODUCT = "product"
-QUOTIENT, REMAINDER = (tuple(f"{part} {rounding}" for rounding in ("natural", "floor")) for part in ("quotient", "remainder"))
+QUOTIENT, REMAINDER = (
+    tuple(f"{part} {rounding}" for rounding in ("natural", "floor")) for part in ("quotient", "remainder")
+)
 """What makes numbers that are no forms of others (`MadeBy`); quotients that are rounded down, and what is left."""
 
 
@@ -77,7 +81,8 @@ QUOTIENT, REMAINDER = (tuple(f"{part} {rounding}" for rounding in ("natural", "f
 class MadeUp:
     """A number that is known by parts of it: two instances that agree on all parts of one of `ways` agree on `number`.
 
-    A quotient and a remainder make up what is divided; a loop over processors, `processor + count*i`, tells its processor.
+    A quotient and a remainder make up what is divided; a loop over processors, `processor + count*i`, tells its
+    processor.
     """
 
     number: Linear
@@ -113,7 +118,7 @@ class Algebra:
         self._divisions: dict[tuple[str, Linear, Linear], dict[str, Linear]] = {}
         self._numbers = itertools.count()
 
-    # ---- symbols ------------------------------------------------------------------------------------------------------
+    # ---- symbols -----------------------------------------------------------------------------------------------------
 
     def fresh(
         self,
@@ -171,9 +176,11 @@ class Algebra:
         return self._unread[what, operands]
 
     def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
-        """A part of `number` divided by `base`, which is not a constant. How it is rounded is the same for what is not negative.
+        """A part of `number` divided by `base`, which is not a constant. How it is rounded is the same for what is not
+        negative.
 
-        Of a base that is a multiple, `4*c`, the quotient is that of `number floordiv 4` and `c`: the same for four in a row.
+        Of a base that is a multiple, `4*c`, the quotient is that of `number floordiv 4` and `c`: the same for four in a
+        row.
         """
         natural = at_or_above(number, 0) and at_or_above(base, 0)
         rounding, shared = "natural" if natural else rounding, base.content
@@ -192,7 +199,8 @@ class Algebra:
         return made
 
     def divided(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
-        """A part of `number` divided by `base`, which may be a constant; how it is rounded matters only where one is negative."""
+        """A part of `number` divided by `base`, which may be a constant; how it is rounded matters only where one is
+        negative."""
         if not base.is_constant or base.constant <= 0 or not (rounding == "floor" or at_or_above(number, 0)):
             return self.part(part, rounding, number, base)
         return number.floordiv(base.constant) if part == "quotient" else number.modulo(base.constant)
@@ -200,7 +208,8 @@ class Algebra:
     def hardware(self, what: str, axis: str) -> Linear:
         """`thread_id x` and its kin; sizes that are known are constants.
 
-        Blocks whose numbers follow each other are in one cluster: of n blocks along an axis, `block_id` is n times the cluster's
+        Blocks whose numbers follow each other are in one cluster: of n blocks along an axis, `block_id` is n times the
+            cluster's
         number, and the block's in it.
         """
         together = self.shape.cluster["xyz".index(axis)]
@@ -263,7 +272,7 @@ class Algebra:
                     out.append(less(self.hardware(what, axis), self.hardware(size, axis)))
         return out
 
-    # ---- arithmetic ---------------------------------------------------------------------------------------------------
+    # ---- arithmetic --------------------------------------------------------------------------------------------------
 
     def product(self, a: Linear, b: Linear) -> Linear:
         """The product. That of an id and a number that the whole grid agrees on is a `Multiple`."""
@@ -292,6 +301,7 @@ class Algebra:
             return a
         if condition == FALSE:
             return b
+
         def formula(v: Linear) -> Formula:
             return either(both(condition, equal(v, a)), both(condition.negate(), equal(v, b)))
 
@@ -337,16 +347,18 @@ class Algebra:
 
         return self.defined(place.depends(), formula, min(values), max(values))
 
-    # ---- affine maps --------------------------------------------------------------------------------------------------
+    # ---- affine maps -------------------------------------------------------------------------------------------------
 
     def counter(self, low: Linear, highs: Iterable[Linear], step: Linear) -> tuple[Linear, Linear, list[Formula]]:
-        """A loop's counter, from 0; the variable; and what holds of it where the counter's range does not say it: it is below each
-        of `highs`."""
+        """A loop's counter, from 0; the variable; and what holds of it where the counter's range does not say it: it is
+        below each of `highs`."""
         trips = {high: trips_of(low, high, step) for high in highs}
         most = [n.bounds()[1] for n in trips.values() if n is not None]
         last = min((n for n in most if n is not None), default=None)
         counter = Linear.of(self.fresh("loop", NOTHING, 0, None if last is None else max(last - 1, 0)))
-        variable = low if last == 1 and all(n == Linear.of(1) for n in trips.values()) else low + self.product(counter, step)
+        variable = (
+            low if last == 1 and all(n == Linear.of(1) for n in trips.values()) else low + self.product(counter, step)
+        )
         told = [high for high, n in trips.items() if n is not None and n.is_constant and n.constant > 0]
         return counter, variable, [less(variable, high) for high in trips if high not in told]
 

@@ -247,8 +247,8 @@ def delinearise(index: Linear, extents: Sequence[Bound]) -> list[Linear]:
 def inside(index: Linear, bound: Bound) -> list[ir.Value]:
     """Conditions that together say `index < bound`, as few as are needed; none where it is known.
 
-    A bound `min(16, 100 - y)` of an index below 16 becomes `index + y < 100`: the comparison that the masked loads of the
-    same tile make, too, so that one serves both; and a bound `n ceildiv 16` becomes `index * 16 < n`.
+    A bound `min(16, 100 - y)` of an index below 16 becomes `index + y < 100`: the comparison that the masked loads of
+    the same tile make, too, so that one serves both; and a bound `n ceildiv 16` becomes `index * 16 < n`.
     """
     if isinstance(bound, int):
         return [] if _is_below(index, bound) else [less(index, bound)]

@@ -14,7 +14,8 @@ Size = int | ir.Value | None
 
 
 def digits_of(op: ir.Operation) -> list[tuple[ir.Value, Size]]:
-    """Its results, the most significant first, and how many values each of them has; None where nothing is known of the first."""
+    """Its results, the most significant first, and how many values each of them has; None where nothing is known of the
+    first."""
     outer = ir.IntegerAttr(op.attributes[OUTER]).value if OUTER in op.attributes else None
     basis = mixed(op, "static_basis")[0]
     return list(zip(op.results, [outer, *basis[len(basis) - len(op.results) + 1 :]], strict=True))

@@ -1,13 +1,15 @@
-"""Index arithmetic in the form in which a reader finds it again: the same sum is the same value, and stands as far out as it can.
+"""Index arithmetic in the form in which a reader finds it again: the same sum is the same value, and stands as far out
+as it can.
 
     by * 64 + k + ty + 1    →    row = by * 64 + ty   (once, above the loop)
                                  row + k              (in the loop)
                                  row + k + 1
 
-Each `affine.apply` becomes a chain: what is known outside the loops first, then what each loop adds, the constant last. Summands
-have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart), `x - x mod 4` is
-`x floordiv 4 * 4`. Neighbours then share all but their constants, and `cse` finds them. `canonicalize` would compose the chains
-again: it must not run after this.
+Each `affine.apply` becomes a chain: what is known outside the loops first, then what each loop adds, the constant last.
+    Summands
+have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart),
+`x - x mod 4` is `x floordiv 4 * 4`. Neighbours then share all but their constants, and `cse` finds them. `canonicalize`
+would compose the chains again: it must not run after this.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ def share_indices(function: ir.Operation) -> None:
 
 
 def guards(function: ir.Operation) -> list[ir.Operation]:
-    """The `if` that all threads of a block enter, or none, and behind which nothing is left to do: values that stood in front of it
-    would be kept in registers throughout. What has two arms is for warp groups of two roles."""
+    """The `if` that all threads of a block enter, or none, and behind which nothing is left to do: values that stood in
+    front of it would be kept in registers throughout. What has two arms is for warp groups of two roles."""
     last = [op.operation for op in function.regions[0].blocks[0].operations][-2:-1]
     plain = [op for op in last if isinstance(op.opview, scf.IfOp) and not len(op.regions[1].blocks)]
     return [op for op in plain if any(operations(op, "gpu.barrier", STAND_IN))]
@@ -100,7 +102,7 @@ class _Indices:
             op = op.parent.operation
         return found[::-1]
 
-    # ---- the terms of a form --------------------------------------------------------------------------------------------
+    # ---- the terms of a form -----------------------------------------------------------------------------------------
 
     def _values(self, term: Term, *, throughout: bool = False) -> set[Symbol]:
         """The values in a term.
@@ -172,7 +174,7 @@ class _Indices:
             self._warps[name] = self._of(made.result, THREAD)
         return self._warps[name]
 
-    # ---- writing it anew ------------------------------------------------------------------------------------------------
+    # ---- writing it anew ---------------------------------------------------------------------------------------------
 
     def emit(self, form: Linear, apply: ir.Operation) -> ir.Value:
         """The value of a form at the place of `apply`: outer summands outside, the constant last."""

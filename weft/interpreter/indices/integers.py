@@ -1,8 +1,8 @@
 """Integer operations of machines: numbers of so many bits, which wrap around, and are read as signed or as unsigned.
 
-The form of a value is the number that its bits are as signed (of an i1: 0 or 1). What may leave the range of its type is
-taken back into it, wherever the range of the result is known, and always below 32 bits. `Dependence` says what a value depends on:
-the thread, the block, the iterations of loops.
+The form of a value is the number that its bits are as signed (of an i1: 0 or 1). What may leave the range of its type
+is taken back into it, wherever the range of the result is known, and always below 32 bits. `Dependence` says what a
+value depends on: the thread, the block, the iterations of loops.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Dependence(Algebra):
     ) -> None:
         """Bind what the carried values of a loop depend on: on all that what enters and what is yielded depends on.
 
-        First they are taken to depend on what enters alone; if what is yielded then depends on more, they do too, and one
-        round is enough because a union only grows by what the first round found.
+        First they are taken to depend on what enters alone; if what is yielded then depends on more, they do too, and
+        one round is enough because a union only grows by what the first round found.
         """
         out = Depends(loops=frozenset({loop})) | self.depends_on(entering)
         before = dict(self._depends)
@@ -94,7 +94,9 @@ class Dependence(Algebra):
         out = self.depends_on(op.operands)
         if len(op.regions) and op.name != "scf.if":
             return out | THREAD
-        return out | self.depends_on(v for region in op.regions for block in region.blocks for v in terminator(block).operands)
+        return out | self.depends_on(
+            v for region in op.regions for block in region.blocks for v in terminator(block).operands
+        )
 
     def hardware_op(self, op: ir.Operation) -> Linear:
         what = op.name.removeprefix("gpu.")
@@ -194,7 +196,8 @@ class Integers(Dependence):
     """Integer operations on forms."""
 
     def looked_up(self, load: ir.Operation, form: Callable[[ir.Value], Linear]) -> Linear | None:
-        """A number of a constant table: between its ends; where none of them is there twice, it tells its place. None of others."""
+        """A number of a constant table: between its ends; where none of them is there twice, it tells its place. None
+        of others."""
         table = table_of(load)
         if table is None:
             return None
@@ -306,7 +309,8 @@ class Integers(Dependence):
 
 
 def _masked(a: Linear, mask: int) -> Linear | None:
-    """The bits of `a` where `mask` has ones: for each run of them, what is below its end less what is below its start."""
+    """The bits of `a` where `mask` has ones: for each run of them, what is below its end less what is below its
+    start."""
     if mask < 0:
         rest = _masked(a, ~mask)
         return None if rest is None else a - rest

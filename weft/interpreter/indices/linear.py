@@ -1,8 +1,11 @@
-"""Quasi-affine forms over named integers, and formulas of them: what the analysis reads out of the IR before ISL sees it.
+"""Quasi-affine forms over named integers, and formulas of them: what the analysis reads out of the IR before ISL sees
+it.
 
-A form is always normal: integer coefficients on symbols and on `Floor` terms, and a constant. Anything that is not affine is a
-fresh `Symbol` of kind "opaque" that knows on what its value depends, i.e. an uninterpreted function: two instances that agree
-on everything it depends on see the same value, others may see any. `mod` never appears: `a mod n` is `a - n*floor(a/n)`.
+A form is always normal: integer coefficients on symbols and on `Floor` terms, and a constant. Anything that is not
+    affine is a
+fresh `Symbol` of kind "opaque" that knows on what its value depends, i.e. an uninterpreted function: two instances that
+agree on everything it depends on see the same value, others may see any. `mod` never appears: `a mod n` is
+`a - n*floor(a/n)`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined"
 
 @record(compared=True)
 class Depends:
-    """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster, counters."""
+    """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster,
+    counters."""
 
     thread: bool = False
     block: bool = False
@@ -54,11 +58,13 @@ class Symbol:
 
     Args:
         name: unique in its kernel.
-        kind: "thread" and "block" ids; "loop": the iteration counter of a loop, from 0; "parameter": the same for the whole
-            grid; "opaque": an uninterpreted value; "defined": what `definition` says (min, max, select); "lane": any of
-            `low … high` (an element of a vector, a byte of an element); "value": one that is emitted (`IndexValue`).
+        kind: "thread" and "block" ids; "loop": the iteration counter of a loop, from 0; "parameter": the same for the
+            whole grid; "opaque": an uninterpreted value; "defined": what `definition` says (min, max, select); "lane":
+            any of `low … high` (an element of a vector, a byte of an element); "value": one that is emitted
+            (`IndexValue`).
         low, high: bounds that always hold; None where there is none.
-        guessed: it stands for what an operation makes that is not understood: it may never have the values a conflict needs.
+        guessed: it stands for what an operation makes that is not understood: it may never have the values a conflict
+            needs.
         made: that operation, and of what it makes it.
     """
 
@@ -80,15 +86,16 @@ class Symbol:
         return () if self.made is None or self.made.operation not in operations else self.made.operands
 
     def changed(self, change: Callable[[Linear], Linear]) -> Linear:
-        """What the operation that has made it makes of `change(operand)` for each operand; itself, where that changes none."""
+        """What the operation that has made it makes of `change(operand)` for each operand; itself, where that changes
+        none."""
         operands = () if self.made is None else tuple(map(change, self.made.operands))
         return Linear.of(self) if self.made is None or operands == self.made.operands else self.made.again(*operands)
 
 
 @record(eq=False)
 class MadeBy:
-    """What an operation makes that is no form of its operands: a product, a quotient or a remainder of numbers that are not known,
-    or what is not understood.
+    """What an operation makes that is no form of its operands: a product, a quotient or a remainder of numbers that are
+    not known, or what is not understood.
 
     Args:
         again: what it makes of other operands.
@@ -173,8 +180,8 @@ class Linear:
         return gcd(self.constant, *self.terms.values())
 
     def floordiv(self, divisor: int) -> Linear:
-        """`floor(self / divisor)`: what divides evenly leaves the floor, and no number divides what is left and `divisor`: of
-        `(64*k + 4*u + 3) floordiv 64` stays `k + u floordiv 16`. `divisor` is positive."""
+        """`floor(self / divisor)`: what divides evenly leaves the floor, and no number divides what is left and
+        `divisor`: of `(64*k + 4*u + 3) floordiv 64` stays `k + u floordiv 16`. `divisor` is positive."""
         if divisor == 1:
             return self
         whole = {t: c // divisor for t, c in self.terms.items() if c % divisor == 0}
@@ -311,7 +318,8 @@ def greatest(ranges: Sequence[Range]) -> Range:
 
 
 def redefined(table: Mapping[Symbol, Linear], used: Iterable[Symbol]) -> dict[Symbol, Linear]:
-    """A table of forms for symbols, with a new symbol for each of those that are defined by any of them, by what these become."""
+    """A table of forms for symbols, with a new symbol for each of those that are defined by any of them, by what these
+    become."""
     known, out = reached(used), dict(table)
     while new := [s for s in known if s.definition and s not in out and any(t in out for t in s.definition.symbols())]:
         out |= {s: Linear.of(replace(s, definition=None)) for s in new}
@@ -326,7 +334,8 @@ def redefined(table: Mapping[Symbol, Linear], used: Iterable[Symbol]) -> dict[Sy
 
 
 def settled(symbols: Iterable[Symbol]) -> bool:
-    """Whether each of the symbols, and of those that they are defined by, may have any value in its range, or is defined."""
+    """Whether each of the symbols, and of those that they are defined by, may have any value in its range, or is
+    defined."""
     return not any(symbol.guessed or symbol.kind == "opaque" for symbol in reached(symbols))
 
 
@@ -346,12 +355,13 @@ def involved(*parts: Linear | Formula) -> dict[Symbol, None]:
     return reached(s for part in parts for s in part.symbols())
 
 
-# ---- formulas ---------------------------------------------------------------------------------------------------------
+# ---- formulas --------------------------------------------------------------------------------------------------------
 
 
 @record(compared=True)
 class Formula:
-    """`form >= 0`, `form == 0`, or the conjunction or disjunction of `parts`; an empty "and" is true, an empty "or" false."""
+    """`form >= 0`, `form == 0`, or the conjunction or disjunction of `parts`; an empty "and" is true, an empty "or"
+    false."""
 
     kind: Literal["ge", "eq", "and", "or"]
     form: Linear | None = None

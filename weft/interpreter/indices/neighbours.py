@@ -1,4 +1,5 @@
-"""Index values that stand side by side, as forms: which are the same for a group of neighbours, and which go up by one."""
+"""Index values that stand side by side, as forms: which are the same for a group of neighbours, and which go up by
+one."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from .values import KnownIndices
 
 
 class Neighbours:
-    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a multiple of `lanes` on, and one in
-    `places` is e."""
+    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a multiple of `lanes` on,
+    and one in `places` is e."""
 
     def __init__(self, last: Sequence[ir.Value], lanes: int, places: Sequence[ir.Value] = ()) -> None:
         self.last, self.lanes, self.places = last, lanes, places
@@ -26,7 +27,9 @@ class Neighbours:
         """Whether the value depends on the last dimension's index."""
         if value not in self._varying:
             seen, left, found = {value}, [value], False
-            while left and not found:  # loops carry values round in circles: nothing is known of one before all are seen
+            while (
+                left and not found
+            ):  # loops carry values round in circles: nothing is known of one before all are seen
                 for other in _made_of(left.pop()):
                     found = found or self._varying.get(other, False)
                     if other not in seen and other not in self._varying:
@@ -61,7 +64,9 @@ class Neighbours:
     def steps(self, value: ir.Value) -> bool:
         """Whether the value goes up by one from each neighbour to the next, from a multiple of their number on."""
         first = self._first.linear(value)
-        return first.content % self.lanes == 0 and all(each.linear(value) == first + e for e, each in enumerate(self._all))
+        return first.content % self.lanes == 0 and all(
+            each.linear(value) == first + e for e, each in enumerate(self._all)
+        )
 
 
 class _Neighbour(KnownIndices):
@@ -84,7 +89,8 @@ class _Neighbour(KnownIndices):
 
 
 def _made_of(value: ir.Value) -> list[ir.Value]:
-    """What a value is computed of; of a loop's variable and of what it carries, its bounds, and what enters and goes on."""
+    """What a value is computed of; of a loop's variable and of what it carries, its bounds, and what enters and goes
+    on."""
     op = producer(value)
     if op is not None:
         return list(op.operands)

@@ -1,7 +1,8 @@
 """SSA values of a kernel → quasi-affine forms, formulas, and what they depend on.
 
 Integers wrap around where it is known that they may (see `integers`); wide ones of which no range is known are taken as
-unbounded: index arithmetic that overflows is a fault of its own. Values are evaluated lazily, from their defining ops; block
+unbounded: index arithmetic that overflows is a fault of its own. Values are evaluated lazily, from their defining ops;
+    block
 arguments (loop variables, kernel arguments) are bound by whoever walks the regions.
 """
 
@@ -46,8 +47,8 @@ class Values(Integers):
         self._depends[value] = form.depends() if depends is None else depends
 
     def of_arguments(self, called: Callable[[ir.Value], str]) -> dict[str, Linear]:
-        """What of functions' arguments is known at run time only, as users call it: `A.1`, the size of `A` along its second axis,
-        and `n`. What a kernel is passed has the name that it has on the host."""
+        """What of functions' arguments is known at run time only, as users call it: `A.1`, the size of `A` along its
+        second axis, and `n`. What a kernel is passed has the name that it has on the host."""
         found = {(value, f".{axis}"): form for (value, axis), form in self._extents.items()}
         found |= {(value, ""): form for value, form in self._forms.items()}
         names: dict[Linear, str] = {}
@@ -57,7 +58,7 @@ class Values(Integers):
                 names.setdefault(form, f"{called(value)}{where}")
         return {name: form for form, name in names.items()}
 
-    # ---- forms --------------------------------------------------------------------------------------------------------
+    # ---- forms -------------------------------------------------------------------------------------------------------
 
     def linear(self, value: ir.Value) -> Linear:
         """The form of an integer or index value."""
@@ -122,7 +123,8 @@ class Values(Integers):
         return self.extent(op.operands[0], index.constant, depends)
 
     def extent(self, value: ir.Value, axis: int, depends: Depends = NOTHING) -> Linear:
-        """A size: the same number whenever it is asked of one value, and a multiple of what is stated of an argument."""
+        """A size: the same number whenever it is asked of one value, and a multiple of what is stated of an
+        argument."""
         if not ir.ShapedType(value.type).is_dynamic_dim(axis):
             return Linear.of(ir.ShapedType(value.type).get_dim_size(axis))
         if (value, axis) not in self._extents:
@@ -159,7 +161,7 @@ class Values(Integers):
             digit = self.operate("floordiv", digit, size)
         return self.operate("mod", digit, sizes[number - 1]) if number else digit
 
-    # ---- arithmetic -----------------------------------------------------------------------------------------------------
+    # ---- arithmetic --------------------------------------------------------------------------------------------------
 
     def _arith(self, op: ir.Operation, name: str) -> Linear | None:
         if name == "select":
@@ -183,8 +185,8 @@ class Values(Integers):
         return forms[0] if op.name == "affine.apply" else self.extreme(forms, largest=op.name == "affine.max")
 
     def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, loop: tuple[Symbol, int | None]) -> None:
-        """Bind a number that a loop (its counter and trip count) carries, where each iteration adds a constant to it, takes it
-        round in a short cycle, or makes one of a few known numbers of it."""
+        """Bind a number that a loop (its counter and trip count) carries, where each iteration adds a constant to it,
+        takes it round in a short cycle, or makes one of a few known numbers of it."""
         start = self.linear(entering)
         least, most = range_of_type(argument.type)
         for low in dict.fromkeys((least, 0)):  # some ops are only understood of numbers that are not negative
@@ -198,7 +200,7 @@ class Values(Integers):
                 self.bind(argument, fitting(closed, bits(argument.type)))
                 return
 
-    # ---- conditions ---------------------------------------------------------------------------------------------------
+    # ---- conditions --------------------------------------------------------------------------------------------------
 
     def condition(self, value: ir.Value) -> Formula:
         """The formula of an i1. One that is not affine is `symbol == 1`, of an uninterpreted 0 or 1."""
@@ -272,8 +274,8 @@ def _cycle(algebra: Algebra, values: list[int], counter: Symbol) -> Linear:
 
 
 class KnownIndices(Values):
-    """Indices as forms whose symbols have ranges: ids are below the sizes that the kernel around `op` is known to be launched with,
-    counters between the bounds of their loops, and as many times what divides those."""
+    """Indices as forms whose symbols have ranges: ids are below the sizes that the kernel around `op` is known to be
+    launched with, counters between the bounds of their loops, and as many times what divides those."""
 
     def __init__(self, op: ir.Operation | None = None) -> None:
         around = () if op is None else (op, *ancestors(op))
@@ -335,7 +337,8 @@ def at_most(value: ir.Value) -> list[int]:
 
 
 def stated_sizes(value: ir.Value) -> dict[str, ir.Attribute]:
-    """What is known of a value's sizes, as attributes of an argument that stands for it; none where nothing is of its open ones."""
+    """What is known of a value's sizes, as attributes of an argument that stands for it; none where nothing is of its
+    open ones."""
     if not isinstance(value.type, ir.ShapedType) or value.type.has_static_shape:
         return {}
     found: dict[str, ir.Attribute] = {}
@@ -357,7 +360,8 @@ _shared: list[KnownIndices] = []
 
 @contextmanager
 def unchanged(op: ir.Operation) -> Iterator[None]:
-    """Inside, nothing changes what an index of the kernel around `op` is made of: what is found out of one is so of all of it."""
+    """Inside, nothing changes what an index of the kernel around `op` is made of: what is found out of one is so of all
+    of it."""
     _shared.append(_shared[-1] if _shared else KnownIndices(op))
     try:
         yield

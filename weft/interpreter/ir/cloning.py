@@ -27,14 +27,15 @@ def empty_module(like: ir.Module, given: Mapping[str, ir.Attribute]) -> ir.Modul
 
 
 PROVEN = "weft.proven"
-"""On a mapped loop or a kernel: the fingerprint of what was proven race-free (`proof/races/proof.py`). Gone from what users see, as
-handles' tags are."""
+"""On a mapped loop or a kernel: the fingerprint of what was proven race-free (`proof/races/proof.py`). Gone from what
+users see, as handles' tags are."""
 
 UNPROVEN = "weft.unproven"
 """On a kernel that is not proven race-free and was let through: why."""
 
 COMBINED = "weft.combined"
-"""On a kernel: what is known of the reductions of the payload that it executes (`proof/coverage`), a line each. Gone likewise."""
+"""On a kernel: what is known of the reductions of the payload that it executes (`proof/coverage`), a line each. Gone
+likewise."""
 
 LEAVES = "weft.leaves"
 """On a launch: what it leaves in the buffers that are passed to it (`proof/coverage`). Gone likewise."""
@@ -103,14 +104,16 @@ def index_dimension(op: ir.Operation) -> int:
 
 
 def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value] = ()) -> list[ir.Value]:
-    """Clone a body at the insertion point, with values for its arguments and its `linalg.index`es; the values that it yields."""
+    """Clone a body at the insertion point, with values for its arguments and its `linalg.index`es; the values that it
+    yields."""
     return clone_until(block, dict(zip(block.arguments, arguments, strict=False)), indices)
 
 
 def clone_until(
     block: ir.Block, copies: dict[ir.Value, ir.Value], indices: Sequence[ir.Value] = (), end: ir.Operation | None = None
 ) -> list[ir.Value]:
-    """Clone the ops of a block in front of `end`, or of its last one, but those whose copies are there; what that op takes."""
+    """Clone the ops of a block in front of `end`, or of its last one, but those whose copies are there; what that op
+    takes."""
     *ops, last = ops_of(block)
     for op in ops:
         if end is not None and op == end:
@@ -139,7 +142,9 @@ def crop_before_padding(module: ir.Module) -> None:
         with module.context, ahead_of(op):
             op.operands[0] = part_of(op.operands[0], sizes, offsets)
             op.attributes["static_low"] = ir.DenseI64ArrayAttr.get([start for start, _ in boxes])
-            op.attributes["static_high"] = ir.DenseI64ArrayAttr.get([n - stop for n, (_, stop) in zip(whole, boxes, strict=True)])
+            op.attributes["static_high"] = ir.DenseI64ArrayAttr.get(
+                [n - stop for n, (_, stop) in zip(whole, boxes, strict=True)]
+            )
 
 
 def _box(size: int, low: int, high: int) -> tuple[int, int]:

@@ -45,7 +45,12 @@ def table_of(load: ir.Operation) -> NumberTable | None:
     if got is None or got.name != GET or len(load.operands) != 2:
         return None
     found = next(_named(got), None)  # a part of a module may lack it
-    if found is None or "constant" not in found.attributes or "initial_value" not in found.attributes or not _is_only_read(found):
+    if (
+        found is None
+        or "constant" not in found.attributes
+        or "initial_value" not in found.attributes
+        or not _is_only_read(found)
+    ):
         return None
     value = found.attributes["initial_value"]
     if not isinstance(value, ir.DenseIntElementsAttr) or not len(value) or str(load.results[0].type) == "i1":
@@ -54,15 +59,22 @@ def table_of(load: ir.Operation) -> NumberTable | None:
     if hash(value) not in known:
         low, high = min(value), max(value)
         known[hash(value)] = low, high, len(set(value)) == len(value)
-    around = (ir.StringAttr(one.attributes["sym_name"]).value for one in ancestors(found) if "sym_name" in one.attributes)
+    around = (
+        ir.StringAttr(one.attributes["sym_name"]).value for one in ancestors(found) if "sym_name" in one.attributes
+    )
     return NumberTable((symbol(found), *around), *known[hash(value)])
 
 
 def _is_only_read(found: ir.Operation) -> bool:
-    """Whether a constant lies in global memory and is only loaded from: stores are undefined, other memory begins without it."""
-    used = (op for op in operations(found.parent, GET) if ir.FlatSymbolRefAttr(op.attributes["name"]).value == symbol(found))
+    """Whether a constant lies in global memory and is only loaded from: stores are undefined, other memory begins
+    without it."""
+    used = (
+        op for op in operations(found.parent, GET) if ir.FlatSymbolRefAttr(op.attributes["name"]).value == symbol(found)
+    )
     there = [op.results[0] for op in used]
-    return all(one.type.memory_space is None and all(user.name == "memref.load" for user in users(one)) for one in there)
+    return all(
+        one.type.memory_space is None and all(user.name == "memref.load" for user in users(one)) for one in there
+    )
 
 
 _seen: WeakKeyDictionary[ir.Context, dict[int, tuple[int, int, bool]]] = WeakKeyDictionary()

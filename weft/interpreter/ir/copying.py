@@ -7,7 +7,8 @@ from .structured import copy_marks
 
 
 def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
-    """Copy a tensor into another one, or a memref. (Upstream's function evaluates what it copies in Python: ten times the time.)"""
+    """Copy a tensor into another one, or a memref. (Upstream's function evaluates what it copies in Python: ten times
+    the time.)"""
     results = [target.type] if isinstance(target.type, ir.RankedTensorType) else []
     cast = ir.Attribute.parse("#linalg.type_fn<cast_signed>", target.context)
     made = linalg.CopyOp(results, [source], [target], cast=cast).operation

@@ -1,4 +1,5 @@
-"""What functions, kernels and launches say of themselves: symbols, arguments and their names, sizes, operands by segment."""
+"""What functions, kernels and launches say of themselves: symbols, arguments and their names, sizes, operands by
+segment."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from .mlir import ir, maker
 
 NAME = "weft.name"
 MULTIPLES = "weft.multiples"
-"""On an argument of a function or a kernel: by axis, what each size is a multiple of; 1 where nothing is known. The host checks
-it before a run."""
+"""On an argument of a function or a kernel: by axis, what each size is a multiple of; 1 where nothing is known. The
+host checks it before a run."""
 MOST = "weft.most"
 """Likewise: by axis, what each size is at most; -1 where nothing is known."""
 MOST_BLOCKS = "weft.most_blocks"
@@ -17,12 +18,15 @@ MOST_BLOCKS = "weft.most_blocks"
 ASSUMED = "weft.assumed"
 """On an argument of a function: by axis, what states that, for people; empty where nothing does."""
 AGREEMENTS = "weft.agreements"
-"""On the host function of a bundle: what has to hold between sizes for its payload to mean something, as its plan has it."""
+"""On the host function of a bundle: what has to hold between sizes for its payload to mean something, as its plan has
+it."""
 VERSION_OF = "weft.version_of"
-"""On a host function: the name of the one of which it is another version; a run takes the first whose sizes are as assumed."""
+"""On a host function: the name of the one of which it is another version; a run takes the first whose sizes are as
+assumed."""
 KERNEL_OPERANDS = 11
 """The segment of a `gpu.launch_func`'s operands that holds the kernel's: asyncDependencies, grid x y z, block x y z,
-cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`). A `gpu.launch` ends before it."""
+cluster x y z, dynamic shared memory, kernel operands, async object (upstream `GPUOps.td`). A `gpu.launch` ends before
+it."""
 
 
 def symbol(op: ir.Operation | ir.OpView) -> str:
@@ -47,10 +51,11 @@ def workgroup_buffers(function: ir.Operation) -> int:
 
 
 PARTICIPANTS, COMBINER = "weft.participants", "weft.combiner"
-"""On what holds a thread's part of a reduction: the threads whose parts are combined, a set of their ids that has the thread's as
-symbols; and what these are combined by, in words."""
+"""On what holds a thread's part of a reduction: the threads whose parts are combined, a set of their ids that has the
+thread's as symbols; and what these are combined by, in words."""
 REGISTER_CAP = "weft.max_registers"
-"""On a kernel, or a loop that becomes one: the most registers of a thread; or its first ones, where warp groups hand some on."""
+"""On a kernel, or a loop that becomes one: the most registers of a thread; or its first ones, where warp groups hand
+some on."""
 
 
 def register_cap(op: ir.Operation) -> int | None:

@@ -10,7 +10,8 @@ from ...dsl.signature import Misnamed
 
 
 def misnamed_op(name: str, keyword: str) -> Misnamed | None:
-    """What is wrong with the name of an op that `keyword` looks for. An op of a dialect that is not upstream's may be there."""
+    """What is wrong with the name of an op that `keyword` looks for. An op of a dialect that is not upstream's may be
+    there."""
     from .registered import OPS
 
     dialect, dot, op = name.partition(".")
@@ -22,7 +23,9 @@ def misnamed_op(name: str, keyword: str) -> Misnamed | None:
     if dialect in OPS:
         return Misnamed(f"the dialect `{dialect}` has no op `{op}`", hint, certain=keyword == "match")
     near = did_you_mean(dialect, OPS)
-    return None if near is None or hint is None else Misnamed(f"upstream has no dialect `{dialect}`", hint, certain=False)
+    return (
+        None if near is None or hint is None else Misnamed(f"upstream has no dialect `{dialect}`", hint, certain=False)
+    )
 
 
 _TODAY = {
@@ -31,8 +34,10 @@ _TODAY = {
     "bufferization.to_memref": "`bufferization.to_buffer`",
     "linalg.batch_matmul_transpose_a": "`linalg.batch_matmul` with `indexing_maps`",
     "linalg.batch_matmul_transpose_b": "`linalg.batch_matmul` with `indexing_maps`",
-    "linalg.elemwise_binary": "`linalg.elementwise kind=#linalg.elementwise_kind<add>`, or an op of its own, `linalg.add`",
-    "linalg.elemwise_unary": "`linalg.elementwise kind=#linalg.elementwise_kind<exp>`, or an op of its own, `linalg.exp`",
+    "linalg.elemwise_binary": "`linalg.elementwise kind=#linalg.elementwise_kind<add>`, or an op of its own,"
+    " `linalg.add`",
+    "linalg.elemwise_unary": "`linalg.elementwise kind=#linalg.elementwise_kind<exp>`, or an op of its own,"
+    " `linalg.exp`",
     "linalg.indexed_generic": "`linalg.generic`, with `linalg.index` in its body",
     "linalg.init_tensor": "`tensor.empty`",
     "linalg.matmul_transpose_a": "`linalg.matmul` with `indexing_maps`",

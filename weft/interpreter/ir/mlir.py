@@ -1,4 +1,5 @@
-"""The MLIR bindings (PyPI `torch-mlir`: upstream MLIR's own, no torch needed), imported nowhere else; and walks over ops."""
+"""The MLIR bindings (PyPI `torch-mlir`: upstream MLIR's own, no torch needed), imported nowhere else; and walks over
+ops."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ else:
 
     class _Late(ModuleType):
         """A module of the bindings that is imported when it is first used: `weft check` needs the statements'
-        signatures and no MLIR, and the bindings take longer to import than everything else together. From then on it is a
-        module like any other, whose attributes Python finds ten times as fast."""
+        signatures and no MLIR, and the bindings take longer to import than everything else together. From then on it is
+        a module like any other, whose attributes Python finds ten times as fast."""
 
         def __init__(self, *names: str) -> None:
             super().__init__(names[0])
@@ -36,7 +37,19 @@ else:
             return getattr(self, name)
 
     ir, passmanager = (_Late(f"torch_mlir.{name}") for name in ("ir", "passmanager"))
-    _names = ("affine", "arith", "func", "gpu", "llvm", "memref", "nvgpu", "scf", "tensor", "vector", "transform.interpreter")
+    _names = (
+        "affine",
+        "arith",
+        "func",
+        "gpu",
+        "llvm",
+        "memref",
+        "nvgpu",
+        "scf",
+        "tensor",
+        "vector",
+        "transform.interpreter",
+    )
     affine, arith, func, gpu, llvm, memref, nvgpu, scf, tensor, vector, _transform = (
         _Late(f"torch_mlir.dialects.{name}") for name in _names
     )
@@ -59,11 +72,12 @@ _prepared = False
 def _prepare(first: ir.Context) -> None:
     """Tell the bindings what they do not know by themselves, in the first context that there is.
 
-    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. The module of linalg
-    executes the definitions of all named ops when it is imported, a tenth of a start: the classes of its ops do without, and
-    an import of it later finds it. And dense elements that are neither integers nor floats, arrays of other numbers than
-    these count (`array<ui32: 1>`), and locations (`{a = loc("x")}`) are attributes, too: they raise a `TypeError` for whoever
-    reads or copies one, and end the process where it is read in compiled code.
+    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. The module of
+        linalg
+    executes the definitions of all named ops when it is imported, a tenth of a start: the classes of its ops do
+    without, and an import of it later finds it. And dense elements that are neither integers nor floats, arrays of
+    other numbers than these count (`array<ui32: 1>`), and locations (`{a = loc("x")}`) are attributes, too: they raise
+    a `TypeError` for whoever reads or copies one, and end the process where it is read in compiled code.
     """
     name = f"torch_mlir.dialects.{GAP.split('.')[0]}"
     sys.modules.setdefault(name, ModuleType(name))
@@ -75,7 +89,13 @@ def _prepare(first: ir.Context) -> None:
         del sys.modules[name]
     with first, ir.Location.unknown() as nowhere:
         here = ir.Location.name("")
-        places = [nowhere, here, ir.Location.file("", 1, 1), ir.Location.fused([here, nowhere]), ir.Location.callsite(here, [here])]
+        places = [
+            nowhere,
+            here,
+            ir.Location.file("", 1, 1),
+            ir.Location.fused([here, nowhere]),
+            ir.Location.callsite(here, [here]),
+        ]
         cast = {place.attr: partial(_place, type(place)) for place in places}
         cast |= {ir.Attribute.parse("dense<0> : tensor<1xi8>"): _dense, ir.Attribute.parse("array<i8>"): _array}
     register = importlib.import_module("torch_mlir._mlir_libs._mlir").register_type_caster
@@ -121,13 +141,14 @@ def parse(text: str, ctx: ir.Context) -> ir.Module:
 
 
 def merge_equal(module: ir.Module) -> None:
-    """Merge common subexpressions, and erase what nothing uses. What was right stays right: nobody verifies it again, which
-    takes longer than all else."""
+    """Merge common subexpressions, and erase what nothing uses. What was right stays right: nobody verifies it again,
+    which takes longer than all else."""
     run_passes(module, "cse", verify=False)
 
 
 def run_passes(module: ir.Module, pipeline: str, *, verify: bool = True) -> None:
-    """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`. `verify`: after each of the passes."""
+    """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`. `verify`: after each of the
+    passes."""
     with module.context, ir.Location.unknown():
         known = _pipelines.setdefault(module.context, {})
         passes = known.get(pipeline) or passmanager.PassManager.parse(f"builtin.module({pipeline})")
@@ -160,7 +181,8 @@ def run_transform(module: ir.Module, body: str) -> None:
     """Apply transform-dialect ops to the module in place; `%root` is the module.
 
     Python `Operation`s held across this call must not be touched afterwards: they may be dead (segfault).
-    A failed sequence leaves the module half rewritten: work on a clone. Raises `ir.MLIRError` where `body` does not parse, and
+    A failed sequence leaves the module half rewritten: work on a clone. Raises `ir.MLIRError` where `body` does not
+        parse, and
     `TransformError` where upstream refuses it.
     """
     text = (
@@ -193,8 +215,8 @@ def descriptors() -> Any:
 
 
 def execution_engine(module: ir.Module, effort: int = 3) -> Any:
-    """A JIT of `module`, which is in the LLVM dialect; `effort`: how much LLVM optimizes, 0 to 3. Raises `JitError` where LLVM
-    cannot make it."""
+    """A JIT of `module`, which is in the LLVM dialect; `effort`: how much LLVM optimizes, 0 to 3. Raises `JitError`
+    where LLVM cannot make it."""
     from torch_mlir.execution_engine import ExecutionEngine
 
     messages: list[str] = []
@@ -247,7 +269,8 @@ def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Opera
 
 
 GAP = "weft.gap"
-"""What stands for ops that a statement does not see (`focus`), while it works on a part of the module. It may do anything."""
+"""What stands for ops that a statement does not see (`focus`), while it works on a part of the module. It may do
+anything."""
 
 
 TENSORS, LOOPS = "tensors", "loops"
@@ -255,12 +278,13 @@ TENSORS, LOOPS = "tensors", "loops"
 
 
 class NotLocalError(Exception):
-    """What is asked for depends on more of the module than the part that is there: the statement has to see all of it."""
+    """What is asked for depends on more of the module than the part that is there: the statement has to see all of
+    it."""
 
 
 def producer(value: ir.Value) -> ir.Operation | None:
-    """The op whose result `value` is; None for a block argument. Raises `NotLocalError` where it is one that could be looked
-    through and is not there."""
+    """The op whose result `value` is; None for a block argument. Raises `NotLocalError` where it is one that could be
+    looked through and is not there."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return None
@@ -279,8 +303,8 @@ def attributes(op: ir.Operation | ir.OpView) -> dict[str, ir.Attribute]:
 
 
 def entries(attribute: Any) -> list[Any]:
-    """What an array or a dictionary attribute holds, by number: the bindings' iterators end with a C++ exception, which takes
-    longer than all that comes before it."""
+    """What an array or a dictionary attribute holds, by number: the bindings' iterators end with a C++ exception, which
+    takes longer than all that comes before it."""
     return [attribute[n] for n in range(len(attribute))]
 
 
@@ -311,7 +335,7 @@ def maker(value: ir.Value) -> ir.Operation:
     return (value.owner.owner if isinstance(value.owner, ir.Block) else value.owner).operation
 
 
-# ---- which op stands in which ----------------------------------------------------------------------------------------------
+# ---- which op stands in which ----------------------------------------------------------------------------------------
 
 
 def ancestors(op: ir.Operation | ir.OpView) -> Iterator[ir.Operation]:
@@ -368,7 +392,8 @@ def made_within(value: ir.Value, ancestor: ir.Operation) -> bool:
 
 
 def move_in_front(value: ir.Value, loop: ir.Operation) -> None:
-    """Move the (pure) computation of a value in front of the loop that it stands in; nothing where it stands outside."""
+    """Move the (pure) computation of a value in front of the loop that it stands in; nothing where it stands
+    outside."""
     op = producer(value)
     if op is None or op == loop or not is_within(op, loop):
         return

@@ -1,4 +1,5 @@
-"""The names of the ops and passes that the bindings have, for those who check a schedule without loading them. A test compares."""
+"""The names of the ops and passes that the bindings have, for those who check a schedule without loading them. A test
+compares."""
 
 from __future__ import annotations
 

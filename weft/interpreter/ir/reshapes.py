@@ -16,11 +16,15 @@ def is_reshape(op: ir.Operation) -> bool:
 
 def groups_of(op: ir.Operation) -> list[list[int]]:
     """By axis of the smaller of the two shapes of a reshape, the axes of the larger one that it is made of."""
-    return [[ir.IntegerAttr(axis).value for axis in ir.ArrayAttr(group)] for group in ir.ArrayAttr(op.attributes["reassociation"])]
+    return [
+        [ir.IntegerAttr(axis).value for axis in ir.ArrayAttr(group)]
+        for group in ir.ArrayAttr(op.attributes["reassociation"])
+    ]
 
 
 def expanded(value: ir.Value, sizes: Sequence[int | ir.Value], together: Sequence[Sequence[int]]) -> ir.Value:
-    """A tensor in a shape of these sizes, which has the axes `together` for each of its own; made at the insertion point."""
+    """A tensor in a shape of these sizes, which has the axes `together` for each of its own; made at the insertion
+    point."""
     if all(len(axes) == 1 for axes in together):
         return value
     given, shape = spelled(sizes)
@@ -50,8 +54,8 @@ def is_expanding(reshape: ir.Operation) -> bool:
 
 
 def larger_source(reshape: ir.Operation, shape: Sequence[int | None]) -> list[int] | None:
-    """The shape that the source of a reshape must have so that its result has `shape`, which is larger, where a structured op makes
-    the source; None where the larger source would not hold the same elements in front."""
+    """The shape that the source of a reshape must have so that its result has `shape`, which is larger, where a
+    structured op makes the source; None where the larger source would not hold the same elements in front."""
     if not is_reshape(reshape):
         return None
     source, old = shape_of(reshape.operands[0]), shape_of(reshape.results[0])

@@ -1,4 +1,5 @@
-"""Sizes of tensors and of iteration spaces: numbers, or where they are known at run time only, the index values that say so."""
+"""Sizes of tensors and of iteration spaces: numbers, or where they are known at run time only, the index values that
+say so."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ from .structured import (
 
 
 def sizes_of(value: ir.Value) -> list[int | ir.Value]:
-    """The sizes of a tensor: numbers, or index values that are there where it is; a `tensor.dim` is made at the insertion point
-    where what it came from does not say."""
+    """The sizes of a tensor: numbers, or index values that are there where it is; a `tensor.dim` is made at the
+    insertion point where what it came from does not say."""
     return [size_of(value, axis) if n is None else n for axis, n in enumerate(shape_of(value))]
 
 
@@ -186,15 +187,18 @@ def emitted(form: SizeForm) -> int | ir.Value:
 
 
 def pad_widths(op: ir.Operation, side: str) -> list[int | None]:
-    """How many elements a `tensor.pad` puts in front of each axis ("low") or behind it ("high"); None where that is not a known
-    number."""
+    """How many elements a `tensor.pad` puts in front of each axis ("low") or behind it ("high"); None where that is not
+    a known number."""
     _, low, _ = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     values = iter(list(op.operands)[1 if side == "low" else 1 + low :])
-    return [constant_of(next(values)) if n == DYNAMIC else n for n in ir.DenseI64ArrayAttr(op.attributes[f"static_{side}"])]
+    return [
+        constant_of(next(values)) if n == DYNAMIC else n for n in ir.DenseI64ArrayAttr(op.attributes[f"static_{side}"])
+    ]
 
 
 def iterations_of(op: ir.Operation, space: Structure) -> list[int | ir.Value | None]:
-    """The extents of an op's iteration space; values for those that are known at run time alone. None where no operand has it."""
+    """The extents of an op's iteration space; values for those that are known at run time alone. None where no operand
+    has it."""
     found: list[int | ir.Value | None] = list(space.extents)
     for operand, axis, expr in subscripts(op, space.maps):
         d = dimension_of(expr)
@@ -204,8 +208,8 @@ def iterations_of(op: ir.Operation, space: Structure) -> list[int | ir.Value | N
 
 
 def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
-    """The tensor or memref, and its axis, whose size this is; None where it is none's. (An op may ask for an axis that its operand
-    does not have: such a size means nothing.)"""
+    """The tensor or memref, and its axis, whose size this is; None where it is none's. (An op may ask for an axis that
+    its operand does not have: such a size means nothing.)"""
     asked = None if isinstance(size, int) else made_by(size, "tensor.dim", "memref.dim")
     axis = None if asked is None else constant_of(asked.operands[1])
     if asked is None or axis is None:
@@ -222,7 +226,9 @@ def argument_behind(value: ir.Value, axis: int) -> Axis | None:
         return argument_behind(form.tensor, form.axis)
     if isinstance(found, ir.Value) and (asked := dimension_behind(found)) is not None:
         return asked if asked == (value, axis) else argument_behind(*asked)
-    of_function = isinstance(found, tuple) and isinstance(found[0].owner, ir.Block) and maker(found[0]).name == "func.func"
+    of_function = (
+        isinstance(found, tuple) and isinstance(found[0].owner, ir.Block) and maker(found[0]).name == "func.func"
+    )
     return found if isinstance(found, tuple) and of_function else None
 
 
@@ -233,7 +239,8 @@ def same_sizes(start: Axis) -> list[Axis]:
 
 
 def equal_sizes(function: ir.Operation) -> list[dict[Axis, None]]:
-    """The axes of a function's arguments, in groups: those of one are as long as each other, as dimensions of ops have them."""
+    """The axes of a function's arguments, in groups: those of one are as long as each other, as dimensions of ops have
+    them."""
     groups: list[dict[Axis, None]] = []
     for op in operations(function):
         if is_structured(op) and not any(around.name in MAY_NOT_RUN for around in ancestors(op)):

@@ -22,8 +22,8 @@ _SUMS = {"arith.addf", "arith.addi", "arith.subf", "arith.subi"}
 WRITEBACK = "weft.writeback"
 """On a copy, or an op that adds to a result: it takes a tile back to its buffer, and follows its temporary's owner."""
 ATOMIC = "weft.atomic"
-"""On an elementwise op: its iterations, those of other threads and blocks among them, add to elements of its output. On a sum: the
-blocks that make its summands may add them up."""
+"""On an elementwise op: its iterations, those of other threads and blocks among them, add to elements of its output. On
+a sum: the blocks that make its summands may add them up."""
 
 
 UNROLL = "weft.unroll"
@@ -61,7 +61,8 @@ class Structure:
 
 
 def is_structured(op: ir.Operation | ir.OpView) -> bool:
-    """Whether `op` is a linalg op with an iteration space: `linalg.pack`, `linalg.softmax`, `linalg.winograd_…` have none."""
+    """Whether `op` is a linalg op with an iteration space: `linalg.pack`, `linalg.softmax`, `linalg.winograd_…` have
+    none."""
     return indexing_maps(op.operation) is not None
 
 
@@ -227,7 +228,8 @@ def operand_names(op: ir.Operation) -> tuple[str, ...]:
 
 
 def _adds_a_product(op: ir.Operation) -> bool:
-    """Whether the body adds up products of two inputs in its output, conversions and a mask of the update left aside."""
+    """Whether the body adds up products of two inputs in its output, conversions and a mask of the update left
+    aside."""
     inputs, _ = segments(op)
     if "reduction" not in structure(op).iterators:
         return False
@@ -247,8 +249,8 @@ def _adds_a_product(op: ir.Operation) -> bool:
 
 
 def beside_products(op: ir.Operation) -> tuple[str, ...]:
-    """What the body of an op that multiplies and adds up does besides: the names of those of its ops that are neither a product,
-    nor what adds it to the output, nor a conversion; empty where no product is added up."""
+    """What the body of an op that multiplies and adds up does besides: the names of those of its ops that are neither a
+    product, nor what adds it to the output, nor a conversion; empty where no product is added up."""
     inputs, _ = segments(op)
     body = body_of(op)
     names = {view.operation.name for view in body.operations}
@@ -272,7 +274,7 @@ def _unwrapped(value: ir.Value) -> ir.Value:
     return value
 
 
-# ---- `tensor.extract_slice`, `insert_slice` and `parallel_insert_slice`, and `memref.subview` --------------------------------
+# ---- `tensor.extract_slice`, `insert_slice` and `parallel_insert_slice`, and `memref.subview` ------------------------
 
 
 def place_of(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
@@ -288,7 +290,8 @@ def parts_of(op: ir.Operation) -> list[list[int | ir.Value]]:
 
 
 def spelled(*parts: Sequence[int | ir.Value]) -> list[list]:
-    """Offsets, sizes and strides as upstream's builders take them: those that are values, then all, with `DYNAMIC` for these."""
+    """Offsets, sizes and strides as upstream's builders take them: those that are values, then all, with `DYNAMIC` for
+    these."""
     values = [[one for one in part if not isinstance(one, int)] for part in parts]
     return values + [[one if isinstance(one, int) else DYNAMIC for one in part] for part in parts]
 

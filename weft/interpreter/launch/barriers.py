@@ -1,8 +1,8 @@
 """Memory barriers in the kernel: all of them are made at its beginning, and one thread initializes them.
 
-    nvgpu.mbarrier.create {weft.arrivals = 1}    →    %full = nvgpu.mbarrier.create
-                                                      scf.if (thread 0) { mbarrier.init each; fence.mbarrier.init }
-                                                      gpu.barrier, or the cluster meets
+nvgpu.mbarrier.create {weft.arrivals = 1}    →    %full = nvgpu.mbarrier.create
+                                                  scf.if (thread 0) { mbarrier.init each; fence.mbarrier.init }
+                                                  gpu.barrier, or the cluster meets
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
 
 
 def meet_apart(op: ir.Operation, threads: int) -> None:
-    """The first so many threads of a block, which alone do what the op does, meet at a barrier with a number behind those of their
-    warp groups."""
+    """The first so many threads of a block, which alone do what the op does, meet at a barrier with a number behind
+    those of their warp groups."""
     for barrier in list(operations(op, "gpu.barrier")):
         with ahead_of(barrier):
             made = numbered_barrier(value_of(1 + threads // GROUP), threads)

@@ -2,11 +2,11 @@
 
     linalg.copy %A[%row, %k] → %A_shared {weft.tma}      →   nvgpu.tma.async.load %A_map[%k, %row], %full[%s] to %A_shared
 
-A swizzled tile lies in panels, each as many bytes wide as the swizzle (a box each): `memref<64x256xbf16>` that is swizzled in spans
-of 128 bytes becomes `memref<4x64x64xbf16>`. Who reads it is `products/by_groups.py`, by the same map.
+A swizzled tile lies in panels, each as many bytes wide as the swizzle (a box each): `memref<64x256xbf16>` that is
+swizzled in spans of 128 bytes becomes `memref<4x64x64xbf16>`. Who reads it is `products/by_groups.py`, by the same map.
 
-A masked load is a box as it is, where its mask says no more than that the element is inside of the tensor: outside there are zeros.
-One that gathers pixels (`pixels.py`) becomes a load of these.
+A masked load is a box as it is, where its mask says no more than that the element is inside of the tensor: outside
+there are zeros. One that gathers pixels (`pixels.py`) becomes a load of these.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from .pixels import Gathered, load_pixels
 
 
 def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Value, Panels]:
-    """Rewrite all marked copies in place; the shared buffers that they fill, by the value that is still in their place. The
-    kernel's maps are its last arguments. `sharing`: of blocks that run in clusters. Raises W0405."""
+    """Rewrite all marked copies in place; the shared buffers that they fill, by the value that is still in their place.
+    The kernel's maps are its last arguments. `sharing`: of blocks that run in clusters. Raises W0405."""
     filled: dict[ir.Value, Panels] = {}
     for op in [op for op in operations(kernel.function) if BY_TENSOR_MAP in op.attributes]:
         with op.location:
@@ -57,7 +57,9 @@ def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Va
 class _Copy:
     """One marked copy."""
 
-    def __init__(self, kernel: Outlined, op: ir.Operation, filled: dict[ir.Value, Panels], sharing: Sharing | None) -> None:
+    def __init__(
+        self, kernel: Outlined, op: ir.Operation, filled: dict[ir.Value, Panels], sharing: Sharing | None
+    ) -> None:
         self.kernel, self.op, self.filled, self.sharing = kernel, op, filled, sharing
         self.structured = StructuredOp.of(op)
         self.target = self.structured.operands[self.structured.output_numbers().start]
@@ -71,7 +73,9 @@ class _Copy:
             lead = places[:-2]
             kind = ir.MemRefType(alloc.type)
             if kind.rank < 2 or list(kind.shape)[-2:] != self.shape[-2:] or any(p != 0 for p in places[-2:]):
-                raise self._refused("does not fill whole tiles of its buffer, row by row", "leave `pad` and `transpose` out")
+                raise self._refused(
+                    "does not fill whole tiles of its buffer, row by row", "leave `pad` and `transpose` out"
+                )
             pieces, box = self._pieces(alloc, box)
             panels = self.filled.get(alloc)
             if panels is None:
@@ -110,7 +114,7 @@ class _Copy:
         assert found, "who starts a copy says how many bytes are to come"
         return found[-1]
 
-    # ---- what is copied -------------------------------------------------------------------------------------------------
+    # ---- what is copied ----------------------------------------------------------------------------------------------
 
     def _box(self) -> Box:
         """Raises W0405."""
@@ -134,7 +138,10 @@ class _Copy:
     def _gathered(self, load: MaskedLoad, rank: int) -> Box:
         if load.otherwise is not None and not is_zero_constant(load.otherwise):
             raise self._refused("fills in another value than zero outside of its operand", "leave `map … to tma` out")
-        indices = [[op.results[0] for op in operations(self.op, "linalg.index") if index_dimension(op) == d] for d in range(rank)]
+        indices = [
+            [op.results[0] for op in operations(self.op, "linalg.index") if index_dimension(op) == d]
+            for d in range(rank)
+        ]
         subscripts = list(load.load.operands)[1:]
         axes = [-1] * rank
         for dimension, mine in enumerate(indices):
@@ -159,7 +166,9 @@ class _Copy:
 
     def _pixels(self, load: MaskedLoad) -> Box:
         if len(self.shape) != 2:
-            raise self._refused("does not read neighbours one behind the other", "promote an operand that is read as it is")
+            raise self._refused(
+                "does not read neighbours one behind the other", "promote an operand that is read as it is"
+            )
         found = Gathered(self.op, load, self._refused).pixels(self.shape[1])
         self._expect_tensor(found.images)
         starts = found.first(Linear.of())
@@ -216,7 +225,9 @@ class _Copy:
         kind = ir.MemRefType(box.tensor.type)
         name = value_name(joined(box.tensor)[0])
         if list(axes) != sorted(axes) or axes[-1] != kind.rank - 1:
-            raise self._refused("takes the axes of its operand in another order than they lie in memory", "leave `transpose` out")
+            raise self._refused(
+                "takes the axes of its operand in another order than they lie in memory", "leave `transpose` out"
+            )
         if kind.rank > MOST_RANK:
             raise self._refused(f"reads `{name}` of {kind.rank} dimensions, and a tensor map has at most {MOST_RANK}")
         lanes = PIECE // self.item
@@ -225,12 +236,13 @@ class _Copy:
             said = f"{row * self.item} bytes" if row > 0 else "a size that only a run knows"
             raise self._refused(
                 f"reads `{name}`, whose rows are {said} apart, and a tensor map needs multiples of {PIECE}",
-                f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; `pack … align {PIECE}` copies "
+                f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others;"
+                f" `pack … align {PIECE}` copies "
                 "the operands of a product; or map the copy to threads",
             )
         return replace(box, row=axes[-2]) if len(axes) > 1 else box
 
-    # ---- where it goes --------------------------------------------------------------------------------------------------
+    # ---- where it goes -----------------------------------------------------------------------------------------------
 
     def _panels(self, alloc: ir.Value, box: Box) -> Panels:
         made = ir.OpResult(alloc).owner.operation
@@ -240,11 +252,14 @@ class _Copy:
         for size in (width,) if box.pixels is not None else (*box.sizes[:-1], width):
             if size > MOST_BOX:
                 raise self._refused(
-                    f"takes a box of {size} elements along a dimension, and a tensor map has boxes of at most {MOST_BOX}",
+                    f"takes a box of {size} elements along a dimension, and a tensor map has boxes of at most"
+                    f" {MOST_BOX}",
                     "take smaller tiles",
                 )
         if width * self.item % PIECE:
-            raise self._refused(f"fills rows of {width * self.item} bytes, and boxes have multiples of {PIECE}", "take wider tiles")
+            raise self._refused(
+                f"fills rows of {width * self.item} bytes, and boxes have multiples of {PIECE}", "take wider tiles"
+            )
         of_map = map_type([*box.sizes[:-1], width], kind.element_type, _swizzle(alloc))
         several = [columns // width] if columns > width else []
         with ahead_of(made):
@@ -294,7 +309,9 @@ def _kept(view: ir.Operation) -> list[int]:
     sizes = parts_of(view)[1]
     if len(sizes) == kind.rank:
         return list(range(kind.rank))
-    return kept_dimensions([size if isinstance(size, int) else ir.ShapedType.get_dynamic_size() for size in sizes], kind)
+    return kept_dimensions(
+        [size if isinstance(size, int) else ir.ShapedType.get_dynamic_size() for size in sizes], kind
+    )
 
 
 def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:

@@ -111,7 +111,8 @@ class Sharing:
     def pieces(
         self, op: ir.Operation, name: str, starts: Sequence[Linear], rows: int, panels: int, row_bytes: int
     ) -> list[TilePart] | None:
-        """The part of a tile that the block loads for all, of a marked copy; None where it loads the tile for itself."""
+        """The part of a tile that the block loads for all, of a marked copy; None where it loads the tile for
+        itself."""
         size = self.cluster.size
         if not any(PRODUCER in around.attributes for around in ancestors(op)):
             self.alone[name] = "no producer starts it, which waits until the other blocks have left the tile"
@@ -125,7 +126,9 @@ class Sharing:
             return [TilePart(Linear.of(), rows, self.rank * each + n, True) for n in range(each)]
         if rows % size or rows // size * row_bytes % (LINE * LINES):
             self.uneven = True
-            self.alone[name] = f"{rows} rows of {row_bytes} bytes make no {size} parts of whole {LINES} lines of {LINE} bytes"
+            self.alone[name] = (
+                f"{rows} rows of {row_bytes} bytes make no {size} parts of whole {LINES} lines of {LINE} bytes"
+            )
             return None
         self._note(name, f"{rows // size} of {rows} rows")
         return [TilePart(self.rank * (rows // size), rows // size, Linear.of(n), True) for n in range(panels)]
@@ -161,8 +164,9 @@ def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | 
 
 
 def _arrive_in_all(function: ir.Operation, size: int) -> None:
-    """Who arrives at a barrier arrives at that of each block of the cluster. Where the first thread of a warp group does, the first
-    ones do, each in one block: an arrival in another block waits for what its thread has done, each one anew. One that is relaxed
+    """Who arrives at a barrier arrives at that of each block of the cluster. Where the first thread of a warp group
+    does, the first ones do, each in one block: an arrival in another block waits for what its thread has done, each one
+        anew. One that is relaxed
     does not; it is enough where products alone read what is to be overwritten, and are over."""
     i32 = ir.IntegerType.get_signless(32)
     here, there = ir.Type.parse("!llvm.ptr<3>"), ir.Type.parse("!llvm.ptr<7>")
@@ -178,7 +182,11 @@ def _arrive_in_all(function: ir.Operation, size: int) -> None:
             address = ir.Operation.create(ADDRESS, [i32], [barriers, number]).results[0]
             pointer = ir.Operation.create(POINTER, [here], [address]).results[0]
             number = _let_first(op.parent.operation, size)
-            blocks = [arith.IndexCastOp(i32, number).result] if number else [arith.ConstantOp(i32, n).result for n in range(size)]
+            blocks = (
+                [arith.IndexCastOp(i32, number).result]
+                if number
+                else [arith.ConstantOp(i32, n).result for n in range(size)]
+            )
             for block in blocks:
                 other = ir.Operation.create(OTHER_BLOCK, [there], [pointer, block]).results[0]
                 ir.Operation.create(ARRIVE_THERE, [], [other], scope | relaxed[made])
@@ -186,8 +194,8 @@ def _arrive_in_all(function: ir.Operation, size: int) -> None:
 
 
 def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
-    """Whether products of warp groups alone read the tiles whose loads wait for these barriers, and loads alone fill them. The
-    proof has the last word: an op that is not known is taken to touch what it is given."""
+    """Whether products of warp groups alone read the tiles whose loads wait for these barriers, and loads alone fill
+    them. The proof has the last word: an op that is not known is taken to touch what it is given."""
     loops = [op.parent.operation for op in operations(function, AWAIT) if barrier_of(op)[0] == barriers]
     loads = [load_of(op) for loop in loops for op in operations(loop, *LOADS)]
     tiles = [load.tile for load in loads if load is not None]
@@ -206,7 +214,11 @@ def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
 def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:
     """Let not the first thread of a warp group do what stands under a condition, but so many; their numbers."""
     test = made_by(choice.operands[0], "arith.cmpi") if choice.name == "scf.if" else None
-    if test is None or constant_of(test.operands[1]) != 0 or int(test.attributes["predicate"]) != arith.CmpIPredicate.eq:
+    if (
+        test is None
+        or constant_of(test.operands[1]) != 0
+        or int(test.attributes["predicate"]) != arith.CmpIPredicate.eq
+    ):
         return None
     with ahead_of(choice):
         choice.operands[0] = less(index_of(test.operands[0]), count)
@@ -264,7 +276,9 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     for op in moved:
         op.move_before(end)
     inside = choice.operation
-    changed = [one.value for op in operations(inside) for one in accesses(op) or () if one.changes and is_memref(one.value)]
+    changed = [
+        one.value for op in operations(inside) for one in accesses(op) or () if one.changes and is_memref(one.value)
+    ]
     filled = dict.fromkeys(base for value in changed if not _is_argument(base := behind(value)))
     left = [  # views of a buffer, in front, use nothing of it
         buffer
@@ -274,7 +288,12 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     shared = next((buffer for buffer in left if is_shared(buffer.type)), None)
     if shared is not None:
         why = "from global memory, and a block of a cluster without a tile has nothing to read"
-        raise refuse("W0407", f"threads fill `{value_name(shared)}` {why}", moved[0], f"let `map … to tma` bring it; or {_WAY_OUT}")
+        raise refuse(
+            "W0407",
+            f"threads fill `{value_name(shared)}` {why}",
+            moved[0],
+            f"let `map … to tma` bring it; or {_WAY_OUT}",
+        )
     if left:
         with ir.InsertionPoint(choice.regions[1].blocks.append()):
             for buffer in left:

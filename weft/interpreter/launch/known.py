@@ -1,4 +1,5 @@
-"""Kernels that were made before, as values with holes: names of buffers and places, which a loop like the first one fills."""
+"""Kernels that were made before, as values with holes: names of buffers and places, which a loop like the first one
+fills."""
 
 from __future__ import annotations
 

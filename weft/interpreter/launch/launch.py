@@ -120,7 +120,8 @@ PASSES = (
     Pass(settle_arguments, "kernel", "passed"),
     Pass(lower, "kernel", "shared_bytes"),
 )
-"""From a mapped loop in a kernel of its own to what the runtime reads. What each does, before → after, is in its file."""
+"""From a mapped loop in a kernel of its own to what the runtime reads. What each does, before → after, is in its
+file."""
 
 
 def materialize(kernel: Outlined) -> Materialized:
@@ -136,7 +137,7 @@ def materialize(kernel: Outlined) -> Materialized:
     return Materialized(geometry, state.shared_bytes, (*state.remarks, *state.said), state.passed, state.shares)
 
 
-# ---- the launch -------------------------------------------------------------------------------------------------------
+# ---- the launch ------------------------------------------------------------------------------------------------------
 
 
 @record

@@ -40,7 +40,8 @@ from .swizzle import apply_swizzles, lay_in_panels
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
 """Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
 
-Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took registers.
+Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took
+registers.
 """
 _CLEAN_UP = ("canonicalize,cse", "loop-invariant-code-motion", "canonicalize,cse")
 """One pass manager for the first and the last: `canonicalize` gathers its patterns once."""
@@ -77,7 +78,8 @@ def lower(kernel: Outlined) -> int:
             _forward_sums(function)
             drop_casts(function)
             share_indices(function)
-            # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the statement's end
+            # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the
+            # statement's end
             _run(kernel, "trivial-dce,cse", verify=False)
             if _drop_implied(function):
                 _run(kernel, "trivial-dce,cse", verify=False)
@@ -152,7 +154,7 @@ def _attribute_shared(kernel: Outlined) -> int:
     return total
 
 
-# ---- arrays of a thread's own -------------------------------------------------------------------------------------------
+# ---- arrays of a thread's own ----------------------------------------------------------------------------------------
 
 MOST_TRIPS = 64
 """Longer loops are not unrolled anyway."""
@@ -161,8 +163,9 @@ MOST_TRIPS = 64
 def fix_trip_counts(function: ir.Operation) -> None:
     """Give loops from 0 to `affine.min(constant, …)` around accesses of private memory the constant as their bound.
 
-    A ragged tile is copied back by `for i < min(4, 10 - 4 * t)`. Such a loop cannot be unrolled, and an array that it indexes goes
-    to local memory, which no count of spills shows. With a guard inside, `for i < 4 { if i < min(…) }`, it can.
+    A ragged tile is copied back by `for i < min(4, 10 - 4 * t)`. Such a loop cannot be unrolled, and an array that it
+    indexes goes to local memory, which no count of spills shows. With a guard inside, `for i < 4 { if i < min(…) }`, it
+    can.
     """
     for loop in reversed(list(operations(function, "scf.for"))):
         most = _most_trips(loop)
@@ -198,7 +201,7 @@ def _guard(loop: ir.Operation, most: int) -> None:
         op.move_before(terminator)
 
 
-# ---- guards ---------------------------------------------------------------------------------------------------------------
+# ---- guards ----------------------------------------------------------------------------------------------------------
 
 
 def _drop_implied(function: ir.Operation) -> bool:
@@ -232,12 +235,12 @@ def _holds(condition: ir.Value, op: ir.Operation) -> bool:
     return False
 
 
-# ---- sums of warp groups that are read as they are ----------------------------------------------------------------------
+# ---- sums of warp groups that are read as they are -------------------------------------------------------------------
 
 
 def _forward_sums(function: ir.Operation) -> None:
-    """What a thread has of an accumulator is read where it is, and not from an array that it was stored to, if nothing changes
-    it there."""
+    """What a thread has of an accumulator is read where it is, and not from an array that it was stored to, if nothing
+    changes it there."""
     for store in list(operations(function, "vector.store")):
         array = made_by(store.operands[1], "memref.alloca")
         shaped = made_by(store.operands[0], "vector.shape_cast")

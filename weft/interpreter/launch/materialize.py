@@ -55,12 +55,16 @@ Handed = tuple[tuple[Owned, ...], "ir.Value | None", tuple[Remark, ...]]
 def hand_out(
     root: ir.Operation, last: Sequence[ir.Operation], hardware: Hardware, arrays: Sequence[OwnArray]
 ) -> Handed:
-    """Materialize the maps of a loop, and of what stands behind it; what each processor owns, the condition of a cluster's blocks
-    that have a tile (None: all have), and what is to be said of the maps."""
+    """Materialize the maps of a loop, and of what stands behind it; what each processor owns, the condition of a
+    cluster's blocks that have a tile (None: all have), and what is to be said of the maps."""
     materializer = Materializer(hardware, arrays)
     for op in (root, *last):
         materializer.run(op)
-    return tuple(materializer.shares), materializer.there, tuple({str(one): one for one in materializer.remarks}.values())
+    return (
+        tuple(materializer.shares),
+        materializer.there,
+        tuple({str(one): one for one in materializer.remarks}.values()),
+    )
 
 
 class Materializer:
@@ -117,7 +121,9 @@ class Materializer:
                 self._units(op, structured, mapping, list)
                 if mapping.vector > 1 or structured.asynchronous is not None:
                     self.remarks.append(widths(op, structured, mapping.vector))
-        placeholders = [(one, op.operands[one.position]) for array in self._arrays for one in array.rounds if one.op == op]
+        placeholders = [
+            (one, op.operands[one.position]) for array in self._arrays for one in array.rounds if one.op == op
+        ]
         op.erase()
         for one, placeholder in placeholders:
             one.drop_placeholder(placeholder)
@@ -185,7 +191,8 @@ class Materializer:
         return moved, within
 
     def _together(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt, alive: list[ir.Value]) -> None:
-        """As `_distribute`, for iterations that all processors go through; `alive`: becomes what says whether one is a thread's."""
+        """As `_distribute`, for iterations that all processors go through; `alive`: becomes what says whether one is a
+        thread's."""
         sharers = self._hardware.sharers(mapping, trips)
 
         def nest(at: tuple[Linear, ...]) -> None:
@@ -230,9 +237,14 @@ class Materializer:
         return []
 
     def _units(
-        self, op: ir.Operation, structured: StructuredOp, mapping: Mapping, index: Callable[[Sequence[Linear]], Sequence[Linear]]
+        self,
+        op: ir.Operation,
+        structured: StructuredOp,
+        mapping: Mapping,
+        index: Callable[[Sequence[Linear]], Sequence[Linear]],
     ) -> None:
-        """Emit the units that the thread owns of what a map hands out; `index` makes the index of an iteration of that."""
+        """Emit the units that the thread owns of what a map hands out; `index` makes the index of an iteration of
+        that."""
         every, lanes = extents(op), mapping.vector
         handed = handed_out(op)
         space = [every[d] for d in handed]
@@ -256,7 +268,9 @@ class Materializer:
 
             self._distribute(mapping, whole, within)
 
-    def _share(self, op: ir.Operation, at: Sequence[Linear], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()) -> None:
+    def _share(
+        self, op: ir.Operation, at: Sequence[Linear], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()
+    ) -> None:
         """Note what a processor owns of what is mapped, as emitted."""
         self.shares.append(Owned.emitted(op, at, extents, alive, self._values))
 
@@ -278,9 +292,14 @@ class Materializer:
 
 
 def _whole_rows(trips: Sequence[Bound], mapping: Mapping) -> list[Bound]:
-    """How many iterations are counted where all are, row by row. Rows of a ragged tile are as long as they may be: a quotient by
-    a length that a block knows alone says nothing of whose an element is. So are as many, where each takes a share of all."""
-    counted = mapping.distributes and (mapping.every or len(mapping.axes) < len(trips)) and mapping.space not in ("blocks", "grid")
+    """How many iterations are counted where all are, row by row. Rows of a ragged tile are as long as they may be: a
+    quotient by a length that a block knows alone says nothing of whose an element is. So are as many, where each takes
+    a share of all."""
+    counted = (
+        mapping.distributes
+        and (mapping.every or len(mapping.axes) < len(trips))
+        and mapping.space not in ("blocks", "grid")
+    )
     first = 0 if mapping.dist == "block" else 1
     most = [None if isinstance(n, int) or d < first or not counted else largest(n) for d, n in enumerate(trips)]
     return [n if top is None else top for n, top in zip(trips, most, strict=True)]

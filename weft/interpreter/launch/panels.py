@@ -1,4 +1,5 @@
-"""Shared buffers that the tensor memory accelerator fills: panels, each as many bytes wide as the swizzle, of a box or several."""
+"""Shared buffers that the tensor memory accelerator fills: panels, each as many bytes wide as the swizzle, of a box or
+several."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from .pixels import Pixels
 
 
 def map_type(box: Sequence[int], element: ir.Type, swizzle: int, fetch: int = 128) -> ir.Type:
-    """A tensor map of boxes of these sizes, of lines in which pieces are exchanged in spans of so many bytes (0: are not), of which
-    L2 fetches so many bytes at once (0: as many as are needed)."""
+    """A tensor map of boxes of these sizes, of lines in which pieces are exchanged in spans of so many bytes (0: are
+    not), of which L2 fetches so many bytes at once (0: as many as are needed)."""
     space = f"memref<{'x'.join(map(str, box))}x{element}, #gpu.address_space<workgroup>>"
     how, l2 = f"swizzle_{swizzle}b" if swizzle else "none", f"l2promo_{fetch}b" if fetch else "none"
     return ir.Type.parse(
@@ -96,8 +97,8 @@ class Panels:
         return subview(self.buffer, [offsets, sizes, [1] * kind.rank], old)
 
     def describing(self, rows: int, panels: int) -> ir.Value:
-        """A map that says how a matrix of so many rows of so many panels lies there: its boxes, one behind the other, are panels.
-        Where blocks of a cluster load parts of them, that is another one than what loads them."""
+        """A map that says how a matrix of so many rows of so many panels lies there: its boxes, one behind the other,
+        are panels. Where blocks of a cluster load parts of them, that is another one than what loads them."""
         box, high = self.filled_by, ir.MemRefType(self.buffer.type).shape[-2]
         part = box.sizes[box.row]
         if part == high or (panels == 1 and rows <= part):

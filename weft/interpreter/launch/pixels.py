@@ -3,12 +3,14 @@
 
     X[n, 2·oh + kh - 1, 2·ow + kw - 1, c]   of   n, oh, ow = digits of m,   kh, kw, c = digits of k
 
-Along the rows of the tile m goes up: its digits, in their order, are subscripts of the images, times a step, plus what is the same
-in all rows. So the rows are pixels that follow each other in a window, as many along each axis as the digit has values (one where
-there is no digit: `as-gemm` leaves those of one value out). What else is in these subscripts, the tap, has to be the same in the
-whole tile, whose columns are channels that lie side by side.
+Along the rows of the tile m goes up: its digits, in their order, are subscripts of the images, times a step, plus what
+    is the same
+in all rows. So the rows are pixels that follow each other in a window, as many along each axis as the digit has values
+(one where there is no digit: `as-gemm` leaves those of one value out). What else is in these subscripts, the tap, has
+to be the same in the whole tile, whose columns are channels that lie side by side.
 
-The mask may say that a subscript is inside of the images, and that m is below the number of all pixels: there come zeros as well.
+The mask may say that a subscript is inside of the images, and that m is below the number of all pixels: there come
+zeros as well.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ class Pixels:
 
 @record
 class _Axis:
-    """A subscript but the last: what of it depends on the row's number, in which that is multiplied by `step`; what depends on the
-    column's; a number. `count`: how many pixels there are along it, None where that is not known."""
+    """A subscript but the last: what of it depends on the row's number, in which that is multiplied by `step`; what
+    depends on the column's; a number. `count`: how many pixels there are along it, None where that is not known."""
 
     row: Terms
     step: int
@@ -115,7 +117,7 @@ class Gathered:
         copies = self.load.values([value_of(0)] * 2)
         return Pixels(self.images, window, first, tuple(_there(copies, axis.tap) for axis in inner))
 
-    # ---- rows and columns -----------------------------------------------------------------------------------------------
+    # ---- rows and columns --------------------------------------------------------------------------------------------
 
     def _expect_channels(self, columns: int) -> None:
         """That the columns are channels of one tap."""
@@ -127,7 +129,8 @@ class Gathered:
         if not all(map(at.steady, steady)) or not at.steps(channel):
             raise self.refused(
                 f"takes tiles of {columns} columns, which may be of more than one tap of the filter",
-                f"`assume` that the channels are a multiple of {columns}, with `versions` for others; or take narrower tiles",
+                f"`assume` that the channels are a multiple of {columns}, with `versions` for others; or take narrower"
+                f" tiles",
             )
 
     def _axis(self, subscript: ir.Value) -> _Axis:
@@ -154,7 +157,9 @@ class Gathered:
             found = sum((self.by_row.form(value) * (factor // step) for value, factor in row), start=Linear.of())
         else:  # one pixel alone: the mask says that it is row 0
             choice = self.load.choice
-            tests = [] if used or choice is None else [test for test in _conjuncts(choice.operands[0]) if test is not None]
+            tests = (
+                [] if used or choice is None else [test for test in _conjuncts(choice.operands[0]) if test is not None]
+            )
             rows = [test.operands[0] for test in tests if self.by_row.varies(test.operands[0])]
             found = self.by_row.form(rows[0]) if rows and self.by_row.advances(rows[0]) else None
         if found is None or axes[0].tap or axes[0].offset or axes[0].step != 1:
@@ -164,11 +169,15 @@ class Gathered:
         return found
 
     def _counted(self, axes: Sequence[_Axis], number: Linear) -> list[_Axis]:
-        """The axes; where the count of one is not known, it is what the mask says of all pixels, divided by the others' counts.
-        Where the mask says nothing of them, all rows of all blocks are pixels."""
+        """The axes; where the count of one is not known, it is what the mask says of all pixels, divided by the others'
+        counts. Where the mask says nothing of them, all rows of all blocks are pixels."""
         unknown = [axis for axis in axes[1:] if axis.count is None]
         for test in [] if self.load.choice is None or len(unknown) != 1 else _conjuncts(self.load.choice.operands[0]):
-            if test is None or _predicate(test) != arith.CmpIPredicate.slt or self.by_row.form(test.operands[0]) != number:
+            if (
+                test is None
+                or _predicate(test) != arith.CmpIPredicate.slt
+                or self.by_row.form(test.operands[0]) != number
+            ):
                 continue
             others = [size_of(self.images, 0), *(axis.count for axis in axes[1:] if axis.count is not None)]
             whole, left = self._divided(_factors([test.operands[1]]), _factors(others))
@@ -210,7 +219,7 @@ class Gathered:
                 reach = "which are not known to end" if far is None else f"the last of which is {far} away"
                 raise self.refused(f"reads taps {reach}: those of a tensor map are below {1 << OFFSETS[rank]}", ELSE)
 
-    # ---- where ----------------------------------------------------------------------------------------------------------
+    # ---- where -------------------------------------------------------------------------------------------------------
 
     def _upper(self, number: int, axis: _Axis, rank: int) -> int:
         """The corner for which there are as many pixels along the axis as its digit has values."""
@@ -224,7 +233,9 @@ class Gathered:
                 if (along + (upper - axis.offset - 1)).floordiv(axis.step) + 1 == wanted:
                     return upper
         raise self.refused(
-            f"takes pixels along axis {number} of `{value_name(self.images)}`, of which it is not known how many there are", ELSE
+            f"takes pixels along axis {number} of `{value_name(self.images)}`, of which it is not known how many there"
+            f" are",
+            ELSE,
         )
 
     def _expect_mask(self, number: Linear, axes: Sequence[_Axis]) -> None:
@@ -301,7 +312,8 @@ def load_pixels(
     to: ir.Value, given: ir.Value, coordinates: Sequence[ir.Value], tap: Sequence[Linear], barrier: tuple[ir.Value, ir.Value],
     blocks: ir.Value | None,
 ) -> None:  # fmt: skip
-    """A load of pixels, at the insertion point: to a tile, by a map, counted on a barrier; `blocks`: of a cluster, by a mask."""
+    """A load of pixels, at the insertion point: to a tile, by a map, counted on a barrier; `blocks`: of a cluster, by a
+    mask."""
     i16, i32, i64 = (ir.IntegerType.get_signless(bits) for bits in (16, 32, 64))
     pointer, shared, of_cluster = (ir.Type.parse(f"!llvm.ptr{space}") for space in ("", "<3>", "<7>"))
     address = ir.Operation.create(ADDRESS, results=[i64], operands=list(barrier)).results[0]

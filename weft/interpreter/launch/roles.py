@@ -1,4 +1,5 @@
-"""The roles of a kernel's warp groups: one behind those that maps distribute over does what `pipeline … producer` put aside.
+"""The roles of a kernel's warp groups: one behind those that maps distribute over does what `pipeline … producer` put
+aside.
 
     init; barrier                                          init; barrier
     scf.if (thread 256) { copies } {weft.producer}    →    scf.if (thread < 256) { setmaxregister increase; products; write-back }
@@ -39,11 +40,14 @@ def begin_role(thread: Linear, threads: int, loop: ir.Operation) -> None:
         for op in ops_of(body_of(loop))[:-1]:
             op.detach_from_parent()
             ir.InsertionPoint.current.insert(op)
-        block.owner.operation.attributes[PRODUCER] = loop.attributes[PRODUCER] if PRODUCER in loop.attributes else i64(0)
+        block.owner.operation.attributes[PRODUCER] = (
+            loop.attributes[PRODUCER] if PRODUCER in loop.attributes else i64(0)
+        )
 
 
 def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware) -> Geometry:
-    """Split the kernel; its shape with the producer's threads. `start`: the op behind which roles begin. Raises W0406."""
+    """Split the kernel; its shape with the producer's threads. `start`: the op behind which roles begin. Raises
+    W0406."""
     function, entry, geometry = kernel.function, kernel.entry, hardware.geometry
     roles = [op for op in operations(function, "scf.if") if PRODUCER in op.attributes]
     if not roles or start is None:
@@ -59,7 +63,9 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
     needed = _needed(mine)
     for op in needed.intersection(ops[ops.index(start) :]):
         if not is_pure(op):
-            raise refuse("W0406", "what the producer copies depends on what the others do", op, "`pipeline … async` instead")
+            raise refuse(
+                "W0406", "what the producer copies depends on what the others do", op, "`pipeline … async` instead"
+            )
     behind = ops[ops.index(start) + 1 :]
     end = next((op for op in behind if op.name == MEET_CLUSTER), ops[-1])
     consumers = [op for op in behind[: behind.index(end)] if op != mine and op not in needed]
@@ -68,7 +74,10 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
         groups = geometry.threads // GROUP
         all_of_them = limits.registers_at_start(geometry.threads + GROUP, MOST, register_cap(function)) * (groups + 1)
         given = min(MOST, (all_of_them - registers) // groups // limits.REGISTERS_STEP * limits.REGISTERS_STEP)
-        mine_and_theirs = (split.then_block, consumers, "increase", given), (split.else_block, [mine], "decrease", registers)
+        mine_and_theirs = (
+            (split.then_block, consumers, "increase", given),
+            (split.else_block, [mine], "decrease", registers),
+        )
         for block, moved, action, count in mine_and_theirs:
             with ir.InsertionPoint(block):
                 if registers:
@@ -85,8 +94,8 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
 
 
 def _alone(role: ir.Operation, entry: ir.Block) -> ir.Operation:
-    """What the producer does, as one op of the kernel's: of loops over tiles around it a copy, in which nothing else stands; the
-    others go through theirs without it."""
+    """What the producer does, as one op of the kernel's: of loops over tiles around it a copy, in which nothing else
+    stands; the others go through theirs without it."""
     if role.block == entry:
         return role
     outer = next(op for op in ancestors(role) if op.block == entry)

@@ -3,8 +3,8 @@
     gpu.func @mm(…) kernel     →     gpu.func @mm(…) kernel {known_block_size = [16, 16, 1], known_grid_size = [4, 4, 1],
                                      weft.cluster_size = …, weft.max_registers = …, weft.most_blocks = …}
 
-Where a size depends on the host's values, the kernel knows at most how many there can be. Each shared reduction learns which
-threads take part in it.
+Where a size depends on the host's values, the kernel knows at most how many there can be. Each shared reduction learns
+which threads take part in it.
 """
 
 from __future__ import annotations

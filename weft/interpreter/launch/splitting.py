@@ -2,8 +2,9 @@
 
     scf.forall (warps) { A to lanes; barrier; B to lanes }   →   scf.forall (warps) { A }; barrier; scf.forall (warps) { B }
 
-Iterations are independent, so what stands before the barrier may be done in all of them first. A buffer that is filled before
-and read behind it is one of each iteration in shared memory (`temporaries.py`); indices and views are computed on both sides.
+Iterations are independent, so what stands before the barrier may be done in all of them first. A buffer that is filled
+before and read behind it is one of each iteration in shared memory (`temporaries.py`); indices and views are computed
+on both sides.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def hands_on(loop: ir.Operation) -> bool:
 
 
 def is_separable(loop: ir.Operation) -> bool:
-    """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed again, and no
-    thread has the results of several iterations."""
+    """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed
+    again, and no thread has the results of several iterations."""
     mapping = mapping_of(loop)
     several = mapping is not None and not one_each(loop)
     if several and any(map(is_shared_reduction, operations(loop))):
@@ -50,7 +51,8 @@ def is_separable(loop: ir.Operation) -> bool:
 
 
 def _in_a_block(root: ir.Operation) -> ir.Operation:
-    """The loop that is launched: what it is split into has one around it, over a single block, where it is split itself."""
+    """The loop that is launched: what it is split into has one around it, over a single block, where it is split
+    itself."""
     if not (hands_on(root) and any(map(_splits_at, operations(root)))):
         return root
     with ahead_of(root):
@@ -64,7 +66,8 @@ def _in_a_block(root: ir.Operation) -> ir.Operation:
 
 
 def split_at_barriers(kernel: Outlined) -> tuple[Outlined, list[Remark]]:
-    """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or W0362."""
+    """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or
+    W0362."""
     kernel = replace(kernel, root=_in_a_block(kernel.root))
     remarks: list[Remark] = []
     for loop in reversed(list(operations(kernel.root, "scf.forall"))):
@@ -75,7 +78,8 @@ def split_at_barriers(kernel: Outlined) -> tuple[Outlined, list[Remark]]:
                     continue  # they may be where whole warps pass
                 raise refuse(
                     "W0362",
-                    "a barrier in a loop over threads is not reached by all threads, and the loop cannot be split there: a value "
+                    "a barrier in a loop over threads is not reached by all threads, and the loop cannot be split"
+                    " there: a value "
                     "that is read in front of it is used behind it",
                     barriers[0],
                     "put it between the loops",

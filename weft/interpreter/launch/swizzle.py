@@ -1,5 +1,6 @@
-"""Swizzled shared buffers: the exchange (`layouts/swizzles.py`) in the last subscript of each access, once views are folded. And
-tiles that boxes store lie in panels: accesses become ones of the panels that take the place of a tile, exchanged as boxes are.
+"""Swizzled shared buffers: the exchange (`layouts/swizzles.py`) in the last subscript of each access, once views are
+folded. And tiles that boxes store lie in panels: accesses become ones of the panels that take the place of a tile,
+    exchanged as boxes are.
 
     vector.store %v, %C_shared[%row, %i * 8 + %c]   →   vector.store %v, %C_panels[%i, %row, %c ^ …]       (panels of 8 columns)
 """
@@ -55,8 +56,8 @@ def _exchange_last(exchange: Swizzle, row: ir.Value, column: ir.Value) -> ir.Val
 
 
 def _exchanged(column: ir.Value, number: ir.Value, span: int) -> ir.Value:
-    """`column xor number`, a number below `span`. Whole spans of the column are added behind it: accesses so far apart have one
-    exchange, and differ by numbers."""
+    """`column xor number`, a number below `span`. Whole spans of the column are added behind it: accesses so far apart
+    have one exchange, and differ by numbers."""
     apply = producer(column)
     if apply is None or not isinstance(apply.opview, affine.AffineApplyOp):
         return arith.XOrIOp(column, number).result
@@ -97,8 +98,8 @@ def _divisible(e: ir.AffineExpr, dimensions: Sequence[ir.Value], symbols: Sequen
 
 
 def _composed(exchange: Swizzle, row: ir.Value) -> ir.Value:
-    """The exchange of a row in terms of what the row is computed from: rows that are a whole period apart, as those of a loop's
-    iterations are, then have the same, which is computed in front of the loop and takes one register."""
+    """The exchange of a row in terms of what the row is computed from: rows that are a whole period apart, as those of
+    a loop's iterations are, then have the same, which is computed in front of the loop and takes one register."""
     apply = producer(row)
     if apply is None or not isinstance(apply.opview, affine.AffineApplyOp):
         return affine.AffineApplyOp(exchange.map, [row]).result
@@ -115,7 +116,8 @@ def _composed(exchange: Swizzle, row: ir.Value) -> ir.Value:
 
 
 def _first_alike(rows: ir.AffineMap, operands: Sequence[ir.Value], lines: int) -> ir.AffineExpr:
-    """A row whose exchange is that of the row asked for: of rows that differ by numbers and have one exchange, the same one."""
+    """A row whose exchange is that of the row asked for: of rows that differ by numbers and have one exchange, the same
+    one."""
     constant, others = 0, list[ir.AffineExpr]()
     for summand in _summands(rows.results[0], 1):
         if isinstance(summand, ir.AffineConstantExpr):
@@ -134,7 +136,7 @@ def _reads(expression: ir.AffineExpr, place: ir.AffineExpr) -> bool:
     return expression == place
 
 
-# ---- tiles that boxes store ------------------------------------------------------------------------------------------------
+# ---- tiles that boxes store ------------------------------------------------------------------------------------------
 
 
 def lay_in_panels(function: ir.Operation) -> None:
@@ -156,7 +158,8 @@ def _move(access: ir.Operation, tile: ir.Value, panels: ir.Value, exchange: Swiz
     if len(found) != 1 or found[0].footprint != "element" or found[0].count * element_bytes(kind.element_type) > PIECE:
         raise fail(
             "W0367",
-            f"{describe(access)} accesses a tile that boxes store through a view, or more than {PIECE} bytes of it at once",
+            f"{describe(access)} accesses a tile that boxes store through a view, or more than {PIECE} bytes of it at"
+            f" once",
             "let `launch` make the accesses: of single elements, or of 16 bytes at most",
         )
     first, rank = found[0].first, ir.MemRefType(tile.type).rank
@@ -187,7 +190,9 @@ def _split(column: ir.Value, width: int) -> tuple[ir.Value, ir.Value]:
             whole = whole + summand
         else:
             within.append(summand)
-    (rest,) = apply_map(ir.AffineMap.get(dimensions, symbols, [sum(within, start=ir.AffineExpr.get_constant(0))]), operands)
+    (rest,) = apply_map(
+        ir.AffineMap.get(dimensions, symbols, [sum(within, start=ir.AffineExpr.get_constant(0))]), operands
+    )
     low, high = range_of(rest)
     panel = ir.AffineExpr.get_floor_div(whole, width)
     if low is None or high is None or low < 0 or high >= width:
@@ -205,7 +210,11 @@ def _factor(summand: ir.AffineExpr) -> int:
     """A number that divides it."""
     if isinstance(summand, ir.AffineConstantExpr):
         return summand.value
-    return summand.rhs.value if isinstance(summand, ir.AffineMulExpr) and isinstance(summand.rhs, ir.AffineConstantExpr) else 1
+    return (
+        summand.rhs.value
+        if isinstance(summand, ir.AffineMulExpr) and isinstance(summand.rhs, ir.AffineConstantExpr)
+        else 1
+    )
 
 
 def _divided(summand: ir.AffineExpr, divisor: int) -> ir.AffineExpr:

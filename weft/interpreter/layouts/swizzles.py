@@ -1,20 +1,21 @@
-"""Swizzled shared buffers: 16-byte pieces of a row exchanged by the row's number, so that a column of pieces lies in all banks.
+"""Swizzled shared buffers: 16-byte pieces of a row exchanged by the row's number, so that a column of pieces lies in
+all banks.
 
     B_shared[row][col]   →   B_shared[row][col ^ row mod 8 * 8]          (bf16, `swizzle 128`)
 
-Within each span of a row, piece p of row r lies where piece `p xor r` was. Rows of less than 128 bytes are counted in 128-byte
-lines, as shared memory has banks for. It is a bijection on the elements of each row, so that elements may be told apart by the
-subscripts without it, where all accesses have the same.
+Within each span of a row, piece p of row r lies where piece `p xor r` was. Rows of less than 128 bytes are counted in
+128-byte lines, as shared memory has banks for. It is a bijection on the elements of each row, so that elements may be
+told apart by the subscripts without it, where all accesses have the same.
 
-Where a piece pads each row, a column's pieces lie in all banks of themselves, 8 rows of them; rows 8 apart meet again, and those
-are exchanged, in steps of 3, which keep no two neighbours together:
+Where a piece pads each row, a column's pieces lie in all banks of themselves, 8 rows of them; rows 8 apart meet again,
+and those are exchanged, in steps of 3, which keep no two neighbours together:
 
     A_shared[row][col]   →   A_shared[row][col ^ row / 8 * 3 mod 4 * 4]  (f32, `pad 4 swizzle 64`)
 
 So a warp stores vectors of several rows of a transposed tile, an element of each into 32 banks.
 
-Words in rows of at most a line may be read two a lane (an `mma` of the bf16 that f32 is split into), two neighbouring pieces of 4
-rows at once: steps of half the pieces, and one, keep these 4 apart, and 8 rows as well.
+Words in rows of at most a line may be read two a lane (an `mma` of the bf16 that f32 is split into), two neighbouring
+pieces of 4 rows at once: steps of half the pieces, and one, keep these 4 apart, and 8 rows as well.
 
     A_shared[row][col]   →   A_shared[row][col ^ row / 2 * 3 mod 4 * 4]  (f32, rows of 16, `swizzle 64`)
 
@@ -57,7 +58,8 @@ class Swizzle:
 
     @staticmethod
     def of(kind: ir.MemRefType, span: int) -> Swizzle | None:
-        """That of a buffer of this type, within so many bytes; None unless rows are whole spans, or those and a piece."""
+        """That of a buffer of this type, within so many bytes; None unless rows are whole spans, or those and a
+        piece."""
         if span not in SPANS or kind.rank < 2 or kind.is_dynamic_dim(kind.rank - 1):
             return None
         item = element_bytes(kind.element_type)
@@ -83,7 +85,6 @@ class Swizzle:
         item = element_bytes(kind.element_type)
         span = kind.shape[-1] * item
         return Swizzle.of_rows(span, item) if span in SPANS and kind.rank > 1 else None
-
 
     @property
     def span(self) -> int:

@@ -1,7 +1,9 @@
-"""Parallel loops in another form: loops of any spelling as a `scf.forall`, several dimensions as one, strips and their iterations.
+"""Parallel loops in another form: loops of any spelling as a `scf.forall`, several dimensions as one, strips and their
+iterations.
 
-Affine loops and accesses become `scf` and `memref` in one loop, and not in the whole module (upstream's `lower-affine`). The
-subscripts stay `affine.apply`s, which the analysis reads; only what demands an affine loop around it has to go.
+Affine loops and accesses become `scf` and `memref` in one loop, and not in the whole module (upstream's
+`lower-affine`). The subscripts stay `affine.apply`s, which the analysis reads; only what demands an affine loop around
+it has to go.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ def end_of(forall: ir.Operation) -> ir.Operation:
 def one_forall(
     nest: Sequence[ir.Operation], lower: Sequence[Bound], upper: Sequence[Bound], step: Sequence[Bound]
 ) -> ir.Operation:
-    """A loop with these bounds, and the handles of the first, in the place of perfectly nested loops without results; index
-    arithmetic that stands between them goes inside."""
+    """A loop with these bounds, and the handles of the first, in the place of perfectly nested loops without results;
+    index arithmetic that stands between them goes inside."""
     root = nest[0]
     with ahead_of(root):
         forall = make_forall(lower, upper, step)
@@ -71,10 +73,11 @@ def reduces_nothing(op: ir.Operation) -> bool:
 
 
 def coalesce(loop: ir.Operation) -> ir.Operation:
-    """A `scf.forall` of one dimension in the place of one of several; on tensors, too. Its own handle is not carried over.
+    """A `scf.forall` of one dimension in the place of one of several; on tensors, too. Its own handle is not carried
+    over.
 
-    Where trip counts are known only at run time, but not above a number (the strips of a loop that is cut), that number stands for
-    them, and the body is guarded: divisions by constants, and as many iterations as threads can be made for.
+    Where trip counts are known only at run time, but not above a number (the strips of a loop that is cut), that number
+    stands for them, and the body is guarded: divisions by constants, and as many iterations as threads can be made for.
     """
     dimensions = loop_dimensions(loop)
     body = body_of(loop)
@@ -116,7 +119,8 @@ def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
 
 
 def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, ir.Operation]:
-    """Tile a `scf.forall` without results: the loop over strips, and the one inside. No size: a dimension stays inside, whole.
+    """Tile a `scf.forall` without results: the loop over strips, and the one inside. No size: a dimension stays inside,
+    whole.
 
     The last strip ends at the loop's own bound; where the size divides, the inner trip count is the size, a number.
     """
@@ -183,8 +187,11 @@ def without_affine_loops(root: ir.Operation) -> ir.Operation:
 
 
 def affine_loops_of_tensors_to_scf(module: ir.Module) -> None:
-    """Rewrite each `affine.for` that carries tensors, and what it holds, in place: upstream bufferizes loops of scf alone."""
-    while (loop := next((op for op in operations(module.operation, "affine.for") if any(map(is_tensor, op.results))), None)):
+    """Rewrite each `affine.for` that carries tensors, and what it holds, in place: upstream bufferizes loops of scf
+    alone."""
+    while loop := next(
+        (op for op in operations(module.operation, "affine.for") if any(map(is_tensor, op.results))), None
+    ):
         without_affine_loops(loop)
 
 

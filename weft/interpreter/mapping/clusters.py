@@ -1,9 +1,9 @@
 """Clusters of blocks, `launch … cluster(n)`: n blocks whose numbers along x follow each other run side by side.
 
-Along one dimension of the loop over blocks they take n tiles that follow each other, columns, or rows where `order grouped(g)` goes
-down columns, or where `order hilbert` leads from cluster to cluster; along the others they take the same. That dimension gets as
-many tiles as make whole clusters: a block whose tile is none of the loop's loads, waits and arrives like any other, since the
-others count on it, and leaves out the rest.
+Along one dimension of the loop over blocks they take n tiles that follow each other, columns, or rows where
+`order grouped(g)` goes down columns, or where `order hilbert` leads from cluster to cluster; along the others they take
+the same. That dimension gets as many tiles as make whole clusters: a block whose tile is none of the loop's loads,
+waits and arrives like any other, since the others count on it, and leaves out the rest.
 
     blocks(y, x)                     of 5 columns, clusters of 2: 6 columns, the last of which is nobody's
     blocks(x: 132) cyclic            tile 132·i + p, row by row: block p and its neighbour go through as many tiles
@@ -39,7 +39,8 @@ class BlockClusters:
     dimension: int
 
     def whole(self, trips: Sequence[Bound]) -> list[Bound]:
-        """How many tiles there are along each dimension, in whole clusters; emits index arithmetic where that is not a number."""
+        """How many tiles there are along each dimension, in whole clusters; emits index arithmetic where that is not a
+        number."""
         found = list(trips)
         if not divisible(found[self.dimension], self.size):
             found[self.dimension] = multiply(ceildiv(found[self.dimension], self.size), self.size)
@@ -72,7 +73,9 @@ def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | 
     if along > 0 and along % size:
         some = along // size * size
         counts = f"{some} or {some + size}" if some else f"{size}"
-        raise _refused(root, f"{along} blocks along x are not whole clusters of {size}", f"{counts} blocks, or another cluster")
+        raise _refused(
+            root, f"{along} blocks along x are not whole clusters of {size}", f"{counts} blocks, or another cluster"
+        )
     if group is not None and group % size:
         which = f"order grouped({group})" if mapping.group is not None else f"order panels({group})"
         hint = f"a multiple of {size}, or 1"

@@ -3,8 +3,8 @@
     memref.global "private" constant @hilbert_2x3 : memref<6xi32> = dense<[0, 3, 4, 1, 2, 5]>
     %tile = memref.load %hilbert_2x3[%number]                            // row %tile floordiv 3, column %tile mod 3
 
-Each tile is in it once, and that is all that a proof has to know of the curve: blocks of different numbers have different tiles.
-It sees that by the numbers of the table itself (`ir/constants.py`).
+Each tile is in it once, and that is all that a proof has to know of the curve: blocks of different numbers have
+different tiles. It sees that by the numbers of the table itself (`ir/constants.py`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class _Side:
         return place[0] + steps * self.way[0], place[1] + steps * self.way[1]
 
     def cut(self) -> tuple[_Side, _Side]:
-        """Its halves. The first one is even where it can be: then the curve through it ends where the next one begins."""
+        """Its halves. The first one is even where it can be: then the curve through it ends where the next one
+        begins."""
         half = self.length // 2
         half += half % 2 and self.length > 2
         return _Side(half, self.way), _Side(self.length - half, self.way)
@@ -48,11 +49,11 @@ class _Side:
 
 
 def hilbert(rows: int, columns: int) -> list[Tile]:
-    """All tiles of a grid, each beside the one before it; of some grids with an odd number of rows or columns one step is a
-    diagonal.
+    """All tiles of a grid, each beside the one before it; of some grids with an odd number of rows or columns one step
+    is a diagonal.
 
-    Of 2^n x 2^n tiles it is Hilbert's curve; of other numbers halves are not all alike. Source: J. Červený, "gilbert", a
-    generalized Hilbert curve for rectangles of any size.
+    Of 2^n x 2^n tiles it is Hilbert's curve; of other numbers halves are not all alike. Source: J. Červený, "gilbert",
+    a generalized Hilbert curve for rectangles of any size.
     """
     down, right = _Side(rows, (1, 0)), _Side(columns, (0, 1))
     return list(_through((0, 0), *((right, down) if columns >= rows else (down, right))))
@@ -76,7 +77,8 @@ def _through(place: Tile, along: _Side, across: _Side) -> Iterator[Tile]:
 
 
 def check_curve(op: ir.Operation, mapping: Mapping) -> None:
-    """W0364: such a curve goes through the tiles of a loop over rows and columns whose numbers are known; blocks take them."""
+    """W0364: such a curve goes through the tiles of a loop over rows and columns whose numbers are known; blocks take
+    them."""
     if not mapping.hilbert:
         return
     trips = [d.static_trips for d in loop_dimensions(op)]
@@ -87,7 +89,10 @@ def check_curve(op: ir.Operation, mapping: Mapping) -> None:
     if mapping.space != "blocks" or op.name != "scf.forall":
         why = "a curve goes from tile to tile, and blocks take these"
     elif len(trips) != 2:
-        why, hint = f"a curve is of two dimensions, and the loop has {len(trips)}", "map a loop over rows and columns of tiles"
+        why, hint = (
+            f"a curve is of two dimensions, and the loop has {len(trips)}",
+            "map a loop over rows and columns of tiles",
+        )
     elif len(mapping.axes) > 1 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
         why = "a block has several tiles, along each axis its own"
     elif len(known) < 2:
@@ -114,7 +119,9 @@ def _table(rows: int, columns: int) -> ir.Value:
     """The table, as a constant of the kernel's module; each one is there once."""
     around = next(op for op in ancestors(ir.InsertionPoint.current.block.owner.operation) if op.name == "gpu.module")
     kind, name = ir.MemRefType.get([rows * columns], ir.IntegerType.get_signless(32)), f"hilbert_{rows}x{columns}"
-    if not any(op.name == "memref.global" and ir.StringAttr(op.attributes["sym_name"]).value == name for op in children(around)):
+    if not any(
+        op.name == "memref.global" and ir.StringAttr(op.attributes["sym_name"]).value == name for op in children(around)
+    ):
         tiles = [row * columns + column for row, column in hilbert(rows, columns)]
         values = ir.DenseElementsAttr.get([ir.IntegerAttr.get(kind.element_type, n) for n in tiles],
                                           ir.RankedTensorType.get(kind.shape, kind.element_type))  # fmt: skip

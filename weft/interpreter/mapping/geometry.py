@@ -65,7 +65,6 @@ class Geometry:
         x, y, z = (None if ("blocks", a) in self.symbolic else self.blocks[a].static for a in AXES)
         return x, y, z
 
-
     def most_grid(self) -> list[int]:
         """How many blocks there are at most along x, y, z; -1 where that is not known."""
         return [-1 if ("blocks", a) in self.symbolic else self.blocks[a].most for a in AXES]
@@ -73,7 +72,8 @@ class Geometry:
 
 @record
 class GridSize:
-    """Blocks along one axis: `ceildiv(processors, per_block) * times`, where the processors may be a loop's trip count."""
+    """Blocks along one axis: `ceildiv(processors, per_block) * times`, where the processors may be a loop's trip
+    count."""
 
     processors: int | LoopDimension
     per_block: int = 1
@@ -148,7 +148,8 @@ def geometry_of(mapped: Sequence[Mapped], cluster: BlockClusters | None = None) 
         if one.mapping.every and not block:
             raise fail(
                 "W0353",
-                "`threads(*)` is as many threads as the launch's other maps make, and there is no other map over threads",
+                "`threads(*)` is as many threads as the launch's other maps make, and there is no other map over"
+                " threads",
                 "map a loop of the launch to threads with a count, or this one: `threads(x: 256) cyclic`",
                 notes=(_spelled(one),),
             )
@@ -164,14 +165,16 @@ _USUAL = {"threads": 128, "warpgroups": 1, "warps": 4}
 
 
 def _counts(one: Mapped) -> list[int]:
-    """The counts of a map within a block, `SYMBOLIC` among them; as many as iterations where none was given. Raises W0354."""
+    """The counts of a map within a block, `SYMBOLIC` among them; as many as iterations where none was given. Raises
+    W0354."""
     mapping, counts = one.mapping, list[int]()
     for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(one), strict=True):
         if count == AS_MANY_AS_ITERATIONS and trips is None:
             space = mapping.space
             raise fail(
                 "W0354",
-                f"the {space} along {axis} would be as many as the loop's iterations, and those are known only at run time",
+                f"the {space} along {axis} would be as many as the loop's iterations, and those are known only at run"
+                f" time",
                 f"give a count and a distribution, e.g. `{space}({axis}: {_USUAL[space]}) cyclic`",
                 notes=(_spelled(one),),
             )
@@ -273,11 +276,12 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
     )
 
 
-# ---- warps and lanes: the block's threads in another order -------------------------------------------------------------
+# ---- warps and lanes: the block's threads in another order -----------------------------------------------------------
 
 
 def count_warps(one: Mapped) -> Mapped:
-    """Give a map to `warps(x)` or `warpgroups(x)` its counts: as many as iterations. Other maps stay as they are. Raises W0354."""
+    """Give a map to `warps(x)` or `warpgroups(x)` its counts: as many as iterations. Other maps stay as they are.
+    Raises W0354."""
     if one.mapping.space not in ("warps", "warpgroups") or AS_MANY_AS_ITERATIONS not in one.mapping.counts:
         return one
     mapping = dataclasses.replace(one.mapping, counts=tuple(_counts(one)))

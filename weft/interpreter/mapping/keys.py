@@ -10,7 +10,8 @@ from .mapping import mapping_of
 def structural_key(value: ir.Value, *loops: ir.Operation) -> str:
     """What `value` computes, from values that pure ops do not make.
 
-    Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be compared.
+    Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be
+    compared.
     """
     op = producer(value)
     if op is None:

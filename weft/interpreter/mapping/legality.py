@@ -36,7 +36,8 @@ LARGEST_COUNT = 2**31 - 1
 
 
 def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True) -> None:
-    """Refuse a map that cannot be: W0341 … W0349. Works on tensors and on memrefs. `inside`: maps below are looked at, too."""
+    """Refuse a map that cannot be: W0341 … W0349. Works on tensors and on memrefs. `inside`: maps below are looked at,
+    too."""
     _check_target(op, mapping)
     _check_axes(op, mapping)
     _check_numbers(mapping)
@@ -96,8 +97,8 @@ def _check_target(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
-    """Over registers goes a loop of a known number of iterations, or an op in a loop, all of them each thread's. The tensor memory
-    accelerator takes an op that copies."""
+    """Over registers goes a loop of a known number of iterations, or an op in a loop, all of them each thread's. The
+    tensor memory accelerator takes an op that copies."""
     if mapping.space == "tma":
         loop = op.name == "scf.forall"
         why = "a loop is not a copy" if loop else "boxes are copied as wholes, without a distribution or a vector"
@@ -191,7 +192,8 @@ def _check_numbers(mapping: Mapping) -> None:
         what = CALLED[mapping.space]
         raise fail(
             "W0346",
-            f"`{mapping}` is {math.prod(known)} {what} of {each} threads, and a block has at most {limits.THREADS} threads",
+            f"`{mapping}` is {math.prod(known)} {what} of {each} threads, and a block has at most {limits.THREADS}"
+            f" threads",
             f"at most {limits.THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
         )
     if mapping.space == "threads" and math.prod(known) > limits.THREADS:
@@ -203,7 +205,8 @@ def _check_numbers(mapping: Mapping) -> None:
 
 
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:
-    """Whether iterations that are taken in an order have numbers that are known, so that it takes divisions by constants alone."""
+    """Whether iterations that are taken in an order have numbers that are known, so that it takes divisions by
+    constants alone."""
     return not mapping.ordered or mapping.orders_grid or None not in trip_counts(Mapped(op, mapping))
 
 
@@ -218,14 +221,16 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
         sizes = " × ".join(map(str, taken))
         raise refuse(
             "W0346",
-            f"`{mapping}` takes {sizes} {mapping.space}, one for each iteration; a block has at most {limits.THREADS} threads",
+            f"`{mapping}` takes {sizes} {mapping.space}, one for each iteration; a block has at most {limits.THREADS}"
+            f" threads",
             op,
             "give counts and a distribution, `threads(y: 16, x: 16) cyclic`; or `tile` into larger pieces",
         )
 
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
-    """An order is a permutation of a grid, of which each block has one tile; or of iterations, rows by columns, that are shared."""
+    """An order is a permutation of a grid, of which each block has one tile; or of iterations, rows by columns, that
+    are shared."""
     if mapping.hilbert or not mapping.ordered:
         return check_curve(op, mapping)
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else len(handed_out(op))
@@ -309,8 +314,8 @@ def _along_rows(op: ir.Operation) -> list[ir.Type]:
 
 
 def _with_neighbours(op: ir.Operation) -> list[ir.Operation]:
-    """The op, and those beside it with which it shares operands or results: with one map they share elements in registers, so that
-    the widest access of any of them is good for all."""
+    """The op, and those beside it with which it shares operands or results: with one map they share elements in
+    registers, so that the widest access of any of them is good for all."""
     values = [*op.operands, *op.results]
     others = [*map(producer, op.operands), *(user for value in values for user in users(value))]
     return [op, *(one for one in others if one is not None and one.block == op.block and is_structured(one))]
@@ -337,7 +342,8 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
     if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
         raise fail(
             "W0342",
-            f"`{grouped[0].space}` are the block's threads in another order, and the other loop distributes over threads",
+            f"`{grouped[0].space}` are the block's threads in another order, and the other loop distributes over"
+            f" threads",
             "warps outside and lanes inside, or threads along two axes",
             notes=notes(),
         )
@@ -345,7 +351,9 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
         said = "the warps of a block and its warp groups are the same threads in another order"
         out = "`mma` gives the warps of a warp group their part of its tile"
         if within.space == around.space:
-            said = f"the {CALLED[within.space]} of a block are taken by the loop around it, whatever their axes are called"
+            said = (
+                f"the {CALLED[within.space]} of a block are taken by the loop around it, whatever their axes are called"
+            )
             out = f"one map takes all of them: `{within.space}(y: 2, x: 2)` of a loop of two dimensions"
         raise fail("W0342", said, out, notes=notes())
     if within.space in ("blocks", "grid") and around.space != "blocks":

@@ -1,5 +1,5 @@
-"""`weft.map`: what `map` decided for one loop or one op, as a dictionary attribute (see "The IR between the rooms"); and the
-iteration space that it distributes: extents, and trip counts along the axes of the map.
+"""`weft.map`: what `map` decided for one loop or one op, as a dictionary attribute (see "The IR between the rooms");
+and the iteration space that it distributes: extents, and trip counts along the axes of the map.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ class Mapping:
     """One map.
 
     Args:
-        space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group), `warps`, `lanes`, `registers`,
-            `grid`, `tma` or `producer` (one thread of a warp group that no other map has).
-        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, `tma` and `producer`; `x` of all
-            `lanes` in a row and of `quarters`.
+        space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group), `warps`, `lanes`,
+            `registers`, `grid`, `tma` or `producer` (one thread of a warp group that no other map has).
+        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, `tma` and `producer`; `x`
+            of all `lanes` in a row and of `quarters`.
         every: `threads(*)`: every thread of the block, by linear id.
         counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was given.
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
         chunk: the b of `block-cyclic(b)`.
         vector: one iteration is that many consecutive elements.
-        group: the iterations are taken in groups of so many rows (`order grouped(n)`), each column by column; None: row by row.
+        group: the iterations are taken in groups of so many rows (`order grouped(n)`), each column by column; None: row
+            by row.
         panel: they are taken in panels of so many columns (`order panels(n)`), each row by row; likewise.
         hilbert: blocks take tiles along a Hilbert curve (`order hilbert`).
     """
@@ -67,13 +68,15 @@ class Mapping:
         counts = tuple(c if isinstance(c, int) else numbers[c] for c in space.counts)
         kind, chunk = (dist.kind, dist.chunk) if dist else (None, None)
         if space.kind in OF_ALL and not space.axes:
-            return cls(space.kind, ("x",), (OF_ALL[space.kind],), False, kind, chunk, vector or 1, group, panel, hilbert)
+            return cls(
+                space.kind, ("x",), (OF_ALL[space.kind],), False, kind, chunk, vector or 1, group, panel, hilbert
+            )
         return cls(space.kind, tuple(space.axes), counts, space.all, kind, chunk, vector or 1, group, panel, hilbert)
 
     @property
     def distributes(self) -> bool:
-        """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them; what `tma` copies
-        no thread does."""
+        """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them; what
+        `tma` copies no thread does."""
         return self.space not in ("registers", "tma")
 
     @property
@@ -88,8 +91,14 @@ class Mapping:
 
     @property
     def orders_grid(self) -> bool:
-        """Whether the order permutes the blocks, each of which has one tile; else it orders iterations that processors share."""
-        return (self.group is not None or self.hilbert) and self.space == "blocks" and self.dist is None and len(self.axes) == 2
+        """Whether the order permutes the blocks, each of which has one tile; else it orders iterations that processors
+        share."""
+        return (
+            (self.group is not None or self.hilbert)
+            and self.space == "blocks"
+            and self.dist is None
+            and len(self.axes) == 2
+        )
 
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
@@ -102,10 +111,14 @@ class Mapping:
     @classmethod
     def _read(cls, attribute: ir.Attribute) -> Mapping:
         given = {named.name: named.attr for named in entries(attribute)}
-        plain = {key: given[key].value for key in ("space", "dist", "chunk", "vector", "group", "panel") if key in given}
+        plain = {
+            key: given[key].value for key in ("space", "dist", "chunk", "vector", "group", "panel") if key in given
+        }
         axes = tuple(axis.value for axis in ir.ArrayAttr(given["axes"])) if "axes" in given else ()
         counts = tuple(entries(given["counts"])) if "counts" in given else ()
-        return cls(axes=axes, counts=counts, every="all" in given, hilbert=str(given.get("order")) == '"hilbert"', **plain)
+        return cls(
+            axes=axes, counts=counts, every="all" in given, hilbert=str(given.get("order")) == '"hilbert"', **plain
+        )
 
     def attribute(self) -> ir.Attribute:
         """The dictionary attribute; needs an active context."""
@@ -219,8 +232,8 @@ class LoopDimension:
 
 
 def product(trips: Sequence[Bound]) -> Bound:
-    """How many iterations several dimensions have together. A bound below the lower one is no iterations, not fewer than none:
-    the product of two such counts would be some."""
+    """How many iterations several dimensions have together. A bound below the lower one is no iterations, not fewer
+    than none: the product of two such counts would be some."""
     total: Bound = 1
     for count in trips:
         low = range_of(count)[0]
@@ -232,7 +245,8 @@ def product(trips: Sequence[Bound]) -> Bound:
 
 
 def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
-    """The dimensions of a `scf.forall`. Error: W0344 for a step that is not a step; MLIR leaves open what such a loop does."""
+    """The dimensions of a `scf.forall`. Error: W0344 for a step that is not a step; MLIR leaves open what such a loop
+    does."""
     loop = forall.opview
     if not isinstance(loop, scf.ForallOp):
         return ()
@@ -328,7 +342,8 @@ def _along_axes(
     of_loop: Callable[[LoopDimension], int | None],
     of_op: Callable[[ir.Operation], list[int | None]],
 ) -> list[int | None]:
-    """A map with one axis for all dimensions counts the iterations row by row. Of an op with `vector n`, n elements are one."""
+    """A map with one axis for all dimensions counts the iterations row by row. Of an op with `vector n`, n elements are
+    one."""
     mapping = one.mapping
     if one.op.name == "scf.forall":
         counts = [of_loop(d) for d in loop_dimensions(one.op)]

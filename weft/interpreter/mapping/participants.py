@@ -1,14 +1,17 @@
-"""Which processors combine what they have reduced: the participants of a shared reduction or scan, stated once, as a set.
+"""Which processors combine what they have reduced: the participants of a shared reduction or scan, stated once, as a
+set.
 
     affine_set<(x, y, z)[px, py, pz] : (y - py == 0)>        threads of the block whose parts are combined for thread (px, py, pz)
 
-A thread's result is made of the parts of all threads of its block that agree with it in each hardware slot that an *enclosing* map
-takes: a row for each y, the threads along x of which share it. Slots that the reduction's own map takes are free. So are those that
-no map of the nest takes, where processors along them do nothing: threads do, and bring the identity along. Warps, and lanes in
-rows, each reduce all by themselves where no map hands them anything: these agree, too.
+A thread's result is made of the parts of all threads of its block that agree with it in each hardware slot that an
+*enclosing* map takes: a row for each y, the threads along x of which share it. Slots that the reduction's own map takes
+    are free. So are those that
+no map of the nest takes, where processors along them do nothing: threads do, and bring the identity along. Warps, and
+lanes in rows, each reduce all by themselves where no map hands them anything: these agree, too.
 
-`launch` states the set on the op, once the maps are complete, and leaves it on what holds a thread's part in the kernel. What is
-exchanged (`Team`: by which shuffles, in what order through shared memory, who writes) is computed from the set, and nothing else.
+`launch` states the set on the op, once the maps are complete, and leaves it on what holds a thread's part in the
+kernel. What is exchanged (`Team`: by which shuffles, in what order through shared memory, who writes) is computed from
+the set, and nothing else.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ def state_participants(root: ir.Operation, geometry: Geometry) -> None:
 
 
 def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], geometry: Geometry) -> ir.Attribute:
-    """The set, of an op with its own map and those that it stands in. Raises W0352 where the block's shape says too little."""
+    """The set, of an op with its own map and those that it stands in. Raises W0352 where the block's shape says too
+    little."""
     if mapping.space == "lanes":
         rest = {"x": "y", "y": "x"}
         taken = {axis for one in (mapping, *around) if one.space == "lanes" for axis in one.axes}
@@ -47,7 +51,8 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
         return _agreeing([*around, Mapping("warps", ("x",)), alone], op, geometry)
     if None in geometry.static_block():
         raise refuse(
-            "W0352", "the threads of a block combine what they have reduced, and it has a number of threads known only at run time",
+            "W0352", "the threads of a block combine what they have reduced, and it has a number of threads known only"
+                     " at run time",
             op, f"take a multiple of {WARP} threads",
         )  # fmt: skip
     return _agreeing(around, op, geometry)
@@ -115,7 +120,8 @@ def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.Af
     for axis, size in zip(AXES, block, strict=True):
         if axis in ids and stride is None:
             raise refuse(
-                "W0352", "lanes combine what they have reduced, and which threads are a warp's is known only at run time: "
+                "W0352", "lanes combine what they have reduced, and which threads are a warp's is known only at run"
+                         " time: "
                 "the block's size along several axes is", op, "give counts along all axes of threads but one",
             )  # fmt: skip
         if axis in ids and stride is not None:
@@ -123,7 +129,7 @@ def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.Af
     return total
 
 
-# ---- what is exchanged ---------------------------------------------------------------------------------------------------
+# ---- what is exchanged -----------------------------------------------------------------------------------------------
 
 
 @record
@@ -228,7 +234,8 @@ def _keys(stated: ir.Attribute, sizes: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _digits(keys: Sequence[tuple[int, ...]]) -> list[ThreadDigit] | None:
-    """The digits in which threads with equal keys differ, and those in which they agree: of the first thread, checked for all."""
+    """The digits in which threads with equal keys differ, and those in which they agree: of the first thread, checked
+    for all."""
     total = len(keys)
     first = {number for number, key in enumerate(keys) if key == keys[0]}
     found, stride = list[ThreadDigit](), 1
@@ -246,8 +253,8 @@ def _digits(keys: Sequence[tuple[int, ...]]) -> list[ThreadDigit] | None:
 
 
 def _in_warps(digits: Sequence[ThreadDigit], threads: int) -> tuple[list[ThreadDigit], list[ThreadDigit]]:
-    """The digits within a unit of lanes, in powers of two, and those of units. A block that is not whole warps has no lanes that
-    exchange anything: each thread is a unit."""
+    """The digits within a unit of lanes, in powers of two, and those of units. A block that is not whole warps has no
+    lanes that exchange anything: each thread is a unit."""
     lanes, units = list[ThreadDigit](), list[ThreadDigit]()
     for one in digits:
         whole = not units and threads % WARP == 0 and one.stride < WARP

@@ -1,4 +1,5 @@
-"""What a launch needs before it can be made: a mapped loop on memrefs in which everything is some map's business, once."""
+"""What a launch needs before it can be made: a mapped loop on memrefs in which everything is some map's business,
+once."""
 
 from __future__ import annotations
 
@@ -43,9 +44,7 @@ def check_launch(root: ir.Operation) -> None:
         )
     for op in operations(root):
         if any(map(is_tensor, (*op.operands, *op.results))):
-            raise refuse(
-                "W0356", "a launch needs memrefs, and this op is still on tensors", op, "`bufferize` first"
-            )
+            raise refuse("W0356", "a launch needs memrefs, and this op is still on tensors", op, "`bufferize` first")
 
 
 def mapped_things(root: ir.Operation) -> list[Mapped]:
@@ -60,11 +59,13 @@ def mapped_things(root: ir.Operation) -> list[Mapped]:
 
 
 def independent(root: ir.Operation) -> bool:
-    """Whether a launch is iterations of one nest of mapped loops and nothing else, so that no two threads do the same one.
+    """Whether a launch is iterations of one nest of mapped loops and nothing else, so that no two threads do the same
+    one.
 
-    The nest's loops are parallel: `map` has proven it, or the payload says so and no collision is known, or `tile` made them of an
-    op's parallel dimensions. So the accesses of two threads, which are in different iterations, do not meet. That holds where the
-    analysis of the kernel can only assume the contrary, because an index depends on data, or sizes of run time are multiplied.
+    The nest's loops are parallel: `map` has proven it, or the payload says so and no collision is known, or `tile` made
+    them of an op's parallel dimensions. So the accesses of two threads, which are in different iterations, do not meet.
+    That holds where the analysis of the kernel can only assume the contrary, because an index depends on data, or sizes
+    of run time are multiplied.
     """
     op, ops = root, list(operations(root))
     if any(map(is_shared_reduction, ops)):
@@ -99,13 +100,14 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
             many = "a number of iterations known only at run time" if total is None else f"{total} iterations"
             raise refuse(
                 "W0345",
-                f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one iteration",
+                f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one"
+                f" iteration",
                 op,
                 "say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
             )
     _collect_undistributed(root, undistributed)
-    # a loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and parallel
-    # loops are refused all the same: one thread for the whole of them is hardly what is meant
+    # a loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and
+    # parallel loops are refused all the same: one thread for the whole of them is hardly what is meant
     scalar = not any(op.name.startswith(("linalg.", "scf.")) for op in undistributed)
     if not undistributed or (scalar and geometry.static_block() == (1, 1, 1)):
         return
@@ -115,23 +117,32 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         if (reduction := _shared_reduction(op, root)) is not None:
             raise refuse(
                 "W0351",
-                f"`{mapping_of(reduction)}` share the running result of {describe(reduction)}, and `promote-to-registers … across` "
+                f"`{mapping_of(reduction)}` share the running result of {describe(reduction)}, and"
+                f" `promote-to-registers … across` "
                 "keeps it in registers: every thread of the block would load it, and write it back",
                 reduction,
-                "leave `promote-to-registers` out: the running result goes on in memory; or leave out the loop, and map the whole "
+                "leave `promote-to-registers` out: the running result goes on in memory; or leave out the loop, and"
+                " map the whole "
                 "op alike: then each thread keeps what it adds up in registers, to the end",
             )
     made = (
-        f"name it after a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop over blocks, "
+        f"name it after a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop"
+        f" over blocks, "
         "promote the accumulator to registers, or take tiles that divide the result: then there is none"
     )
     own = "`tile` it and map the loop to threads, or map the op: `threads(*) cyclic`, or `registers` on results that all have"
     hints = {
         "scf.forall": "map this loop to threads; or to `registers`, if each thread is to go through all of it",
         "scf.parallel": "map this loop to threads",
-        "linalg.fill": "map it, or `tile` it and map the loop" + ("" if any(_shared_in_loops(first, root)) else
-        "; or `promote-to-registers` the accumulator across the outermost loop of the reduction, which takes the fill along"),
-        "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to threads",
+        "linalg.fill": "map it, or `tile` it and map the loop"
+        + (
+            ""
+            if any(_shared_in_loops(first, root))
+            else "; or `promote-to-registers` the accumulator across the outermost loop of the reduction, which takes"
+            " the fill along"
+        ),
+        "memref.store": "map it to `threads(*)`: a single thread does it; or map a loop around it to a grid, or to"
+        " threads",
     }
     raise refuse(
         "W0351",
@@ -143,7 +154,8 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
 
 
 def _is_made(op: ir.Operation) -> bool:
-    """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part of that."""
+    """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part
+    of that."""
     return WRITEBACK in op.attributes
 
 
@@ -205,7 +217,9 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
                 "put it between the loops",
             )
         return
-    whole = not mine or is_structured(op)  # what is each thread's and no loop writes only memory of its own: `replicate` looks
+    whole = not mine or is_structured(
+        op
+    )  # what is each thread's and no loop writes only memory of its own: `replicate` looks
     if mapping is None and whole and op.name not in _CONTROL:
         if not _harmless(op):
             found.append(op)
@@ -220,4 +234,3 @@ def _harmless(op: ir.Operation) -> bool:
         return True
     found = accesses(op)
     return bool(found) and all(access.kind == "read" or is_own_array(access.value) for access in found)
-

@@ -9,7 +9,8 @@ With n iterations over P processors, p the processor:
 | `cyclic` | p, p+P, p+2P, … below n |
 | `block-cyclic(b)` | chunks of b at p*b, p*b + P*b, … |
 
-`block` and `cyclic` are the ends of `block-cyclic`: chunks of ceildiv(n, P), and chunks of 1. So one emitter serves all.
+`block` and `cyclic` are the ends of `block-cyclic`: chunks of ceildiv(n, P), and chunks of 1. So one emitter serves
+all.
 """
 
 from __future__ import annotations
@@ -208,7 +209,10 @@ class Hardware:
             rows *= together
             tiles = Processors(coordinate(row * together, rows), rows), Processors(coordinate(column, columns), columns)
         elif rows is None or columns is None or (self.geometry.cluster is not None and group > 1):
-            wanted = {axis: n if count < 0 else count for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)}
+            wanted = {
+                axis: n if count < 0 else count
+                for axis, count, n in zip(mapping.axes, mapping.counts, trips, strict=True)
+            }
             row, column, height = by_groups(*index, wanted[y], group)
             surplus = not divisible(wanted[y], height)
             tiles = Processors(row, wanted[y], surplus=surplus), Processors(column, wanted[x])
@@ -242,7 +246,8 @@ class Hardware:
         return Processors(index, ceildiv(threads.count, WARP))
 
     def lane(self) -> Processors:
-        """The thread's place in its warp, and how many there are: 32, but for the last warp of a block of run-time size."""
+        """The thread's place in its warp, and how many there are: 32, but for the last warp of a block of run-time
+        size."""
         threads = self.linear_thread()
         warp, index = divide(threads.index, WARP)
         if isinstance(threads.count, int):
@@ -289,7 +294,8 @@ class Hardware:
         return [Processors(index[axis], count) for axis, count in counts.items()]
 
     def sharers(self, mapping: Mapping, trips: Sequence[Bound]) -> list[tuple[Bound, Processors]]:
-        """The iterations of each axis of a map and who shares them: of each dimension, or of all of them, row by row."""
+        """The iterations of each axis of a map and who shares them: of each dimension, or of all of them, row by
+        row."""
         if mapping.every:
             return [(product(trips), self.linear_thread())]
         if len(mapping.axes) < len(trips):
@@ -303,7 +309,8 @@ class Hardware:
         return list(zip(trips, found, strict=False))
 
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
-        """The processors that a map puts to one of its axes, for a loop of `trips` iterations; of warps see `_numbered`."""
+        """The processors that a map puts to one of its axes, for a loop of `trips` iterations; of warps see
+        `_numbered`."""
         axis, count = mapping.axes[position], mapping.counts[position]
         if mapping.orders_grid:
             return self._tiles[axis]

@@ -1,4 +1,5 @@
-"""Which reductions processors may share: each one reduces iterations of its own, and then they combine their results."""
+"""Which reductions processors may share: each one reduces iterations of its own, and then they combine their
+results."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ EXCHANGED = ("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 
 
 def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None:
-    """Why processors cannot each reduce iterations of their own and combine their results, and what to do; None if they can."""
+    """Why processors cannot each reduce iterations of their own and combine their results, and what to do; None if they
+    can."""
     space, reduced = structure(op), handed_out(op)
     whole = "have one processor do it whole: `threads(x: 1)`"
     if mapping.space not in ("lanes", "threads"):
@@ -29,7 +31,10 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
         return f"`{mapping}` are processors in rows and columns, of which one row could share it", hint
     known = math.prod(count for count in mapping.counts if count > 0)
     if is_scan(op) and mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
-        return f"`{mapping}` are {known} threads, and whole warps share it", f"take a multiple of {WARP} threads; or {whole}"
+        return (
+            f"`{mapping}` are {known} threads, and whole warps share it",
+            f"take a multiple of {WARP} threads; or {whole}",
+        )
     if is_scan(op) and mapping.space == "lanes" and not mapping.is_whole:
         return "a scan goes along all lanes of a warp", "map it to `lanes`"
     if is_scan(op):
@@ -40,7 +45,10 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
             return why, "say `cyclic`, or `block-cyclic(n)`"
         found = scan.combiner
     elif (found := combiner(op)) is None:
-        return "its body is not one associative operation on the result so far and on a term that does not read it", whole
+        return (
+            "its body is not one associative operation on the result so far and on a term that does not read it",
+            whole,
+        )
     kinds = [element_type(op.operands[space.inputs + n]) for n in running(op)]
     if odd := [kind for kind in kinds if str(kind) not in EXCHANGED]:
         return f"lanes exchange {', '.join(EXCHANGED)}, and not {odd[0]}", f"reduce in one of these types; or {whole}"

@@ -80,7 +80,8 @@ class Owned:
 
 
 def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> Linear:
-    """A form with places of a table in the place of its numbers, where these are all from 0 on, each once: another order."""
+    """A form with places of a table in the place of its numbers, where these are all from 0 on, each once: another
+    order."""
     table: dict[Symbol, Linear] = {}
     parts = [part for guard in guards for part in (guard, *guard.parts)]
     for key, known in values.made_up.items():

@@ -1,8 +1,9 @@
-"""Iterations that processors go through together: each as often as the one that has most of them, so that all meet inside.
+"""Iterations that processors go through together: each as often as the one that has most of them, so that all meet
+inside.
 
-Threads that share a reduction exchange what they have made, by shuffles and barriers that all of a warp, or of a block, reach.
-Where rows of the payload are no multiple of the threads that have them, some have none in the last round, and go through it all the
-same.
+Threads that share a reduction exchange what they have made, by shuffles and barriers that all of a warp, or of a block,
+reach. Where rows of the payload are no multiple of the threads that have them, some have none in the last round, and go
+through it all the same.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ EmitAlive = Callable[[Linear, list[ir.Value]], None]
 
 
 def for_each_together(n: Bound, by: Processors, dist: str | None, chunk: int | None, body: EmitAlive) -> None:
-    """Emit `body` as often for each processor as for the one that owns most of the iterations in [0, n), so that all of them meet
-    in it; the same iterations are the processor's as by `for_each_owned`."""
+    """Emit `body` as often for each processor as for the one that owns most of the iterations in [0, n), so that all of
+    them meet in it; the same iterations are the processor's as by `for_each_owned`."""
     most = largest(n)
     bound = n if most is None else most
     size: Bound = 1

@@ -10,8 +10,8 @@ FORMS = {
     "addf": ("f32", "f64"), "addi": _WHOLE, "maxs": _WHOLE, "mins": _WHOLE, "maxu": _WHOLE, "minu": _WHOLE, "andi": _WHOLE,
     "ori": _WHOLE, "xori": _WHOLE, "assign": ("i32", "f32"),
 }  # fmt: skip
-"""As CUDA has them. It has no others of floats in their own precision: an extreme is none of the bits, which order NaN and -0.0 in
-another way, and an addition in f16 or bf16 would round once per update."""
+"""As CUDA has them. It has no others of floats in their own precision: an extreme is none of the bits, which order NaN
+and -0.0 in another way, and an addition in f16 or bf16 would round once per update."""
 
 
 def has_form(word: str, kind: ir.Type) -> bool:

@@ -1,7 +1,9 @@
-"""What each of upstream's ops does to memory by itself, its regions left to the ops in them: one table, by the op's name.
+"""What each of upstream's ops does to memory by itself, its regions left to the ops in them: one table, by the op's
+name.
 
-The bindings cannot be asked for upstream's own side effects, so they are written down here, from the `.td` files of the dialects.
-An op that is not here is unknown: `accesses` gives None for it, and it may touch and return anything. A test walks all ops that the
+The bindings cannot be asked for upstream's own side effects, so they are written down here, from the `.td` files of the
+dialects. An op that is not here is unknown: `accesses` gives None for it, and it may touch and return anything. A test
+    walks all ops that the
 bindings register, and fails for one that is neither here nor in its own list of those that are left unknown on purpose.
 """
 
@@ -56,7 +58,8 @@ def only_computes(op: ir.Operation) -> bool:
 
 
 def is_pure(op: ir.Operation) -> bool:
-    """Whether `op` computes its results from its operands alone, the same ones wherever and however often it is done."""
+    """Whether `op` computes its results from its operands alone, the same ones wherever and however often it is
+    done."""
     if op.name.startswith("llvm.") or op.name in IMPURE or len(op.regions) or not len(op.results):
         return False
     return accesses(op) == () or (op.name == "memref.load" and table_of(op) is not None)
@@ -73,7 +76,8 @@ def shows_memory(value: ir.Value) -> bool:
 
 
 def takes_tensors(op: ir.Operation) -> bool:
-    """Whether the op looks at a tensor: where `bufferization.to_tensor` made it, at the buffer as it is then: not a copy."""
+    """Whether the op looks at a tensor: where `bufferization.to_tensor` made it, at the buffer as it is then: not a
+    copy."""
     return any(map(is_tensor, op.operands))
 
 
@@ -88,7 +92,8 @@ def goes_through_pointers(op: ir.Operation) -> bool:
 
 
 def written(op: ir.Operation) -> list[ir.Value]:
-    """The memrefs that `op` itself may write or free, and what stands for such; all it is given if that is not known."""
+    """The memrefs that `op` itself may write or free, and what stands for such; all it is given if that is not
+    known."""
     return _used(op, "write", "atomic", "free")
 
 
@@ -124,19 +129,22 @@ def _found(op: ir.Operation, rules: tuple[Rule, ...]) -> Iterator[MemoryEffect]:
 
 
 def combiner(op: ir.Operation) -> str:
-    """What a `memref.atomic_rmw` does, as it is spelled in the text, which is stabler than the enum's numbers: `addf`, `assign`."""
+    """What a `memref.atomic_rmw` does, as it is spelled in the text, which is stabler than the enum's numbers: `addf`,
+    `assign`."""
     return str(op).split(ATOMIC, 1)[1].split()[0]
 
 
 def update_of(op: ir.Operation) -> str:
-    """What an atomic op does to its memory, where such ops commute and nobody looks at what was there; empty of others."""
+    """What an atomic op does to its memory, where such ops commute and nobody looks at what was there; empty of
+    others."""
     if op.name != ATOMIC or is_used(op.results[0]) or combiner(op) == "assign":
         return ""
     return f"{combiner(op)} {op.results[0].type}"
 
 
 def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same memory."""
+    """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same
+    memory."""
     memrefs, conditions, retained = segments(op)
     found: list[MemoryEffect] = []
     for memref, condition in zip(memrefs, conditions, strict=True):
@@ -162,7 +170,8 @@ def mask_of(op: ir.Operation) -> ir.Value | None:
 
 
 def _structured(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """A linalg op reads all of its inputs, writes all of its outputs, and reads those if its body looks at what was there."""
+    """A linalg op reads all of its inputs, writes all of its outputs, and reads those if its body looks at what was
+    there."""
     operands = list(op.operands)
     if not any(is_memref(v) for v in operands):
         return ()

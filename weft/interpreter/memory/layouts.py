@@ -91,7 +91,8 @@ class MemrefLayout:
 
     @property
     def reach(self) -> tuple[int, int] | None:
-        """The lowest and the highest address; None where a size, a stride or the offset is open, or there are no elements."""
+        """The lowest and the highest address; None where a size, a stride or the offset is open, or there are no
+        elements."""
         if self.offset is None or 0 in self.shape:
             return None
         low = high = self.offset
@@ -126,7 +127,8 @@ MOST_TRIED = 10_000
 
 
 def _apart(axes: Sequence[tuple[int, int]]) -> bool | None:
-    """Whether no two elements of these sizes (above 1) and strides (not negative) lie at one address. None: too many to try."""
+    """Whether no two elements of these sizes (above 1) and strides (not negative) lie at one address. None: too many to
+    try."""
     axes = sorted(axes, key=lambda axis: -axis[1])
     inner = [(0, 0)]  # of the axes from here on: how far they reach, and what divides their steps
     for size, stride in reversed(axes):
@@ -136,7 +138,9 @@ def _apart(axes: Sequence[tuple[int, int]]) -> bool | None:
     if any(stride == 0 for _, stride in axes) or prod(size for size, _ in axes) > inner[0][0] + 1:
         return False
     tried = 0
-    waiting = [(0, 0, False)]  # a number of axes, the address that indices along them add up to, whether one of them is not 0
+    waiting = [
+        (0, 0, False)
+    ]  # a number of axes, the address that indices along them add up to, whether one of them is not 0
     while waiting and tried < MOST_TRIED:
         depth, address, moved = waiting.pop()
         if depth == len(axes):
@@ -144,7 +148,10 @@ def _apart(axes: Sequence[tuple[int, int]]) -> bool | None:
                 return False
             continue
         (size, stride), (reach, step) = axes[depth], inner[depth + 1]
-        low, high = max(1 - size if moved else 0, -((address + reach) // stride)), min(size - 1, (reach - address) // stride)
+        low, high = (
+            max(1 - size if moved else 0, -((address + reach) // stride)),
+            min(size - 1, (reach - address) // stride),
+        )
         for index in range(low, min(high, low + MOST_TRIED) + 1):
             tried += 1
             there = address + index * stride
@@ -170,7 +177,8 @@ def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:
 
 
 def static_strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[int, ...] | None:
-    """The strides in elements; None where one is not known and positive, or (with `offset_counts`) the offset is not 0."""
+    """The strides in elements; None where one is not known and positive, or (with `offset_counts`) the offset is not
+    0."""
     if any(kind.is_dynamic_dim(d) for d in range(1, kind.rank)):
         return None
     strides, offset = strided(kind)
@@ -204,11 +212,12 @@ def value_name(value: ir.Value) -> str:
     return name_of(value) or value.get_name(use_local_scope=True).lstrip("%")
 
 
-# ---- what views say of themselves ----------------------------------------------------------------------------------------
+# ---- what views say of themselves ------------------------------------------------------------------------------------
 
 
 def mixed(op: ir.Operation, *attributes: str, first: int = 1) -> list[list[int | ir.Value]]:
-    """The op's lists of offsets, sizes or strides; what is not static in them are its operands from `first` on, in that order."""
+    """The op's lists of offsets, sizes or strides; what is not static in them are its operands from `first` on, in that
+    order."""
     dynamic = iter(list(op.operands)[first:])
     return [[next(dynamic) if n == DYNAMIC else n for n in op.attributes[name]] for name in attributes]
 
@@ -274,7 +283,8 @@ _NUMBERS: dict[int, Space] = {0: "global", 1: "global", 3: "workgroup", 4: "glob
 
 
 def space_of(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space | None:
-    """The memory that a memref type names; None where it names one that is not known (of clusters, of tensor cores, of others)."""
+    """The memory that a memref type names; None where it names one that is not known (of clusters, of tensor cores, of
+    others)."""
     attribute = kind.memory_space
     if attribute is None:
         return "global"

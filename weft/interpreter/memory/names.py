@@ -1,8 +1,9 @@
 """What buffers are called: `weft.name`, on an argument's attributes or on the op that allocates.
 
-Remarks, diagnostics, the proof, the simulator, plans, IR and CUDA text all take a buffer's name from there (`ir/functions.py`
-reads it). An argument is called as in the payload's text. A buffer that Weft allocates is called like the value of the payload that
-it holds: after bufferization of `%S = linalg.generic …` it is `S`. Where the text has no name for that (`%3`), it is `temp0`, ….
+Remarks, diagnostics, the proof, the simulator, plans, IR and CUDA text all take a buffer's name from there
+(`ir/functions.py` reads it). An argument is called as in the payload's text. A buffer that Weft allocates is called
+like the value of the payload that it holds: after bufferization of `%S = linalg.generic …` it is `S`. Where the text
+    has no name for that (`%3`), it is `temp0`, ….
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def nameless(place: ir.Location) -> Sequence[str]:
 
 
 def name_buffers(module: ir.Module, written: Written = nameless, elsewhere: Elsewhere = lambda _: frozenset()) -> None:
-    """Name what has no name: what functions and kernels allocate, then kernels' arguments, each like what is passed for it."""
+    """Name what has no name: what functions and kernels allocate, then kernels' arguments, each like what is passed for
+    it."""
     for function in operations(module.operation, "func.func", "gpu.func"):
         allocations = list(operations(function, *ALLOCATIONS))
         if unnamed := [op for op in allocations if NAME not in op.attributes]:
@@ -79,7 +81,10 @@ def _name_arguments(module: ir.Module) -> None:
             given = [dict(attributes_of(kernel, number)) for number in range(inputs_of(kernel))]
             if not given or any(NAME in attributes for attributes in given):
                 continue
-            passed = [list(map(called, arguments(launch))) for launch in launches.get(f"{symbol(holder)}::{symbol(kernel)}", ())]
+            passed = [
+                list(map(called, arguments(launch)))
+                for launch in launches.get(f"{symbol(holder)}::{symbol(kernel)}", ())
+            ]
             for number, attributes in enumerate(given):
                 names = {names[number] for names in passed}
                 name = names.pop() if len(names) == 1 else None
@@ -108,7 +113,8 @@ def rename_buffers(kernel: ir.Operation, names: Mapping[str, str]) -> None:
         if key in kernel.attributes:
             given = map(ir.DictAttr, ir.ArrayAttr(kernel.attributes[key]))
             kernel.attributes[key] = _dictionaries(
-                [{a.name: renamed(a.attr) if a.name == NAME else a.attr for a in entry} for entry in given], kernel.context
+                [{a.name: renamed(a.attr) if a.name == NAME else a.attr for a in entry} for entry in given],
+                kernel.context,
             )
     for op in operations(kernel, *ALLOCATIONS):
         if NAME in op.attributes:

@@ -1,8 +1,8 @@
 """What shared memory a kernel has, and where each part of it lies: its buffers and its memory barriers.
 
 A buffer that the tensor memory accelerator or a warp group accesses begins at a multiple of what the hardware asks for
-(`tensor_maps.TensorMap.alignment`), others at one of 16 bytes. Those with larger alignments come first, in the order of the kernel
-otherwise, so that nothing is lost between them.
+(`tensor_maps.TensorMap.alignment`), others at one of 16 bytes. Those with larger alignments come first, in the order of
+the kernel otherwise, so that nothing is lost between them.
 """
 
 from __future__ import annotations

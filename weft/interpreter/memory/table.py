@@ -59,7 +59,8 @@ def names_of(text: str) -> frozenset[str]:
 
 
 PURE_DIALECTS = frozenset({"arith", "complex", "index", "math", "shape", "tensor"})
-"""Dialects of values alone: none of their ops touches memory. (What an op of `tensor` has in a region are ops of their own.)"""
+"""Dialects of values alone: none of their ops touches memory. (What an op of `tensor` has in a region are ops of their
+own.)"""
 
 NO_ACCESS = names_of(
     """affine.apply affine.delinearize_index affine.linearize_index affine.max affine.min affine.prefetch
@@ -76,8 +77,8 @@ NO_ACCESS = names_of(
     vector.reduction vector.scalable.extract vector.scalable.insert vector.scan vector.shape_cast vector.shuffle vector.step
     vector.to_elements vector.transpose vector.type_cast vector.vscale"""
 )
-"""Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does. (The words of
-memory barriers are no memory that anything else touches: what knows their address is not known.)"""
+"""Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does.
+(The words of memory barriers are no memory that anything else touches: what knows their address is not known.)"""
 
 CONTROL = names_of(
     """affine.for affine.if affine.parallel affine.yield builtin.module cf.br cf.cond_br cf.switch func.func func.return gpu.func

@@ -31,7 +31,8 @@ VIEWS: dict[str, Shown] = {
 }
 """Ops whose result shows the memory of an operand, or stands for it, and how.
 
-`same`: element for element; `subview`, `transpose`, `reinterpret`, `bytes` (`memref.view`), `reshape` (in row-major order): as the
+`same`: element for element; `subview`, `transpose`, `reinterpret`, `bytes` (`memref.view`), `reshape` (in row-major
+    order): as the
 op says; `start`: the buffer's first element; `anywhere`: some of it.
 """
 
@@ -52,7 +53,8 @@ def is_view(op: ir.Operation) -> bool:
 
 
 def behind(value: ir.Value) -> ir.Value:
-    """The memref behind views alone: where it was allocated, passed, carried, chosen, or made in a way that is not known."""
+    """The memref behind views alone: where it was allocated, passed, carried, chosen, or made in a way that is not
+    known."""
     while (source := shown(value)) is not None:
         value = source
     return value
@@ -150,7 +152,8 @@ def terminator(block: ir.Block) -> ir.Operation:
 
 
 def last_writer(op: ir.Operation, value: ir.Value) -> tuple[str, int] | None:
-    """The structured op that writes a buffer last, of those in `op` or `op` itself: its location, and the number of its output."""
+    """The structured op that writes a buffer last, of those in `op` or `op` itself: its location, and the number of its
+    output."""
     found: tuple[str, int] | None = None
     for inner in operations(op):
         for one in (accesses(inner) or ()) if is_structured(inner) else ():

@@ -15,7 +15,8 @@ from ..ir.sizes import dimension_behind, product_of, size_behind
 from ..memory.layouts import subview
 
 Joined: TypeAlias = "tuple[ir.Type, ir.Attribute] | None"
-"""How an array is seen with several axes as one: the type that it has then, and which axes those are; None: as it is."""
+"""How an array is seen with several axes as one: the type that it has then, and which axes those are; None: as it
+is."""
 
 
 def joined(view: ir.Value) -> tuple[ir.Value, Joined]:
@@ -116,7 +117,9 @@ def made_on_host(operands: Sequence[ir.Value], told: HostMap, size: Callable[[Bo
             memref.DimOp(tensor, size(axis)).result if end is None else product(end)
             for axis, end in enumerate(made.ends)
         ]
-        kind = ir.MemRefType.get([end if isinstance(end, int) else DYNAMIC for end in ends], kind.element_type, kind.layout)
+        kind = ir.MemRefType.get(
+            [end if isinstance(end, int) else DYNAMIC for end in ends], kind.element_type, kind.layout
+        )
         tensor = subview(tensor, [[0] * kind.rank, ends, [1] * kind.rank], kind)
     ranked = memref.CastOp(ir.UnrankedMemRefType.get(kind.element_type, kind.memory_space), tensor).result
     op = nvgpu.TmaCreateDescriptorOp(made.kind, ranked, list(map(size, found.box)))

@@ -1,8 +1,9 @@
-"""A kernel of its own for a mapped loop: `gpu.module`, `gpu.func`, and the `gpu.launch_func` that takes the loop's place.
+"""A kernel of its own for a mapped loop: `gpu.module`, `gpu.func`, and the `gpu.launch_func` that takes the loop's
+place.
 
 Upstream's `gpu-kernel-outlining` takes every `gpu.launch` of the module, sinks no index computation but constants and
-`dim`s, and shares its canonicalization with loops that are not launched yet (their handles would go). Here the kernel grows
-in a module of its own, is cleaned up there, and only then moves in beside the host function.
+`dim`s, and shares its canonicalization with loops that are not launched yet (their handles would go). Here the kernel
+grows in a module of its own, is cleaned up there, and only then moves in beside the host function.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ FOLD_VIEWS = "fold-memref-alias-ops"
 
 
 def to_loops(names: Set[str]) -> list[str]:
-    """Passes after which a kernel with ops (or dialects) of these names is loops, loads and stores, of views still; for what it has
-    alone: each takes its time to find nothing."""
+    """Passes after which a kernel with ops (or dialects) of these names is loops, loads and stores, of views still; for
+    what it has alone: each takes its time to find nothing."""
     names = names | {name.partition(".")[0] for name in names}
     return [passes for name, passes in _TO_LOOPS.items() if name in names]
 
@@ -52,8 +53,8 @@ _NAMED = re.compile(r'weft\.name = "([^"]*)"')
 
 @record
 class Likeness:
-    """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and what buffers
-    are called left out. Those are a kernel's own, in the order of the text."""
+    """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and
+    what buffers are called left out. Those are a kernel's own, in the order of the text."""
 
     text: str
     order: tuple[int, ...]
@@ -115,8 +116,8 @@ class Outlined:
     def tensor_map(
         self, tensor: ir.Value, kind: ir.Type, ends: tuple[End, ...], window: PixelWindow | None = None
     ) -> ir.Value:
-        """An argument of the kernel: a map of that type, which the host makes of another one, some of whose axes may be joined.
-        `window`: of a map of pixels."""
+        """An argument of the kernel: a map of that type, which the host makes of another one, some of whose axes may be
+        joined. `window`: of a map of pixels."""
         source, seen = joined(tensor)
         key = source, MapOf(kind, ends, seen, window)
         if key not in self.maps:
@@ -125,8 +126,8 @@ class Outlined:
 
 
 def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
-    """Let the kernel take what it uses: a map in front of what it is made of, and that no more where nothing reads it. Nothing
-    may be between: what is computed of arguments and not used has gone."""
+    """Let the kernel take what it uses: a map in front of what it is made of, and that no more where nothing reads it.
+    Nothing may be between: what is computed of arguments and not used has gone."""
     if not kernel.maps:
         return tuple(range(len(kernel.operands)))
     run_passes(kernel.module, "gpu.module(gpu.func(trivial-dce))", verify=False)
@@ -158,18 +159,23 @@ def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
 def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:
     """Copy `root` into a fresh kernel. The host's module is only read.
 
-    Views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two views of one
-    buffer are seen to overlap.
+    Views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two views
+    of one buffer are seen to overlap.
     """
     ops = list(operations(root))
-    made = {argument for op in ops for region in regions_of(op) for block in region.blocks for argument in block.arguments}
+    made = {
+        argument for op in ops for region in regions_of(op) for block in region.blocks for argument in block.arguments
+    }
     made.update(result for op in ops for result in op.results)
     used = dict.fromkeys(operand for op in ops for operand in op.operands)
     external = [value for value in used if value not in made]  # in order of first use
     operands = _arguments(external)
     for operand in operands:
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
-            what, hint = f"a kernel takes no argument of type {operand.type}", "bufferize the payload, or launch a loop inside"
+            what, hint = (
+                f"a kernel takes no argument of type {operand.type}",
+                "bufferize the payload, or launch a loop inside",
+            )
             if is_mbarriers(operand.type):
                 what = "memory barriers are a block's, and here a loop around it makes them, which no map distributes"
                 hint = "map the loop around `pipeline`'s to blocks"
@@ -204,11 +210,16 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
 
 
 def install(
-    host_module: ir.Module, root: ir.Operation, outlined: Outlined, grid: Sequence[Bound], block: Sequence[Bound],
-    passed: Sequence[Passed], cluster: int = 1,
+    host_module: ir.Module,
+    root: ir.Operation,
+    outlined: Outlined,
+    grid: Sequence[Bound],
+    block: Sequence[Bound],
+    passed: Sequence[Passed],
+    cluster: int = 1,
 ) -> ir.Operation:
-    """Move the finished kernel into the host's module and launch it where `root` stood, in clusters of so many blocks along x.
-    `root` is erased."""
+    """Move the finished kernel into the host's module and launch it where `root` stood, in clusters of so many blocks
+    along x. `root` is erased."""
     module_name = symbol(outlined.module.body.operations[0])
     kernel = symbol(outlined.function)
     holder = outlined.module.body.operations[0].operation
@@ -242,7 +253,8 @@ def _recomputable(outside: ir.Value) -> ir.Operation | None:
 
 
 def _arguments(external: Sequence[ir.Value]) -> tuple[ir.Value, ...]:
-    """What must be passed: the leaves of the recomputed values, the host function's arguments first and in their order."""
+    """What must be passed: the leaves of the recomputed values, the host function's arguments first and in their
+    order."""
     leaves: dict[ir.Value, None] = {}
 
     def visit(outside: ir.Value) -> None:
@@ -277,8 +289,8 @@ def _recompute(outside: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
 
 
 def host_function(root: ir.Operation) -> ir.Operation:
-    """The function that the loop stands in. Raises W0359 where the loop is part of a kernel already, or of an op that nobody
-    knows (upstream's verifier ends the process at a launch in one)."""
+    """The function that the loop stands in. Raises W0359 where the loop is part of a kernel already, or of an op that
+    nobody knows (upstream's verifier ends the process at a launch in one)."""
     for around in ancestors(root):
         if around.name == "func.func":
             return around

@@ -1,9 +1,9 @@
 """Masked loads: operands of tile-multiple shape whose elements outside the domain are a given value.
 
-A masked load is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image with `tensor.extract` under a
-mask of its own `linalg.index`es. Only its result is mapped, so that it tiles and fuses with any tile sizes
-(prototypes: masked_gather, im2col_gather). It follows its consumer into every tile until `promote-to-shared` makes it a copy
-into shared memory or bufferization inlines it into the consumer's body.
+A masked load is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image with
+`tensor.extract` under a mask of its own `linalg.index`es. Only its result is mapped, so that it tiles and fuses with
+any tile sizes (prototypes: masked_gather, im2col_gather). It follows its consumer into every tile until
+`promote-to-shared` makes it a copy into shared memory or bufferization inlines it into the consumer's body.
 
 What is pieced together (`provenance`) is read by tests of the index, and the image's element where they hold.
 """
@@ -27,9 +27,10 @@ MARK = "weft.gather"
 """On a masked load: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
 ANY = "any"
 UNKNOWN_TILES = 8209
-"""How many tiles a dimension has in types where their number is known at run time only. The loops over them get that number as
-their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back have the real size. It
-is a prime that no payload's size is likely to be a multiple of: what is left of such a type is refused (`expect_sizes`)."""
+"""How many tiles a dimension has in types where their number is known at run time only. The loops over them get that
+number as their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back
+have the real size. It is a prime that no payload's size is likely to be a multiple of: what is left of such a type is
+refused (`expect_sizes`)."""
 Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
 """Makes an element of its indices (each of them when it is asked for) and of the inputs' elements."""
 
@@ -37,7 +38,8 @@ Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
 def within(
     indices: Sequence[ir.Value], shape: Sequence[Bound | None], padded: Sequence[int | ir.Value]
 ) -> ir.Value | None:
-    """`idx < bound` for each dimension that was padded, and-ed; None if none was, and no tile reaches beyond its bound."""
+    """`idx < bound` for each dimension that was padded, and-ed; None if none was, and no tile reaches beyond its
+    bound."""
     each = zip(indices, shape, padded, strict=True)
     return _all(
         arith.cmpi(arith.CmpIPredicate.slt, idx, value_of(bound))
@@ -61,8 +63,11 @@ def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
     return mask
 
 
-def computed(shape: Sequence[int | ir.Value], kind: ir.Type, element: Element, inputs: Sequence[ir.Value] = ()) -> ir.Value:
-    """A masked load: the tensor of `shape` whose elements `element` makes of their indices and of the elements of `inputs`."""
+def computed(
+    shape: Sequence[int | ir.Value], kind: ir.Type, element: Element, inputs: Sequence[ir.Value] = ()
+) -> ir.Value:
+    """A masked load: the tensor of `shape` whose elements `element` makes of their indices and of the elements of
+    `inputs`."""
     rank = len(shape)
     identities = [ir.AffineMap.get_identity(rank)] * (len(inputs) + 1)
 
@@ -87,15 +92,14 @@ def guarded(
     with ir.InsertionPoint(choice.then_block):
         scf.YieldOp([inside()])
     with ir.InsertionPoint(choice.else_block):
-        other = (
-            outside if isinstance(outside, ir.Value) else outside() if callable(outside) else number(outside, kind)
-        )
+        other = outside if isinstance(outside, ir.Value) else outside() if callable(outside) else number(outside, kind)
         scf.YieldOp([other])
     return choice.results[0]
 
 
 def gather(image: ir.Value, padded: Sequence[int | ir.Value], outside: Identity) -> ir.Value:
-    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another masked load stays (and dies)."""
+    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another masked load stays
+    (and dies)."""
     kind, shape, source = element_type(image), sizes_of(image), producer(image)
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
@@ -120,7 +124,8 @@ def zeros(like: ir.Value) -> ir.Value:
 
 
 def masked(value: ir.Value, shape: Sequence[Bound | None], outside: Identity) -> ir.Value:
-    """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a reduction."""
+    """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a
+    reduction."""
     kind, padded = element_type(value), sizes_of(value)
 
     def element(at: Iterator[ir.Value], inside: list[ir.Value]) -> ir.Value:
@@ -131,12 +136,14 @@ def masked(value: ir.Value, shape: Sequence[Bound | None], outside: Identity) ->
 
 
 def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, outside: Identity) -> ir.Value:
-    """`mask ? value[where] : outside`, at the insertion point. A masked load is read where it reads, under its own mask as well."""
+    """`mask ? value[where] : outside`, at the insertion point. A masked load is read where it reads, under its own mask
+    as well."""
     kind, owner = element_type(value), producer(value)
     if owner is None or not is_masked_load(owner):
         return guarded(mask, kind, lambda: tensor.ExtractOp(value, list(where)).result, outside)
     if mask is not None and not segments(owner)[0] and (joined := _joined(owner, outside, kind)) is not None:
-        # the body of the load, which ends in a choice, with its mask and-ed with this one: one guard instead of two nested ones
+        # the body of the load, which ends in a choice, with its mask and-ed with this one: one guard instead of two
+        # nested ones
         (choice, held), copies = joined, dict[ir.Value, ir.Value]()
         (condition,) = clone_until(body_of(owner), copies, where, choice)
 
@@ -148,7 +155,8 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
 
 
 def element_of(op: ir.Operation, where: Sequence[ir.Value]) -> ir.Value:
-    """A masked load's element at `where`, computed at the insertion point; a masked producer is read with `tensor.extract`."""
+    """A masked load's element at `where`, computed at the insertion point; a masked producer is read with
+    `tensor.extract`."""
     images = [tensor.ExtractOp(image, list(where)).result for image in list(op.operands)[: segments(op)[0]]]
     return clone_body(body_of(op), images, where)[0]
 
@@ -224,7 +232,8 @@ def _applied(value: ir.Value, factor: int, addend: int, divisor: int = 1) -> ir.
 
 
 def read(piece: Provenance, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
-    """The element of a piece at `where`, made at the insertion point. Reads of tensors stand under the guards they need."""
+    """The element of a piece at `where`, made at the insertion point. Reads of tensors stand under the guards they
+    need."""
     if isinstance(piece, Image):
         return tensor.ExtractOp(piece.value, [s.value for s in where]).result
     if isinstance(piece, Filled):

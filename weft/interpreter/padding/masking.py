@@ -1,4 +1,5 @@
-"""Updates that count inside the domain alone, where no values of the operands change nothing outside (`reductions/identities.py`).
+"""Updates that count inside the domain alone, where no values of the operands change nothing outside
+(`reductions/identities.py`).
 
 A masked update leaves the result as it is in iterations outside the domain:
 
@@ -35,7 +36,8 @@ def runs_anywhere(op: ir.Operation) -> bool:
 def beyond(
     iterations: Sequence[Bound | None], extents: Sequence[int | None], dimensions: Sequence[int]
 ) -> Callable[[Sequence[ir.Value]], ir.Value | None]:
-    """`index < extent` in each of the dimensions that was rounded up to `extents`, of the values of all `linalg.index`es."""
+    """`index < extent` in each of the dimensions that was rounded up to `extents`, of the values of all
+    `linalg.index`es."""
     old = [n if d in dimensions else None for d, n in enumerate(iterations)]
     return lambda indices: within(indices, old, [n or 0 for n in extents])
 

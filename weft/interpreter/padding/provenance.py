@@ -1,9 +1,11 @@
-"""Provenance of padded tensors: an image with a padding around it, in the middle of a filled buffer, a window of either.
+"""Provenance of padded tensors: an image with a padding around it, in the middle of a filled buffer, a window of
+either.
 
-`tensor.pad`, `tensor.insert_slice` into a fill, `tensor.extract_slice` and `tensor.cast`, one behind the other in any order, are
-read as one thing: where an element comes from, by its index. A masked load then reads the image in place, and no padded copy is
-made. Paddings by the same constant become one box; a negative width crops, and is an offset; paddings by different values, and by
-what depends on the index, are chosen between one after the other.
+`tensor.pad`, `tensor.insert_slice` into a fill, `tensor.extract_slice` and `tensor.cast`, one behind the other in any
+order, are read as one thing: where an element comes from, by its index. A masked load then reads the image in place,
+    and no padded copy is
+made. Paddings by the same constant become one box; a negative width crops, and is an offset; paddings by different
+values, and by what depends on the index, are chosen between one after the other.
 
 Paddings that nothing reads through stay copies, and the ops that bufferization makes of them say why.
 """
@@ -97,11 +99,12 @@ class Placed:
 Provenance = Image | Filled | Computed | StridedWindow | Placed
 
 
-# ---- what a value is -----------------------------------------------------------------------------------------------------------
+# ---- what a value is -------------------------------------------------------------------------------------------------
 
 
 def provenance_of(value: ir.Value) -> Provenance:
-    """What `value` is pieced together of; `Image(value)` where it is not, or where widths or places are not known numbers."""
+    """What `value` is pieced together of; `Image(value)` where it is not, or where widths or places are not known
+    numbers."""
     op = producer(value)
     made = None if op is None else {
         "tensor.pad": _of_pad, "tensor.insert_slice": _of_insertion, "tensor.extract_slice": _of_slice, "tensor.cast": _of_cast,
@@ -110,7 +113,8 @@ def provenance_of(value: ir.Value) -> Provenance:
 
 
 def read_through(value: ir.Value) -> Provenance | None:
-    """The pieces of `value` where reading them saves a copy; None where it is read as it is: a slice of an image is a view."""
+    """The pieces of `value` where reading them saves a copy; None where it is read as it is: a slice of an image is a
+    view."""
     if not _is_behind(value, PAD, "tensor.insert_slice"):
         return None
     piece = provenance_of(value)
@@ -122,12 +126,14 @@ def _is_pieced(piece: Provenance) -> bool:
 
 
 def behind_pad(value: ir.Value) -> bool:
-    """Whether a `tensor.pad` stands between the value and the image: bufferization copies even what only crops, or does nothing."""
+    """Whether a `tensor.pad` stands between the value and the image: bufferization copies even what only crops, or does
+    nothing."""
     return _is_behind(value, PAD) and any(op.name == PAD for op in makers(value))
 
 
 def _is_behind(value: ir.Value, *names: str) -> bool:
-    """Whether an op of one of these names may be among the value's makers: by their names alone, without a look at sizes."""
+    """Whether an op of one of these names may be among the value's makers: by their names alone, without a look at
+    sizes."""
     while (op := made_by(value, *names, "tensor.extract_slice", "tensor.cast", "tensor.insert_slice")) is not None:
         if op.name in names:
             return True
@@ -158,13 +164,15 @@ def remove_dead(passed: Sequence[ir.Operation]) -> None:
 
 
 def margins(piece: Provenance, shape: Sequence[SizeForm]) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
-    """How many elements stand around the image, before and behind it along each axis; negative where it is cropped, None where
-    that is known at run time only."""
+    """How many elements stand around the image, before and behind it along each axis; negative where it is cropped,
+    None where that is known at run time only."""
     if isinstance(piece, Placed):
         low, high = margins(piece.inside, [span.length for span in piece.spans])
         ends = list(zip(piece.spans, shape, low, high, strict=True))
         behind = [(difference(n, s.stop), b) for s, n, _, b in ends]
-        return tuple(s.start + a for s, _, a, _ in ends), tuple(None if a is None or b is None else a + b for a, b in behind)
+        return tuple(s.start + a for s, _, a, _ in ends), tuple(
+            None if a is None or b is None else a + b for a, b in behind
+        )
     image = piece.inside if isinstance(piece, StridedWindow) else None
     if isinstance(piece, StridedWindow) and isinstance(image, Image) and None not in shape_of(image.value):
         whole = extents_of(image.value)
@@ -238,7 +246,7 @@ def _of_cast(op: ir.Operation) -> Provenance | None:
     return None if isinstance(inside, Image) else inside
 
 
-# ---- put together --------------------------------------------------------------------------------------------------------------
+# ---- put together ----------------------------------------------------------------------------------------------------
 
 
 def window(inside: Provenance, offsets: Sequence[int], strides: Sequence[int] | None = None) -> Provenance:
@@ -256,7 +264,8 @@ def window(inside: Provenance, offsets: Sequence[int], strides: Sequence[int] | 
 
 
 def placed(inside: Provenance, spans: tuple[BoxSpan, ...], around: Provenance, shape: Sequence[SizeForm]) -> Provenance:
-    """A piece in a box, as simple as it can be: a box that fills `shape` is a window, boxes in a box of their constant are one."""
+    """A piece in a box, as simple as it can be: a box that fills `shape` is a window, boxes in a box of their constant
+    are one."""
     made = Placed(inside, spans, around)
     if not made.dense:
         return made

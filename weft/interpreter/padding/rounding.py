@@ -46,8 +46,10 @@ from .scattered import load_scattered
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
     """Make a masked load of every padding that `op` reads, so that the image is read in place; what was done, in words.
 
-    A padding is what `provenance` says: of `tensor.pad`s, and of filled buffers that the image is copied into. One that only crops
-    becomes a slice, which is a view. `starts`: also of a `tensor.pad` that an output starts from, where each tile then starts from
+    A padding is what `provenance` says: of `tensor.pad`s, and of filled buffers that the image is copied into. One that
+        only crops
+    becomes a slice, which is a view. `starts`: also of a `tensor.pad` that an output starts from, where each tile then
+        starts from
     a part of the masked load.
     """
     done: list[str] = []
@@ -82,7 +84,8 @@ def _read(piece: Provenance, value: ir.Value, shape: Sequence[int | ir.Value]) -
 
 
 def absorb_all_pads(module: ir.Module) -> None:
-    """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a map."""
+    """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a
+    map."""
     for op in operations(module.operation):
         if not is_structured(op) or masked_loads.is_masked_load(op) or not any(map(behind_pad, op.operands)):
             continue
@@ -91,8 +94,8 @@ def absorb_all_pads(module: ir.Module) -> None:
 
 
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """The extents rounded up to multiples of the tile sizes; untiled ones stay. One that is known at run time alone stands for as
-    many tiles as there will be, where they have more than one iteration."""
+    """The extents rounded up to multiples of the tile sizes; untiled ones stay. One that is known at run time alone
+    stands for as many tiles as there will be, where they have more than one iteration."""
     ends = zip(space.extents, sizes, strict=True)
     return tuple(_rounded(n, size) if size is not None and (n is not None or size > 1) else n for n, size in ends)
 
@@ -125,7 +128,9 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
         stay = stay_as_they_are(op, shapes)
         operands = [
             _operand(op, i, required_shape(space, i, v, extents), identities[i], filled is not None, stay)
-            for i, v in enumerate(op.operands)  # each asked for when its turn comes: others may replace what its sizes come from
+            for i, v in enumerate(
+                op.operands
+            )  # each asked for when its turn comes: others may replace what its sizes come from
         ]
         if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
             operands = [v if _reads(op, i, space) else masked_loads.zeros(v) for i, v in enumerate(operands)]
@@ -146,8 +151,8 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
 def required_shape(
     space: Structure, position: int, operand: ir.Value, extents: Sequence[int | None]
 ) -> tuple[SizeForm, ...]:
-    """The shape that the operand at `position` must have for the iteration space `extents`: never smaller than it is. A size that
-    is known at run time alone grows by what other dimensions of its subscript are rounded up by, at most."""
+    """The shape that the operand at `position` must have for the iteration space `extents`: never smaller than it is. A
+    size that is known at run time alone grows by what other dimensions of its subscript are rounded up by, at most."""
     from ..indices.algebra import Algebra, LaunchShape
     from ..indices.linear import Linear, Symbol
 
@@ -195,10 +200,15 @@ def _filling(op: ir.Operation) -> ir.Attribute | None:
 
 
 def _operand(
-    op: ir.Operation, position: int, forms: tuple[SizeForm, ...], outside: Identity, filled: bool, stay: Sequence[ir.Operation]
+    op: ir.Operation,
+    position: int,
+    forms: tuple[SizeForm, ...],
+    outside: Identity,
+    filled: bool,
+    stay: Sequence[ir.Operation],
 ) -> ir.Value:
-    """An operand of the shape `forms`. `filled`: where a reduction walks over it, it has to be `outside` there, not anything.
-    `stay`: see `stay_as_they_are`."""
+    """An operand of the shape `forms`. `filled`: where a reduction walks over it, it has to be `outside` there, not
+    anything. `stay`: see `stay_as_they_are`."""
     value, space = op.operands[position], structure(op)
     numbers = tuple(n if isinstance(n, int) else None for n in forms)
     if not isinstance(value.type, ir.RankedTensorType) or list(forms) == forms_of(value):
@@ -223,7 +233,8 @@ def _enlarged(
     must_hold: bool,
     stay: Sequence[ir.Operation],
 ) -> ir.Value:
-    """`value` of a larger shape, by what makes it where that can be; `outside` beyond its own where it `must_hold` that."""
+    """`value` of a larger shape, by what makes it where that can be; `outside` beyond its own where it `must_hold`
+    that."""
     old, maker = sizes_of(value), producer(value)
     if is_empty(value):
         return empty(shape, element_type(value))
@@ -275,8 +286,9 @@ def _is_staged(maker: ir.Operation) -> bool:
 def stay_as_they_are(op: ir.Operation, shapes: Sequence[Sequence[SizeForm]]) -> list[ir.Operation]:
     """The producers of several results that are not rounded up for `op`, whose operands get these shapes.
 
-    What others read of such a producer would be made of as many tiles as are known at run time only, and that is refused
-    (`expect_sizes`). So where a size of it is open, `op` alone reads its results, and all of them from one iteration space.
+    What others read of such a producer would be made of as many tiles as are known at run time only, and that is
+    refused (`expect_sizes`). So where a size of it is open, `op` alone reads its results, and all of them from one
+    iteration space.
     """
     wanted: dict[ir.Operation, list[tuple[int | None, ...] | None]] = {}
     for operand, shape in zip(op.operands, shapes, strict=True):
@@ -305,12 +317,13 @@ _NOTED = "weft.extent"
 
 
 def expect_sizes(shape: Sequence[int | None], op: ir.Operation) -> None:
-    """Refuse a shape of an op that stands for one that is known at run time only, where it would be taken for real. Raises W0322.
-    Where all sizes around the op are numbers, it is what the payload says."""
+    """Refuse a shape of an op that stands for one that is known at run time only, where it would be taken for real.
+    Raises W0322. Where all sizes around the op are numbers, it is what the payload says."""
     if any(n is not None and n and n % UNKNOWN_TILES == 0 for n in shape) and _has_open_sizes(op):
         raise fail(
             "W0322",
-            "this was rounded up for the tiles of an op that reads it, and how many those are is known only at run time",
+            "this was rounded up for the tiles of an op that reads it, and how many those are is known only at run"
+            " time",
             "`fuse` it into the loop over these tiles, or tile and launch it before the op that reads it is tiled",
         )
 
@@ -323,8 +336,8 @@ def _has_open_sizes(op: ir.Operation) -> bool:
 
 
 def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | None]) -> bool:
-    """Note how many iterations there are in the dimensions that are rounded up without that being known; whether all of their
-    tiles are whole ones."""
+    """Note how many iterations there are in the dimensions that are rounded up without that being known; whether all of
+    their tiles are whole ones."""
     whole = True
     with ahead_of(op):
         for d, count in enumerate(iterations_of(op, space)):
@@ -339,8 +352,8 @@ def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | 
 def bound_loops(
     module: ir.Module, loops: Sequence[ir.Operation], space: Structure, sizes: Sequence[int | None]
 ) -> None:
-    """Give loops over tiles the bounds that were noted, in place: of parallel dimensions one `scf.forall`, of reductions a
-    `scf.for` each, in this order."""
+    """Give loops over tiles the bounds that were noted, in place: of parallel dimensions one `scf.forall`, of
+    reductions a `scf.for` each, in this order."""
     noted: dict[int, ir.Value] = {}
     for op in operations(module.operation, _NOTED):
         noted[ir.IntegerAttr(op.attributes["dimension"]).value] = op.operands[0]
@@ -371,6 +384,8 @@ def _bound(loop: ir.Operation, ends: Sequence[ir.Value | None]) -> None:
     given["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([sizes[0], len(values), *sizes[2:]])
     operands[sizes[0] : sizes[0] + sizes[1]] = values
     with ir.InsertionPoint(loop):
-        made = ir.Operation.create("scf.forall", [r.type for r in loop.results], operands, given, regions=1, loc=loop.location)
+        made = ir.Operation.create(
+            "scf.forall", [r.type for r in loop.results], operands, given, regions=1, loc=loop.location
+        )
     body_of(loop).append_to(made.regions[0])
     replace(loop, list(made.results))

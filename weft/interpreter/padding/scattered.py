@@ -1,8 +1,10 @@
 """Inputs of which a tile reads no slice, such as x[9 - i] or x[i mod 4].
 
-A tile of an op reads a slice of each input: what its subscripts are at the tile's first iteration and at its last one is where
-the slice begins and ends, of dimensions that are not tiled, too. That holds of sums of dimensions (x[2 * i + k]). Of any other
-input a masked load is made that has the iteration space as its shape, and reads each element where the op would have:
+A tile of an op reads a slice of each input: what its subscripts are at the tile's first iteration and at its last one
+    is where
+the slice begins and ends, of dimensions that are not tiled, too. That holds of sums of dimensions (x[2 * i + k]). Of
+any other input a masked load is made that has the iteration space as its shape, and reads each element where the op
+would have:
 
     before: linalg.generic ins(%x) {(i) -> (9 - i)}
     after:  linalg.generic ins(%y) {(i) -> (i)}      %y: a masked load, `tensor.extract %x[9 - i]`
@@ -21,8 +23,8 @@ from . import masked_loads
 def has_slices(space: Structure, number: int, shape: Sequence[int | None], tiled: Set[int]) -> bool:
     """Whether tiles of these dimensions read, or write, slices of an operand that has that shape.
 
-    A subscript without a tiled dimension takes the elements up to that of the last iteration: its slice is whole where no
-    iteration before takes a later one, or where this is the last element that there is.
+    A subscript without a tiled dimension takes the elements up to that of the last iteration: its slice is whole where
+    no iteration before takes a later one, or where this is the last element that there is.
     """
     indexing = space.maps[number]
     return all(
@@ -60,8 +62,8 @@ def _is_sum(expr: ir.AffineExpr) -> bool:
 
 
 def load_scattered(op: ir.Operation, space: Structure, tiled: Set[int]) -> list[str]:
-    """Make masked loads of the inputs of `op` (a `linalg.generic` on tensors) that have no slices for tiles of the dimensions
-    `tiled`, in place; what was done, in words."""
+    """Make masked loads of the inputs of `op` (a `linalg.generic` on tensors) that have no slices for tiles of the
+    dimensions `tiled`, in place; what was done, in words."""
     scattered = [i for i in range(space.inputs) if not has_slices(space, i, shape_of(op.operands[i]), tiled)]
     if not scattered:
         return []

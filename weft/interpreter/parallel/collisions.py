@@ -1,8 +1,8 @@
 """Iterations of a loop that depend on each other, with an example.
 
-The dependence test is exact (ISL). The loop is copied into a kernel of its own in which block x does iteration x. Two blocks that
-touch one element, one of them to write it, are two iterations that depend on each other: the analysis that finds races between
-blocks finds them.
+The dependence test is exact (ISL). The loop is copied into a kernel of its own in which block x does iteration x. Two
+blocks that touch one element, one of them to write it, are two iterations that depend on each other: the analysis that
+finds races between blocks finds them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Collision:
     """Two iterations of a loop that must not run at the same time.
 
     Args:
-        iterations: the values of the loop variable, or the iterations' numbers where the bounds are not known; None where the
-            analysis gives no example.
+        iterations: the values of the loop variable, or the iterations' numbers where the bounds are not known; None
+            where the analysis gives no example.
         what: what the two do, in words, one line each.
         assumed: not proven: an index depends on data, or the analysis does not know an op.
         reduction: both update an element that does not depend on the loop variable.
@@ -48,11 +48,14 @@ class Collision:
         return f"iterations {self.iterations[0]} and {self.iterations[1]}"
 
 
-def collision(module: ir.Module, loop: ir.Operation, dimension: int = 0, *, by_blocks: bool = False) -> Collision | None:
-    """Two iterations of `loop` (of one of its dimensions, with those before it fixed) that depend on each other, or None.
+def collision(
+    module: ir.Module, loop: ir.Operation, dimension: int = 0, *, by_blocks: bool = False
+) -> Collision | None:
+    """Two iterations of `loop` (of one of its dimensions, with those before it fixed) that depend on each other, or
+    None.
 
-    The module is only read. Affine loops are to be lowered before (`without_affine_loops`). `by_blocks`: each iteration has shared
-    memory of its own.
+    The module is only read. Affine loops are to be lowered before (`without_affine_loops`). `by_blocks`: each iteration
+    has shared memory of its own.
     """
     if loop.name == "scf.for" and loop.results:  # each iteration needs what the one before it yields
         first, step = _numbers(loop) or (0, 1)
@@ -133,14 +136,20 @@ def _collision_in(
 
 
 def expect_apart(rewrite: Rewriter, op: ir.Operation, name: str) -> None:
-    """Refuse a tile of the buffer `name` that an op writes back, where iterations of mapped loops around it collide now: W0468."""
-    around = [(loop, mapping) for loop in ancestors(op) if loop.name == "scf.forall" and (mapping := mapping_of(loop)) is not None]
+    """Refuse a tile of the buffer `name` that an op writes back, where iterations of mapped loops around it collide
+    now: W0468."""
+    around = [
+        (loop, mapping)
+        for loop in ancestors(op)
+        if loop.name == "scf.forall" and (mapping := mapping_of(loop)) is not None
+    ]
     for loop, mapping in around:
         for dimension in range(len(loop_dimensions(loop))):
             found = collision(rewrite.module, loop, dimension, by_blocks=mapping.space == "blocks")
             if found is not None and not found.assumed:
                 raise rewrite.error(
-                    "W0468", f"{found.pair} of a loop around it would share an element of `{name}`, and one writes it back",
+                    "W0468", f"{found.pair} of a loop around it would share an element of `{name}`, and one writes it"
+                             f" back",
                     op, "let the loop write all of its tile, without conditions; or leave the buffer where it is", at="operand",
                     notes=(f"the loop around it: {describe(loop)}", *found.what),
                 )  # fmt: skip

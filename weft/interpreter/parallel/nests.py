@@ -1,4 +1,5 @@
-"""A loop of the payload, proven parallel, as the `scf.forall` that maps distribute; a perfect nest as one of several dimensions."""
+"""A loop of the payload, proven parallel, as the `scf.forall` that maps distribute; a perfect nest as one of several
+dimensions."""
 
 from __future__ import annotations
 
@@ -31,9 +32,9 @@ _EFFECTS = ("memref.store", "affine.store", "vector.store")
 def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *, single: bool = False) -> ir.Operation:
     """The `scf.forall` that takes the place of a parallel loop, with its handle; other ops are returned as they are.
 
-    Sequential loops are taken where no iteration depends on another: `dimensions` perfectly nested ones (None: as many as
-    there are) become one loop. Loops that the payload itself calls parallel are believed unless a collision is proven.
-    `single`: they are for one processor, which executes a loop whose iterations depend on each other whole.
+    Sequential loops are taken where no iteration depends on another: `dimensions` perfectly nested ones (None: as many
+    as there are) become one loop. Loops that the payload itself calls parallel are believed unless a collision is
+    proven. `single`: they are for one processor, which executes a loop whose iterations depend on each other whole.
 
     Raises:
         WeftError: W0341 for a nest that is not as deep, W0343 with the two iterations that collide.
@@ -55,7 +56,8 @@ def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
 
 
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
-    """A store is a single iteration: a loop of one around it, so that one processor does it. Other ops stay as they are."""
+    """A store is a single iteration: a loop of one around it, so that one processor does it. Other ops stay as they
+    are."""
     if op.name not in _EFFECTS:
         return op
     with ahead_of(op):
@@ -69,11 +71,13 @@ def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
 def on_one_processor(
     rewrite: Rewriter, op: ir.Operation, tag: str, space: SpaceSpec, *, shared: bool = False
 ) -> ir.Operation:
-    """A loop of one iteration around a reduction, or around a loop over tiles of one, which one processor then does whole.
+    """A loop of one iteration around a reduction, or around a loop over tiles of one, which one processor then does
+    whole.
 
-    Taken are a structured op with a reduction, and a `scf.for` that carries tensors, of static shapes: where the space has one
-    processor, or the result one element, so that there is nothing else to hand out. Other ops stay as they are. The loop is what
-    the handle of `tag` names from now on. `shared`: a structured op's iterations are to be distributed over several processors.
+    Taken are a structured op with a reduction, and a `scf.for` that carries tensors, of static shapes: where the space
+    has one processor, or the result one element, so that there is nothing else to hand out. Other ops stay as they are.
+    The loop is what the handle of `tag` names from now on. `shared`: a structured op's iterations are to be distributed
+    over several processors.
     """
     tensors = [number for number, result in enumerate(op.results) if isinstance(result.type, ir.RankedTensorType)]
     others = [result for number, result in enumerate(op.results) if number not in tensors]
@@ -104,7 +108,8 @@ def on_one_processor(
 
 
 def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
-    """A loop of one iteration around a sequential loop, and around what uses its results: no value leaves a loop of memrefs.
+    """A loop of one iteration around a sequential loop, and around what uses its results: no value leaves a loop of
+    memrefs.
 
     Raises:
         WeftError: W0343 where a result is used by more than arithmetic and stores right after the loop.
@@ -148,7 +153,7 @@ def _make_ahead(value: ir.Value, loop: ir.Operation, inside: Sequence[ir.Operati
     op.move_before(loop)
 
 
-# ---- loops that say they are parallel ----------------------------------------------------------------------------------
+# ---- loops that say they are parallel --------------------------------------------------------------------------------
 
 
 def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
@@ -172,7 +177,7 @@ def _declared(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     return op
 
 
-# ---- sequential loops ----------------------------------------------------------------------------------------------------
+# ---- sequential loops ------------------------------------------------------------------------------------------------
 
 
 def _for_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir.Operation:
@@ -207,7 +212,8 @@ def _check_parallel(rewrite: Rewriter, loop: ir.Operation) -> None:
 
 
 def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Operation | None, str]:
-    """The loop of one of the `kinds` inside the innermost of the nest, if it makes a box with those around it; else why not."""
+    """The loop of one of the `kinds` inside the innermost of the nest, if it makes a box with those around it; else why
+    not."""
     inner: ir.Operation | None = None
     for op in children(nest[-1])[:-1]:
         if inner is None and op.name in kinds and "weft.map" not in op.attributes:
@@ -257,7 +263,8 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
     notes = [*found.what]
     if found.assumed:
         notes.append(
-            "assumed, not proven: an index or a condition depends on data, or an op is not known to the analysis; affine indices,"
+            "assumed, not proven: an index or a condition depends on data, or an op is not known to the analysis;"
+            " affine indices,"
             " and ops of memref, affine and vector, make it exact"
         )
     depend = f"{found.pair} of this loop {'may depend' if found.assumed else 'depend'} on each other"
@@ -265,9 +272,11 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
     if declared is not None:
         message = f"the payload says that this {declared} is parallel, but {depend}"
     hint = (
-        "this loop is a reduction: map a loop around it, and each processor runs it whole; or map it to one, `threads(x: 1)`"
+        "this loop is a reduction: map a loop around it, and each processor runs it whole; or map it to one,"
+        " `threads(x: 1)`"
         if found.reduction
-        else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole; or map it"
+        else "map a loop whose iterations are independent; this one stays inside it, and each processor runs it whole;"
+        " or map it"
         " to one, `threads(x: 1)`"
     )
     if found.assumed and declared is None and loop.name in SEQUENTIAL:

@@ -1,5 +1,6 @@
-"""Whether the indices of a kernel's loads and stores are inside of the memrefs that they access, by the bounds and conditions
-around them. What is not shown may still be so: an index that is read from memory, a size that another one bounds."""
+"""Whether the indices of a kernel's loads and stores are inside of the memrefs that they access, by the bounds and
+conditions around them. What is not shown may still be so: an index that is read from memory, a size that another one
+    bounds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Formulas as the matrices that ISL reads, conjunction by conjunction.
 
-ISL reads text constraint after constraint, and works out what it has after each of them. A matrix (in PolyLib's format) is read
-as a whole: ten times as fast. A column is a symbol, or a division `q = floor(n / d)`, of which `0 <= n - d*q < d` is said, from
+ISL reads text constraint after constraint, and works out what it has after each of them. A matrix (in PolyLib's format)
+is read as a whole: ten times as fast. A column is a symbol, or a division `q = floor(n / d)`, of which
+    `0 <= n - d*q < d` is said, from
 which ISL knows it again. A set is a union of such matrices, one for each way through its alternatives.
 """
 

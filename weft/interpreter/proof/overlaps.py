@@ -1,8 +1,11 @@
-"""Windows of one buffer: do two accesses of structured ops, or two views, share an element? Exact, by integer sets (ISL).
+"""Windows of one buffer: do two accesses of structured ops, or two views, share an element? Exact, by integer sets
+(ISL).
 
-Each window is composed to coordinates of its root buffer: subviews of subviews, whatever their offsets are made of (tile sizes,
-variables of loops around, sizes known at run time). Loop variables have the range of their loops, those made by `tile` included; a
-ragged tile has the size that its `affine.min` says; every access is inside the buffer, since any other is undefined.
+Each window is composed to coordinates of its root buffer: subviews of subviews, whatever their offsets are made of
+    (tile sizes,
+variables of loops around, sizes known at run time). Loop variables have the range of their loops, those made by `tile`
+included; a ragged tile has the size that its `affine.min` says; every access is inside the buffer, since any other is
+undefined.
 """
 
 from __future__ import annotations
@@ -58,8 +61,8 @@ class SharedElement:
 
 
 def overlap(op: ir.Operation) -> SharedElement | None:
-    """An output of a structured op on memrefs that shares an element with another operand, which another iteration reads or writes.
-    None where there is none: the order of the iterations does not matter to what they read."""
+    """An output of a structured op on memrefs that shares an element with another operand, which another iteration
+    reads or writes. None where there is none: the order of the iterations does not matter to what they read."""
     inputs, outputs = segments(op)
     operands, maps = list(op.operands), indexing_maps(op) or ()
     about: _Accesses | None = None
@@ -170,7 +173,11 @@ class _HostIndices(Values):
 
     def _extent(self, op: ir.Operation) -> Linear:
         index = self.linear(op.operands[1])
-        if index.is_constant and isinstance(op.operands[0].type, ir.MemRefType) and 0 <= index.constant < op.operands[0].type.rank:
+        if (
+            index.is_constant
+            and isinstance(op.operands[0].type, ir.MemRefType)
+            and 0 <= index.constant < op.operands[0].type.rank
+        ):
             return self.size(op.operands[0], index.constant)
         return super()._extent(op)
 
@@ -229,7 +236,9 @@ class _Accesses:
         assumed = SharedElement((0, 1), "any memory" if root.anything or other[1].root.anything else _called(root))
         shared = Naming("", None)
         # an uninterpreted value inside of what two iterations may differ in is each one's own
-        names = [Naming(prefix, shared, lambda symbol: symbol.depends.loops.isdisjoint(inner)) for prefix in ("x_", "y_")]
+        names = [
+            Naming(prefix, shared, lambda symbol: symbol.depends.loops.isdisjoint(inner)) for prefix in ("x_", "y_")
+        ]
         parts, places = list[Formula](), list[tuple[Linear, ...]]()
         try:
             flat = one[1].flat or other[1].flat or one[1].sizes != other[1].sizes
@@ -245,7 +254,9 @@ class _Accesses:
         except WeftError:  # an index that is not understood
             return assumed
         parts += [equal(a, b) for a, b in zip(*places, strict=True)]
-        iterations = [tuple(map(name.form, access.iteration)) for (access, _), name in zip((one, other), names, strict=True)]
+        iterations = [
+            tuple(map(name.form, access.iteration)) for (access, _), name in zip((one, other), names, strict=True)
+        ]
         try:
             if not self._example(solver, names, shared, parts):
                 return None

@@ -1,10 +1,10 @@
 """ISL, asked in one place and under a budget of work; how instances name their symbols.
 
-ISL counts its operations, and gives up at a limit. Each question is first asked with a small limit, then with larger ones, and
-what was allowed is charged to the budget of the analysis: so its work is bounded, and the same on every machine. A question
-that ISL gives up on, or that nothing is left for, has no answer (`Unknown`): what it would have proven is assumed not to hold.
-Nearly all calls take less than a second, so that an interrupt is heard; the hardest seen take four. The command line ends a child
-that is in one for too long.
+ISL counts its operations, and gives up at a limit. Each question is first asked with a small limit, then with larger
+ones, and what was allowed is charged to the budget of the analysis: so its work is bounded, and the same on every
+machine. A question that ISL gives up on, or that nothing is left for, has no answer (`Unknown`): what it would have
+proven is assumed not to hold. Nearly all calls take less than a second, so that an interrupt is heard; the hardest seen
+take four. The command line ends a child that is in one for too long.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LIMITS = (200, 2_000, 25_000, 100_000, 400_000)
 READING = 2_000
 """The least allowed to the reading of a matrix: hardly one takes fewer than those before."""
 LOST, MODEST = 2_000_000, 25_000
-"""After so many operations on sets that were too hard in the end, no question is allowed more than these: where several are, others
-are likely to be, and each of them takes about a second."""
+"""After so many operations on sets that were too hard in the end, no question is allowed more than these: where several
+are, others are likely to be, and each of them takes about a second."""
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class Solver:
         """Begin another analysis, of which it is known what was answered in those before."""
         self.left, self.lost = BUDGET, 0
 
-    # ---- questions ----------------------------------------------------------------------------------------------------------
+    # ---- questions ---------------------------------------------------------------------------------------------------
 
     def set(self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()) -> isl.Set:
         """The points that meet all formulas; `ranged`: dimensions that are in their symbol's range, too."""
@@ -98,7 +98,8 @@ class Solver:
     def point(
         self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()
     ) -> isl.Point | None:
-        """One of the points of such a set; None where it has none. Alternatives are tried one by one, up to the first that has."""
+        """One of the points of such a set; None where it has none. Alternatives are tried one by one, up to the first
+        that has."""
         formulas, ranged = list(formulas), tuple(ranged)
         alternatives, more = conjunctions(formulas)
         if more:
@@ -172,7 +173,7 @@ class Solver:
 
         return self.ask(around)
 
-    # ---- ISL ----------------------------------------------------------------------------------------------------------------
+    # ---- ISL ---------------------------------------------------------------------------------------------------------
 
     def _union(self, dimensions: Sequence[Symbol], alternatives: Alternatives, ranged: Sequence[Symbol]) -> isl.Set:
         """Sets of one matrix are made once."""
@@ -257,7 +258,8 @@ class Naming:
 
 
 def points(solver: Solver, namings: Sequence[Naming], formulas: Iterable[Formula]) -> tuple[list[Symbol], isl.Set]:
-    """Where all formulas hold, and what the symbols are defined by: the dimensions and the set. A parent stands first."""
+    """Where all formulas hold, and what the symbols are defined by: the dimensions and the set. A parent stands
+    first."""
     names, parts = described(namings, formulas)
     return names, solver.set(names, parts, names)
 
@@ -273,8 +275,8 @@ class BarrierNaming(Naming):
 
     Args:
         with_x, with_y: the numbers of the loops in whose iterations it is that x, or y, is in.
-        of_thread: it is one that x's thread executes, and the threads with which x's does so execute it alike: those of its warp.
-            Else it is one that all threads execute.
+        of_thread: it is one that x's thread executes, and the threads with which x's does so execute it alike: those of
+            its warp. Else it is one that all threads execute.
 
     An uninterpreted value that neither fixes may be anything: the barrier is then not sure to be executed (`unsure`).
     """

@@ -6,12 +6,13 @@
     %n = %count + 1; %d = %a - %mean; %m = %mean + %d / %n    count, mean and squared differences: Welford's recurrence
     %s = %squares + %d * (%a - %m)
 
-A partial result of other iterations is one more term. Who is first does not matter, but to an extreme that occurs twice: a loop
-keeps the first, so of two that are equal the one with the smaller index counts, whoever has found it.
+A partial result of other iterations is one more term. Who is first does not matter, but to an extreme that occurs
+twice: a loop keeps the first, so of two that are equal the one with the smaller index counts, whoever has found it.
 
-Source: Blelloch, "Prefix Sums and Their Applications", for reductions by associative operations; `torch.argmax`, `tl.max` with
-`return_indices` and its rule for ties; Welford 1962, and Chan, Golub and LeVeque, "Updating Formulae and a Pairwise Algorithm for
-Computing Sample Variances".
+Source: Blelloch, "Prefix Sums and Their Applications", for reductions by associative operations; `torch.argmax`,
+    `tl.max` with
+`return_indices` and its rule for ties; Welford 1962, and Chan, Golub and LeVeque, "Updating Formulae and a Pairwise
+Algorithm for Computing Sample Variances".
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class Combiner:
 
     Args:
         identities: for each of its results what changes nothing.
-        together: emits the combination of two partial results, at the insertion point. `ordered`: the first one's iterations came
-            first, so that it wins where both are equal.
+        together: emits the combination of two partial results, at the insertion point. `ordered`: the first one's
+            iterations came first, so that it wins where both are equal.
         words: what it is, for reports.
     """
 
@@ -90,8 +91,8 @@ _GREATER = {"ogt": True, "olt": False, "sgt": True, "slt": False, "ugt": True, "
 
 
 def _extreme(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
-    """The largest or smallest term and its index: the first of several that a loop meets, or by the op's own word the one with the
-    smallest index."""
+    """The largest or smallest term and its index: the first of several that a loop meets, or by the op's own word the
+    one with the smallest index."""
     inputs, outputs = segments(op)
     reduced = [d for d, kind in enumerate(structure(op).iterators) if kind == "reduction"]
     picks = [made_by(value, "arith.select") for value in values]
@@ -127,8 +128,8 @@ def _extreme(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
 
 
 def _order(compare: ir.Operation, term: ir.Value, best: ir.Value) -> tuple[bool, Identity] | None:
-    """Whether the comparison asks for a term that is greater than the best so far, and what never is; None where it asks for
-    something else, or also for equal ones."""
+    """Whether the comparison asks for a term that is greater than the best so far, and what never is; None where it
+    asks for something else, or also for equal ones."""
     asked, real = _predicate(compare), compare.name == "arith.cmpf"
     greater = _GREATER.get(asked)
     if greater is None or real != asked.startswith("o"):
@@ -151,7 +152,12 @@ def _on_ties(value: ir.Value, terms: tuple[ir.Value, ir.Value], places: tuple[ir
     return list(equal.operands) == list(terms) and list(before.operands) == list(places)
 
 
-_WORST: dict[tuple[str, bool], Identity] = {("s", True): "min", ("s", False): "max", ("u", True): 0, ("u", False): "umax"}
+_WORST: dict[tuple[str, bool], Identity] = {
+    ("s", True): "min",
+    ("s", False): "max",
+    ("u", True): 0,
+    ("u", False): "umax",
+}
 
 
 def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
@@ -175,8 +181,8 @@ def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
         return None
 
     def together(ones: Values, others: Values, ordered: bool) -> list[ir.Value]:
-        """Of what the two exchange, all changes its sign, or nothing: the result is the same to the bit, whoever is first. What the
-        first one starts from may be any count; of parts it is a number of terms."""
+        """Of what the two exchange, all changes its sign, or nothing: the result is the same to the bit, whoever is
+        first. What the first one starts from may be any count; of parts it is a number of terms."""
 
         def constant(value: float) -> ir.Value:
             return arith.constant(ones[0].type, value)
@@ -232,7 +238,8 @@ def _is_index(value: ir.Value, dimension: int) -> bool:
 
 
 def _step(value: ir.Value, dimension: int) -> int | None:
-    """By how much an index grows from one iteration of a dimension to the next; None where that is not known, or changes."""
+    """By how much an index grows from one iteration of a dimension to the next; None where that is not known, or
+    changes."""
     if (found := made_by(value, "linalg.index")) is not None:
         return int(ir.IntegerAttr(found.attributes["dim"]).value == dimension)
     if (applied := made_by(value, "affine.apply")) is not None:

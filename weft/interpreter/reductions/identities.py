@@ -3,10 +3,10 @@
     %t = arith.mulf %a, %b        a and b are 0 outside: 0 is added
     %s = arith.addf %acc, %t
 
-The identity of the combiner is what the *term* has to be, behind whatever the body does to its inputs. Values are put in for the
-inputs and upstream's folder computes the term: where it comes out as the identity, exactly and in the payload's own types, these
-values are what is read outside. Inputs that do not end where the reduction does hold anything there, infinities and NaN among
-them. Where no values do, the update itself is masked (`padding/masking.py`).
+The identity of the combiner is what the *term* has to be, behind whatever the body does to its inputs. Values are put
+in for the inputs and upstream's folder computes the term: where it comes out as the identity, exactly and in the
+payload's own types, these values are what is read outside. Inputs that do not end where the reduction does hold
+anything there, infinities and NaN among them. Where no values do, the update itself is masked (`padding/masking.py`).
 """
 
 from __future__ import annotations
@@ -101,20 +101,24 @@ def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
 
 
 def identity(combiner: str) -> Identity:
-    """What a combiner leaves its other operand as it is with, exactly: `-0.0` of sums, and NaN where a number wins over it."""
+    """What a combiner leaves its other operand as it is with, exactly: `-0.0` of sums, and NaN where a number wins over
+    it."""
     return _WHOLE[combiner] if combiner in _WHOLE else _REAL[combiner]
 
 
 def fillings(
     op: ir.Operation, space: Structure, ragged: Sequence[int], start: ir.Attribute | None = None
 ) -> tuple[Identity, ...] | None:
-    """For each input what it holds outside the domain, so that no iteration beyond the reductions `ragged` changes the result.
+    """For each input what it holds outside the domain, so that no iteration beyond the reductions `ragged` changes the
+    result.
 
     Args:
-        start: the constant that the accumulator starts with, if it does: only a sum that starts with -0.0 tells +0.0 from nothing.
+        start: the constant that the accumulator starts with, if it does: only a sum that starts with -0.0 tells +0.0
+            from nothing.
 
     Returns:
-        numbers, or `inf`, `-inf`, `min`, `max`, `umax` of the element type, None where it does not matter; None where no values do.
+        numbers, or `inf`, `-inf`, `min`, `max`, `umax` of the element type, None where it does not matter; None where
+        no values do.
     """
     found = combination(op)
     if found is None:
@@ -141,7 +145,8 @@ def _ends(space: Structure, position: int, dimensions: Iterable[int]) -> bool:
 
 
 def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[ir.Value]]:
-    """The arithmetic of the body that makes `term`, in order, and what it starts from: arguments, and what else is not known."""
+    """The arithmetic of the body that makes `term`, in order, and what it starts from: arguments, and what else is not
+    known."""
     needed: set[ir.Operation] = set()
     leaves: list[ir.Value] = []
 
@@ -160,7 +165,8 @@ def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[
 
 
 def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Identity]]:
-    """Values to try for the inputs: 0, 1, and the ends of their types; of zeros, also with the sign of one or all turned."""
+    """Values to try for the inputs: 0, 1, and the ends of their types; of zeros, also with the sign of one or all
+    turned."""
     floats = [i for i in used if not isinstance(element_type(op.operands[i]), ir.IntegerType | ir.IndexType)]
     zeros: dict[int, Identity] = dict.fromkeys(used, 0)
     if not used:
@@ -177,7 +183,8 @@ def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Ide
 def _folded(
     term: ir.Value, cone: Sequence[ir.Operation], leaves: Sequence[ir.Value], known: Mapping[ir.Value, ir.Attribute]
 ) -> ir.Attribute | None:
-    """What upstream's folder makes of the term where these of its leaves are constants; None if that is not a constant."""
+    """What upstream's folder makes of the term where these of its leaves are constants; None if that is not a
+    constant."""
     unknown = [value for value in leaves if value not in known]
     with ir.Location.unknown(term.context):
         module = ir.Module.create()

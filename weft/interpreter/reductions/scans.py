@@ -4,9 +4,9 @@
       %s = arith.addf %acc, %x
       linalg.yield %s, %s            what has been summed up, and an element of the scan (`%acc` for it: an exclusive one)
 
-The outputs that the reduced dimension does not index are the running results; the others are the elements, which may be computed
-from the results before and after their term, and from inputs. As the combiner is associative, iterations i … j may be done apart
-from those before i, by a reduction of these, and then once more from what that has made.
+The outputs that the reduced dimension does not index are the running results; the others are the elements, which may be
+computed from the results before and after their term, and from inputs. As the combiner is associative, iterations i … j
+may be done apart from those before i, by a reduction of these, and then once more from what that has made.
 
 Source: Blelloch, "Prefix Sums and Their Applications"; the body is that of `iree_linalg_ext.scan` and `tm_tensor.scan`.
 """

@@ -1,5 +1,5 @@
-"""The long form of the codes that the session raises, and of those that no statement has for its own. `weft explain CODE`
-prints them; those of a statement stand in its docstring (`statement.explained`)."""
+"""The long form of the codes that the session raises, and of those that no statement has for its own.
+`weft explain CODE` prints them; those of a statement stand in its docstring (`statement.explained`)."""
 
 from ...dsl.diagnostics import explanations
 

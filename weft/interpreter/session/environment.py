@@ -1,5 +1,5 @@
-"""Names of a running schedule: what they stand for, what became of the handles that were consumed, and the fields of a statement
-as its dataclass holds them.
+"""Names of a running schedule: what they stand for, what became of the handles that were consumed, and the fields of a
+statement as its dataclass holds them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def is_handle(value: object) -> bool:
 
 
 def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
-    """The handles there are, by the name a user writes: `gemm`, `t.loop`; those of a `match*` as `sums.0`, for showing."""
+    """The handles there are, by the name a user writes: `gemm`, `t.loop`; those of a `match*` as `sums.0`, for
+    showing."""
     for name, value in env.items():
         if isinstance(value, Handle) and not value.absent:
             yield name, value
@@ -45,7 +46,8 @@ def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
 
 
 def handles_in(value: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any, ...] | None:
-    """The handles that are named; None for an expression. A bare name is read as one: as a handle where it names one."""
+    """The handles that are named; None for an expression. A bare name is read as one: as a handle where it names
+    one."""
     if isinstance(value, tree.NameRef) and is_handle(env.get(value.name)):
         value = tree.HandleRef(value.span, value.name)
     if not isinstance(value, tree.HandleRef):
@@ -54,7 +56,9 @@ def handles_in(value: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any
     return found if isinstance(found, tuple) else (found,)
 
 
-def written(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Handle, ...] | None:
+def written(
+    iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]
+) -> tuple[Handle, ...] | None:
     """The live handles of a list that is written out; None for anything else."""
     refs = None
     if isinstance(iterable, tree.ListExpr):

@@ -1,4 +1,5 @@
-"""Statements in the wrong order: where one is refused, those behind it that may have to stand in front of it are tried there."""
+"""Statements in the wrong order: where one is refused, those behind it that may have to stand in front of it are tried
+there."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ def in_order(trial: Trial, state: State) -> Iterator[None]:
 
 
 def _needed(trial: Trial, state: State) -> Sequence[tree.Item]:
-    """Which of the statements behind the next one have to stand in front of it, so that it goes through; none where that does not
-    help."""
+    """Which of the statements behind the next one have to stand in front of it, so that it goes through; none where
+    that does not help."""
     found, frame = statement_at(state), state.frames[-1]
     node = None if found is None else found[0]
     cls = registry().get(node.keyword) if isinstance(node, tree.StatementNode) else None

@@ -27,7 +27,8 @@ HandleKind = Literal["op", "loop", "launch"]
 class Handle:
     """A name for one op of the payload. It survives rewrites, because it is a tag on the op and not a pointer to it.
 
-    `number` makes the tag (`weft.h3`). `absent` is what `match?` gives where nothing matched: statements on it do nothing.
+    `number` makes the tag (`weft.h3`). `absent` is what `match?` gives where nothing matched: statements on it do
+    nothing.
     """
 
     number: int
@@ -86,8 +87,15 @@ class Rewriter:
     """
 
     def __init__(
-        self, module: ir.Module, statement: AtWork, numbers: itertools.count[int], taken: Taken | None = None,
-        *, unproven: bool = False, written: Written = nameless, known: dict[Hashable, Any] | None = None,
+        self,
+        module: ir.Module,
+        statement: AtWork,
+        numbers: itertools.count[int],
+        taken: Taken | None = None,
+        *,
+        unproven: bool = False,
+        written: Written = nameless,
+        known: dict[Hashable, Any] | None = None,
         payload: Untouched | None = None,
     ) -> None:
         self.module = module
@@ -98,7 +106,8 @@ class Rewriter:
         self.known: dict[Hashable, Any] = {} if known is None else known
         self.taken, self.payload = taken, payload
         self.only_marked = False
-        """The statement has put marks on ops and done nothing else: of a module that is tidy, there is nothing to clean up."""
+        """The statement has put marks on ops and done nothing else: of a module that is tidy, there is nothing to clean
+        up."""
         self.remarks: list[str] = []
         self.shown: list[str] = []
 
@@ -106,7 +115,7 @@ class Rewriter:
         """Name what has been allocated and has no name."""
         name_buffers(self.module, self.written, *(() if self.taken is None else (self.taken.buffers,)))
 
-    # ---- handles ------------------------------------------------------------------------------------------------------
+    # ---- handles -----------------------------------------------------------------------------------------------------
 
     def find(self, handle: Handle) -> ir.Operation:
         """The op that `handle` names, looked up afresh by its tag.
@@ -115,7 +124,11 @@ class Rewriter:
         """
         found = self.tagged(handle.tag)
         if len(found) != 1:
-            what = "the op of this handle is gone: a rewrite removed it" if not found else f"this handle names {len(found)} ops"
+            what = (
+                "the op of this handle is gone: a rewrite removed it"
+                if not found
+                else f"this handle names {len(found)} ops"
+            )
             hint = "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
             raise self.error("W0310", what, hint=self._lost() or hint)
         return found[0]
@@ -127,7 +140,8 @@ class Rewriter:
             if not is_used(*op.results):
                 buffer = str(op.operands[1].type).replace("tensor", "memref", 1)
                 return (
-                    f"{describe(op)} makes a new tensor, which nothing uses, so that what it puts there is removed: return it, or"
+                    f"{describe(op)} makes a new tensor, which nothing uses, so that what it puts there is removed:"
+                    f" return it, or"
                     f" put it into a memref, `in restrict writable %… : ({op.operands[0].type}, {buffer}) -> ()`"
                 )
         return None
@@ -146,7 +160,7 @@ class Rewriter:
         """A handle whose tag is not yet on any op: `transform` bodies put it there with `annotate`."""
         return Handle(next(self.numbers), kind)
 
-    # ---- rewriting ----------------------------------------------------------------------------------------------------
+    # ---- rewriting ---------------------------------------------------------------------------------------------------
 
     def transform(self, body: str) -> None:
         """Run upstream transform ops; a handle `h` is matched by `attributes{h.tag}`, see `matcher`."""
@@ -182,7 +196,7 @@ class Rewriter:
             hint = hint or "write it as for `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`"
             raise self.error("W0312", f"`{pipeline}` is not a pass pipeline", notes=said, hint=hint) from error
 
-    # ---- talking ------------------------------------------------------------------------------------------------------
+    # ---- talking -----------------------------------------------------------------------------------------------------
 
     def remark(self, text: str) -> None:
         """One line of the step's report: what was done, in a few words."""
@@ -237,7 +251,8 @@ class Rewriter:
         fields: Mapping[str, str] | None = None,
         notes: Iterable[str] = (),
     ) -> Iterator[None]:
-        """Errors that are raised inside and know no place are this statement's, as `error` makes them; it may have more to note.
+        """Errors that are raised inside and know no place are this statement's, as `error` makes them; it may have more
+        to note.
 
         `fields`: which field is wrong, by code, where it is not the same for all.
         """
@@ -250,7 +265,9 @@ class Rewriter:
             at = at or self._naming(payload)
             spans = [self.span((fields or {}).get(d.code, at)) for d in error.diagnostics]
             each = zip(error.diagnostics, spans, strict=True)
-            placed = (replace(d, span=s, statement=own, payload=d.payload or where, notes=(*d.notes, *notes)) for d, s in each)
+            placed = (
+                replace(d, span=s, statement=own, payload=d.payload or where, notes=(*d.notes, *notes)) for d, s in each
+            )
             raise WeftError(*placed) from error
 
 
@@ -262,7 +279,8 @@ _NOT_NESTED = re.compile(
 
 
 def _nested(pipeline: str, said: str) -> str | None:
-    """How to write a pass that upstream says runs on functions (or on kernels) alone; None if that is not what is wrong."""
+    """How to write a pass that upstream says runs on functions (or on kernels) alone; None if that is not what is
+    wrong."""
     found = _NOT_NESTED.search(said)
     if found is None:
         return None

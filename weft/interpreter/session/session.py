@@ -82,7 +82,7 @@ class Session:
         self._at = self._kept = 0
         self._known: dict[Hashable, Any] = {}
 
-    # ---- looking ------------------------------------------------------------------------------------------------------
+    # ---- looking -----------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> State:
@@ -108,10 +108,11 @@ class Session:
         """The names in scope at this point."""
         return self.state.frames[-1].env
 
-    # ---- moving -------------------------------------------------------------------------------------------------------
+    # ---- moving ------------------------------------------------------------------------------------------------------
 
     def step(self) -> Step | None:
-        """Do the next statement and return what it did; None at the end. Raises `WeftError` and then changes nothing."""
+        """Do the next statement and return what it did; None at the end. Raises `WeftError` and then changes
+        nothing."""
         state = self._settled(self.state)
         if (found := statement_at(state)) is None:
             self._states[self._at] = state
@@ -168,7 +169,8 @@ class Session:
     def expect_proven(self) -> None:
         """Prove again the kernels that statements have changed since their launch, and those that no `launch` made.
 
-        Raises W0601 to W0603, W0610, W0640 at the statement that changed one; with `unproven`, marks the kernel instead.
+        Raises W0601 to W0603, W0610, W0640 at the statement that changed one; with `unproven`, marks the kernel
+        instead.
         """
         from ..proof.races import proof
 
@@ -219,7 +221,7 @@ class Session:
             raise IndexError(number)
         self._at = number
 
-    # ---- looking ahead ------------------------------------------------------------------------------------------------
+    # ---- looking ahead -----------------------------------------------------------------------------------------------
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -247,7 +249,8 @@ class Session:
         return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
 
     def fork(self, *, unproven: bool = False, state: State | None = None) -> Session:
-        """A session that goes on from here (or a state) by itself: for trying things. `unproven`: to be looked at, not built."""
+        """A session that goes on from here (or a state) by itself: for trying things. `unproven`: to be looked at, not
+        built."""
         copy = object.__new__(Session)
         copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
         copy._known, copy.written, copy.payload = self._known, self.written, self.payload
@@ -255,7 +258,7 @@ class Session:
         copy._kept = self._at
         return copy
 
-    # ---- one item of the tree -----------------------------------------------------------------------------------------
+    # ---- one item of the tree ----------------------------------------------------------------------------------------
 
     def _record(self, state: State) -> None:
         self._states[self._at + 1 :] = [left(beginning(state, self.state))]
@@ -326,12 +329,14 @@ class Session:
                     made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
         if node.keyword == ASSUME:
             rest = assuming(rest)
-        done = replace(state, version=version, numbers=next(rewrite.numbers), dead=dead, made=extended(state.made, made))
+        done = replace(
+            state, version=version, numbers=next(rewrite.numbers), dead=dead, made=extended(state.made, made)
+        )
         return replace(done, frames=bind(rest, let, results), step=step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:
-        """Apply the statement to the part of a large module that it touches, or to the whole where it needs that: also for a
-        refusal, which may lie in what the part lacks, and is to be told of the whole in any case."""
+        """Apply the statement to the part of a large module that it touches, or to the whole where it needs that: also
+        for a refusal, which may lie in what the part lacks, and is to be told of the whole in any case."""
         for part, focus in () if statement.reach == "module" else statement.parts(state.version):
             try:
                 rewrite, results = self._apply(part, focus.module, state.numbers, taken=focus.version.content.taken)
@@ -347,8 +352,13 @@ class Session:
         self, statement: Statement, module: ir.Module, number: int, *, taken: Taken | None = None, untidy: bool = False
     ) -> tuple[Rewriter, dict[str, Any]]:
         rewrite = Rewriter(
-            module, statement, itertools.count(number), taken,
-            unproven=self.unproven, written=self.written, known=self._known,
+            module,
+            statement,
+            itertools.count(number),
+            taken,
+            unproven=self.unproven,
+            written=self.written,
+            known=self._known,
             payload=self.payload,
         )
         with module.context, ir.Location.unknown(), rewrite.placing():

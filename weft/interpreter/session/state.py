@@ -1,5 +1,5 @@
-"""What a session holds between two statements: where the walk over the tree stands, and what the items that are not statements make
-of it. None of these values is ever changed.
+"""What a session holds between two statements: where the walk over the tree stands, and what the items that are not
+statements make of it. None of these values is ever changed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Turns:
 class Frame:
     """A list of items and how far the walk is in it, with the names it sees.
 
-    `call` and `let` are set on the frame of a called schedule: the call, and the `let` whose names its results get (None for a bare
+    `call` and `let` are set on the frame of a called schedule: the call, and the `let` whose names its results get
+        (None for a bare
     call); `turns` on that of a `foreach`; `fork` on that of a block of `versions`.
     """
 
@@ -197,8 +198,8 @@ class Made:
 
 @record
 class State:
-    """Everything there is between two statements. Nothing in it is ever changed. `forks`: the `versions` of which this is not the
-    last version; `versions`: what those in front of this one have made."""
+    """Everything there is between two statements. Nothing in it is ever changed. `forks`: the `versions` of which this
+    is not the last version; `versions`: what those in front of this one have made."""
 
     version: Version = field(repr=False)
     frames: tuple[Frame, ...]
@@ -241,8 +242,8 @@ def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
 
 
 def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let | None] | None:
-    """The statement that stands next, or the value that is named, with the `let` around it; None where it is something else, or
-    the end."""
+    """The statement that stands next, or the value that is named, with the `let` around it; None where it is something
+    else, or the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
     if isinstance(item, tree.StatementNode) and list_in(item, frame.env) is not None:
@@ -253,8 +254,8 @@ def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let
 
 
 def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None:
-    """The field of a statement that names the handles of a `match*`: it is done with each of them. The checker lets but one
-    of them pass."""
+    """The field of a statement that names the handles of a `match*`: it is done with each of them. The checker lets but
+    one of them pass."""
     for ref in node.fields.values():
         found = env.get(ref.name) if isinstance(ref, tree.HandleRef) else None
         if isinstance(ref, tree.HandleRef) and isinstance(found, tuple) and (is_handle(found) or not found):

@@ -1,7 +1,7 @@
 """What a statement is, and the registry that finds them.
 
-A statement is one file in `statements/`: a class whose fields are what its grammar rule names, made a frozen dataclass by
-`@statement`. Its docstring is its reference (`weft statements`), and the lines under "Errors:" explain its codes
+A statement is one file in `statements/`: a class whose fields are what its grammar rule names, made a frozen dataclass
+by `@statement`. Its docstring is its reference (`weft statements`), and the lines under "Errors:" explain its codes
 (`weft explain`). The registry imports every module of that folder, so that a new file is all it takes.
 """
 
@@ -32,22 +32,26 @@ Results = Mapping[str, Any]
 
 
 class NotMet(WeftError):
-    """An assumption that does not hold of the payload, or that the host cannot check: in `versions`, that version is left out."""
+    """An assumption that does not hold of the payload, or that the host cannot check: in `versions`, that version is
+    left out."""
 
 
 @record(kw_only=True)
 class Statement:
-    """Base of all statements. `node` is the syntax tree's, for spans: `rewrite.error(..., at="sizes")` points at a field."""
+    """Base of all statements. `node` is the syntax tree's, for spans: `rewrite.error(..., at="sizes")` points at a
+    field."""
 
     signature: ClassVar[Signature]
     reach: ClassVar[Literal["module", "handles", "maps"]] = "module"
     """What the statement rewrites: anything; what its handles name, and what that reads; all that is mapped."""
     late: ClassVar[tuple[str, ...]] = ()
-    """Statements that may have to stand in front of it: where it is refused, those behind it are tried there (`order.py`)."""
+    """Statements that may have to stand in front of it: where it is refused, those behind it are tried there
+    (`order.py`)."""
     node: StatementNode
 
     def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
-        """Parts of a large module that hold what the statement touches, the cheapest first, and the statement to apply there."""
+        """Parts of a large module that hold what the statement touches, the cheapest first, and the statement to apply
+        there."""
         tags: list[str] | None = None
         if self.reach == "handles":
             tags = [h.tag for h in handles_of(vars(self)).values() if not h.absent]
@@ -97,11 +101,9 @@ _REGISTRY: dict[str, type[Statement]] = {}
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def statement(
-    keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False, **more: Any
-) -> Callable[[S], S]:
-    """Make a class a statement, registered under its keyword; its fields and docstring become its `Signature`. `more`: what
-    else that says."""
+def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False, **more: Any) -> Callable[[S], S]:
+    """Make a class a statement, registered under its keyword; its fields and docstring become its `Signature`. `more`:
+    what else that says."""
 
     def register(cls: S) -> S:
         cls = record(kw_only=True)(cls)
@@ -130,7 +132,8 @@ def registry() -> Mapping[str, type[Statement]]:
 
 
 def explained() -> dict[str, Explanation]:
-    """What the statements' docstrings say of their errors: a line of "Errors:" is the title, what is set in below it the text.
+    """What the statements' docstrings say of their errors: a line of "Errors:" is the title, what is set in below it
+    the text.
 
     A code that several statements raise is explained by one of them.
     """

@@ -1,13 +1,15 @@
-"""`versions { … } else { … }`: the payload is scheduled once for each block, in functions of their own, of which the host runs one.
+"""`versions { … } else { … }`: the payload is scheduled once for each block, in functions of their own, of which the
+host runs one.
 
-What stands behind `versions` is done in each version: the walk goes on behind a block to the schedule's end, and then once more
-from the module in front of the `versions`, through the next block. The functions of the second version are called `f_v2`, and say
-of which function they are a version; in the end all functions and kernels stand in one module, those of the first version under
-their own names.
+What stands behind `versions` is done in each version: the walk goes on behind a block to the schedule's end, and then
+    once more
+from the module in front of the `versions`, through the next block. The functions of the second version are called
+`f_v2`, and say of which function they are a version; in the end all functions and kernels stand in one module, those of
+the first version under their own names.
 
-What a block assumes of a size that the payload says is decided at once: where it does not hold, or the host could not check it,
-there is no such version; a version that adds nothing to what is known is the last one; and one that is for sizes which another in
-front of it takes is left out.
+What a block assumes of a size that the payload says is decided at once: where it does not hold, or the host could not
+check it, there is no such version; a version that adds nothing to what is known is the last one; and one that is for
+sizes which another in front of it takes is left out.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def enter(fork: Fork, state: State) -> State:
         message = f"the schedule would have more than {MOST_VERSIONS} versions"
         hint = "each `versions` multiplies them: assume in front of it what holds for all"
         raise fail("W0466", message, hint, span=fork.item.span)
-    version = Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version
+    version = (
+        Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version
+    )
     frame = Frame(fork.item.blocks[fork.number], dict(before.frames[-1].env), fork=fork)
     frames, at = (*before.frames, frame), fork.item.span
     return replace(state, version=version, frames=frames, dead=before.dead, forks=before.forks, versions_at=at)
@@ -56,7 +60,9 @@ def leave(fork: Fork, state: State) -> State:
         raise fail("W0463", message, hint, span=block[0].span if block else fork.item.span)
     known = known_sizes(state.module)
     if any(_implied(known_sizes(version), known) for version in state.versions):
-        return _drop(fork, _remarked(state, "a version in front of this one is for all such sizes: this one is left out"))
+        return _drop(
+            fork, _remarked(state, "a version in front of this one is for all such sizes: this one is left out")
+        )
     if open_at(fork, known):
         return replace(state, frames=frames, forks=(*state.forks, fork))
     if not fork.last:
@@ -81,7 +87,8 @@ def _next(fork: Fork, state: State) -> State:
 
 
 def finished(state: State) -> State | None:
-    """The state that follows on the end of the schedule: in the next version, or with all in one module; None where that is all."""
+    """The state that follows on the end of the schedule: in the next version, or with all in one module; None where
+    that is all."""
     if state.forks or state.versions:
         return another(replace(state, versions=(*state.versions, state.module)))
     return None
@@ -101,7 +108,8 @@ def another(state: State) -> State:
 
 
 def without_version(state: State, unmet: NotMet) -> tuple[State, str]:
-    """The state behind the version at hand, which is left out, and a remark. Raises `unmet` where there is none, or no other."""
+    """The state behind the version at hand, which is left out, and a remark. Raises `unmet` where there is none, or no
+    other."""
     fork = next((frame.fork for frame in reversed(state.frames) if frame.fork is not None), None)
     if fork is None or (fork.last and not state.versions and not state.forks):
         raise unmet
@@ -110,7 +118,9 @@ def without_version(state: State, unmet: NotMet) -> tuple[State, str]:
 
 def assuming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """The frames when something was assumed."""
-    return tuple(frame if frame.fork is None else replace(frame, fork=replace(frame.fork, assumes=True)) for frame in frames)
+    return tuple(
+        frame if frame.fork is None else replace(frame, fork=replace(frame.fork, assumes=True)) for frame in frames
+    )
 
 
 def beginning(state: State, before: State) -> State:
@@ -163,8 +173,8 @@ def known_sizes(module: ir.Module) -> KnownSizes:
 
 
 def _implied(weak: KnownSizes, strong: KnownSizes) -> bool:
-    """Whether all sizes for which `strong` holds are such as `weak` says. (Results that have become arguments have the sizes that
-    follow from those of the others.)"""
+    """Whether all sizes for which `strong` holds are such as `weak` says. (Results that have become arguments have the
+    sizes that follow from those of the others.)"""
     return all(
         strong[axis][0] % multiple == 0 and (most < 0 or 0 <= strong[axis][1] <= most)
         for axis, (multiple, most) in weak.items()
@@ -178,7 +188,9 @@ def _together(modules: Sequence[ir.Module], span: Span) -> ir.Module:
     made, texts = clone_module(first), {symbol(op): str(op) for op in _named(first)}
     added: list[ir.Operation] = []
     for other in others:
-        for op in _named(other):  # all are read before any is added: a module that does not verify is printed in another way
+        for op in _named(
+            other
+        ):  # all are read before any is added: a module that does not verify is printed in another way
             if (known := texts.get(name := symbol(op))) is None:
                 texts[name] = str(op)
                 added.append(op)

@@ -37,7 +37,8 @@ def onward(state: State) -> State:
 
 
 def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
-    """The state behind an item that is not a statement: in the block that it leads into, or past it. Raises `WeftError`."""
+    """The state behind an item that is not a statement: in the block that it leads into, or past it. Raises
+    `WeftError`."""
     rest, env = after(state.frames), state.frames[-1].env
     match item:
         case tree.Let(value=tree.Call() as call):

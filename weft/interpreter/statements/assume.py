@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 class Assume(Statement):
     """Take a size that is known at run time only for a multiple of n, or for one that is at most n.
 
-    What is tiled afterwards relies on it: tiles that divide the size have no guards, accesses are wide where rows begin at
-    multiples of their width, and indices have 32 bits where arrays are known to be small enough. The host checks it before
-    anything runs, of all sizes that are the same dimension of an op: a call with another size is refused.
+    What is tiled afterwards relies on it: tiles that divide the size have no guards, accesses are wide where rows begin
+        at
+    multiples of their width, and indices have 32 bits where arrays are known to be small enough. The host checks it
+    before anything runs, of all sizes that are the same dimension of an op: a call with another size is refused.
 
     Args:
-        size: an axis of an argument of the payload (`A.1`), or of an operand of an op (`gemm.lhs.1`) that is one of an argument's.
+        size: an axis of an argument of the payload (`A.1`), or of an operand of an op (`gemm.lhs.1`) that is one of an
+            argument's.
         multiple: the number that divides it, 1 or more.
         most: the largest that it may be.
 
@@ -31,16 +33,17 @@ class Assume(Statement):
 
     Errors:
         W0460: the payload has no such size.
-            `A.1` is axis 1 of the argument `A`, counted from 0; `gemm.lhs.1` that of an operand. The arguments are those of the
-            payload's functions, under the names that reports show.
+            `A.1` is axis 1 of the argument `A`, counted from 0; `gemm.lhs.1` that of an operand. The arguments are
+            those of the payload's functions, under the names that reports show.
         W0461: a size that is known, and not what is assumed of it.
-            Where the payload says the size, the assumption is checked at once. A block of `versions` is left out then, if there is
-            another.
+            Where the payload says the size, the assumption is checked at once. A block of `versions` is left out then,
+            if there is another.
         W0462: a size that no argument has.
             The host can check the sizes of arrays that it is given. A size that the function computes is assumed of the
             arguments that it is computed from. A block of `versions` that assumes it is left out, if there is another.
         W0465: multiples of more than 64 bits.
-            What is assumed of a size holds at once: it is a multiple of the least common multiple. Where that is more than
+            What is assumed of a size holds at once: it is a multiple of the least common multiple. Where that is more
+                than
             2^63 - 1, no array but an empty one has such a size.
 
     Source: the idea of `llvm.assume` and of Exo's and TVM's assumptions about sizes; here the host checks them.
@@ -81,7 +84,9 @@ class Assume(Statement):
             rewrite.remark(f"{', '.join(names)}: taken for {what}, checked before each run")
         guarded = dict.fromkeys(f"{_name(value)}.{axis}" for value, axis in found if _is_compared(value, axis))
         if guarded and self.multiple is not None:
-            rewrite.remark(f"tiles that were made before keep their guards ({', '.join(guarded)}): assume it in front of `tile`")
+            rewrite.remark(
+                f"tiles that were made before keep their guards ({', '.join(guarded)}): assume it in front of `tile`"
+            )
         return {}
 
     def _narrowed(self, rewrite: Rewriter, known: int, name: str) -> int:
@@ -145,7 +150,9 @@ class Assume(Statement):
         found = argument_behind(operand, axis)
         if found is None:
             message = f"`{self.size.spelling}` is the size of no argument, so that the host cannot check it"
-            said = rewrite.error("W0462", message, hint="assume it of the arguments that it is computed from", at="size")
+            said = rewrite.error(
+                "W0462", message, hint="assume it of the arguments that it is computed from", at="size"
+            )
             raise NotMet(*said.diagnostics)
         return found
 

@@ -19,21 +19,22 @@ SHOWN = 3
 class AsyncFork(Statement):
     """Order launches, copies, allocations and frees by tokens, exactly where their memory accesses require it.
 
-    Every host function that launches gets new tokens, whatever tokens it had. An operation that waits for nothing starts
-    from `gpu.wait async`; one that waits for several starts from a join, `gpu.wait async [%a, %b]`; no operation has more
-    than one dependency, and none that others imply. A second use of a token goes through its own `gpu.wait async`. One
-    blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what the device works on, and
-    before a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token: its first operations start from
-    it, and a join of its last ones is yielded. Where the host needs the result of a launch inside (it reads or frees it, or
-    calls), it waits before the loop or branch and at the end of its blocks instead. `memref.copy` becomes `gpu.memcpy`;
-    `memref.dealloc` moves after the wait.
+    Every host function that launches gets new tokens, whatever tokens it had. An operation that waits for nothing
+    starts from `gpu.wait async`; one that waits for several starts from a join, `gpu.wait async [%a, %b]`; no operation
+    has more than one dependency, and none that others imply. A second use of a token goes through its own
+    `gpu.wait async`. One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what
+    the device works on, and before a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token: its
+    first operations start from it, and a join of its last ones is yielded. Where the host needs the result of a launch
+    inside (it reads or frees it, or calls), it waits before the loop or branch and at the end of its blocks instead.
+    `memref.copy` becomes `gpu.memcpy`; `memref.dealloc` moves after the wait.
 
-    Two arguments of a host function are assumed to alias, which matters if one of them is written: the step's report counts
-    the cost. Disjoint windows of one buffer are known to be distinct, and so are allocations, results (which Weft creates),
-    and arguments with `llvm.noalias`.
+    Two arguments of a host function are assumed to alias, which matters if one of them is written: the step's report
+    counts the cost. Disjoint windows of one buffer are known to be distinct, and so are allocations, results (which
+    Weft creates), and arguments with `llvm.noalias`.
 
     Args:
-        noalias: arguments that overlap no other, by name: `noalias(A, B)`; all of them: `noalias`. They get `llvm.noalias`.
+        noalias: arguments that overlap no other, by name: `noalias(A, B)`; all of them: `noalias`. They get
+            `llvm.noalias`.
         streams: the maximum number of streams that a run may use; default: as many as can be busy at once.
 
     Returns:
@@ -68,7 +69,8 @@ class AsyncFork(Statement):
 
     Example:
         async-fork
-        before: gpu.launch_func @left_kernel::@left … gpu.launch_func @right_kernel::@right … gpu.launch_func @sum_kernel::@sum
+        before: gpu.launch_func @left_kernel::@left … gpu.launch_func @right_kernel::@right … gpu.launch_func
+            @sum_kernel::@sum
         after:  gpu.wait async … gpu.launch_func async [%a] @left_kernel::@left … gpu.wait async …
                 gpu.launch_func async [%b] @right_kernel::@right … gpu.wait async [%c, %d] …
                 gpu.launch_func async [%e] @sum_kernel::@sum … gpu.wait [%f] … return
@@ -108,9 +110,12 @@ class AsyncFork(Statement):
 
 
 def _say_what_overlaps(rewrite: Rewriter, forked: Forked) -> None:
-    """What was stated of the arguments, what it costs that the others may overlap, and that too many pairs are left to compare."""
+    """What was stated of the arguments, what it costs that the others may overlap, and that too many pairs are left to
+    compare."""
     if forked.uncompared:
-        rewrite.remark(f"ordered, as too many touch one buffer to compare what they touch of it: {forked.uncompared} pairs")
+        rewrite.remark(
+            f"ordered, as too many touch one buffer to compare what they touch of it: {forked.uncompared} pairs"
+        )
     if forked.distinct:
         listed = ", ".join(f"`{name}`" for name in forked.distinct)
         rewrite.remark(f"stated to overlap nothing else: {listed}")

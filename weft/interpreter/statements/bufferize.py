@@ -11,17 +11,19 @@ from ..session.statement import Results, Rewriter, Statement, statement
 class Bufferize(Statement):
     """Convert the module from tensors to memrefs.
 
-    Results become output arguments. Ragged results are written back under a guard, and masked loads and gathers that were not
-    promoted are fused into the op that reads them. Statements that need memrefs do this automatically, and report it.
+    Results become output arguments. Ragged results are written back under a guard, and masked loads and gathers that
+    were not promoted are fused into the op that reads them. Statements that need memrefs do this automatically, and
+    report it.
 
     Returns:
         nothing.
 
     Errors:
         W0336: upstream cannot bufferize an op.
-            One-shot bufferization rejected an op; its message is in the notes. Or the function is in a module within the
-            module. Functions that call each other may pass and return tensors of known sizes alone: upstream's
-            `buffer-results-to-out-params` makes no output argument for others. `run-pass "inline"` does without the call.
+            One-shot bufferization rejected an op; its message is in the notes. Or the function is in a module within
+            the module. Functions that call each other may pass and return tensors of known sizes alone: upstream's
+            `buffer-results-to-out-params` makes no output argument for others. `run-pass "inline"` does without the
+            call.
 
     Source: upstream `one-shot-bufferize`, `buffer-results-to-out-params`.
 
@@ -49,11 +51,17 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
     returned = [result.type for call in operations(rewrite.module.operation, "func.call") for result in call.results]
     open_ = any(isinstance(kind, ir.RankedTensorType) and not kind.has_static_shape for kind in returned)
     affine_loops_of_tensors_to_scf(rewrite.module)
-    turning = next((op for op in operations(rewrite.module.operation, "scf.while") if any(map(is_tensor, op.results))), None)
+    turning = next(
+        (op for op in operations(rewrite.module.operation, "scf.while") if any(map(is_tensor, op.results))), None
+    )
     try:
         bufferize_module(rewrite.module)
     except ir.MLIRError as error:
-        hint = 'upstream makes no buffer for a result of a call whose size is open: `run-pass "inline"` in front' if open_ else None
+        hint = (
+            'upstream makes no buffer for a result of a call whose size is open: `run-pass "inline"` in front'
+            if open_
+            else None
+        )
         if turning is not None:
             hint = f"{describe(turning)} carries tensors: write it as an `scf.for`, whose number of iterations is known"
         what = "upstream cannot bufferize this module"

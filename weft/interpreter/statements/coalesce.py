@@ -9,12 +9,13 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 class Coalesce(Statement):
     """Flatten all dimensions of a parallel loop, or of perfectly nested parallel loops, into one.
 
-    The last dimension runs fastest; the indices are recovered by division and remainder. The loop can then be mapped to a single
-    hardware axis, however many dimensions it had: `map flat to blocks(x: ?) cyclic`.
+    The last dimension runs fastest; the indices are recovered by division and remainder. The loop can then be mapped to
+    a single hardware axis, however many dimensions it had: `map flat to blocks(x: ?) cyclic`.
 
     Args:
-        target: a parallel loop, or the outermost of perfectly nested ones (`scf.for` and `affine.for` where no iteration depends on
-            another); consumed. On tensors or memrefs, with any bounds and steps, also those known only at run time.
+        target: a parallel loop, or the outermost of perfectly nested ones (`scf.for` and `affine.for` where no
+            iteration depends on another); consumed. On tensors or memrefs, with any bounds and steps, also those known
+            only at run time.
 
     Returns:
         loop: the loop with one dimension, from 0 with step 1.
@@ -23,11 +24,12 @@ class Coalesce(Statement):
         W0340: the loop, or one inside it that would become a part of it, is mapped already.
         W0343: the iterations depend on each other.
         W0363: not a loop, or one of a single dimension.
-            `coalesce` flattens several dimensions into one: those of a `forall` with more than one, or of parallel loops with
+            `coalesce` flattens several dimensions into one: those of a `forall` with more than one, or of parallel
+                loops with
             nothing but index arithmetic between them, and bounds that do not depend on each other.
 
-    Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum; upstream `affine-loop-coalescing`, for
-        sequential loops.
+    Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum; upstream
+        `affine-loop-coalescing`, for sequential loops.
 
     Example:
         let flat = coalesce tiles

@@ -28,11 +28,11 @@ class Fuse(Statement):
     Errors:
         W0326: the loop does not read the producer's result.
             `fuse` moves a producer to where a loop reads slices of its result. Tile the consumer and fuse into that
-            loop; to fuse into an inner loop, fuse into the outer one first. Of a producer of several results whose sizes are
-            open, ragged tiles are fused where the loop's op alone reads them, all from tiles of one shape.
+            loop; to fuse into an inner loop, fuse into the outer one first. Of a producer of several results whose
+            sizes are open, ragged tiles are fused where the loop's op alone reads them, all from tiles of one shape.
         W0327: the producer or the loop is on memrefs.
-            Fusion follows SSA values. A producer on memrefs is converted to tensors first, where that can be; a loop that
-            was bufferized stays on memrefs, where moving an op into it would need a dependence check. Fuse before
+            Fusion follows SSA values. A producer on memrefs is converted to tensors first, where that can be; a loop
+            that was bufferized stays on memrefs, where moving an op into it would need a dependence check. Fuse before
             `bufferize`, and before the statements that bufferize: `promote-to-registers`, `vectorize`,
             `insert-barriers`, `launch`.
         W0328: not a loop.
@@ -136,21 +136,25 @@ class Fuse(Statement):
         return producer, rewrite.find(self.loop)
 
     def _not_overwritten(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
-        """Between the producer and the loop nothing on memrefs writes what the producer reads: there it would read that."""
+        """Between the producer and the loop nothing on memrefs writes what the producer reads: there it would read
+        that."""
         between = levels.overwritten_between(rewrite.module, producer, loop)
         if between is not None:
             raise rewrite.error(
-                "W0329", f"{describe(between)} stands in front of the loop, and may overwrite what {producer.name} reads", producer,
+                "W0329", f"{describe(between)} stands in front of the loop, and may overwrite what {producer.name}"
+                         f" reads", producer,
                 "fuse before the statement that bufferizes what stands between",
             )  # fmt: skip
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
-        """What iterations combine into can't be made by each of them: the last one to start would undo what others did."""
+        """What iterations combine into can't be made by each of them: the last one to start would undo what others
+        did."""
         from .split_k.parts import combines_into
 
         if loop.name == "scf.forall" and any(combines_into(loop, r) for r in producer.results):
             raise rewrite.error(
-                "W0458", f"iterations of the loop combine into what {producer.name} makes, and each would make it anew", producer,
+                "W0458", f"iterations of the loop combine into what {producer.name} makes, and each would make it"
+                         f" anew", producer,
                 "tile and map it on its own, and launch it: it runs before the loop's launch",
             )  # fmt: skip
 
@@ -162,7 +166,8 @@ class Fuse(Statement):
         if loop.name == "scf.for" and inside and all(user == loop for user in inside):
             raise rewrite.error(
                 "W0326",
-                f"the loop only starts from what {producer.name} produces, and its iterations read what the one before has made",
+                f"the loop only starts from what {producer.name} produces, and its iterations read what the one before"
+                f" has made",
                 producer,
                 "fuse it into the loop around, over the tiles of the result",
             )
@@ -170,12 +175,17 @@ class Fuse(Statement):
             if any(is_result_of(v, loop) for v in producer.operands):
                 raise rewrite.error(
                     "W0326",
-                    f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused behind its input",
+                    f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused behind"
+                    f" its input",
                     producer,
                     f"tile {producer.name} in place of the loop's op, and fuse that op into its tiles",
                 )
             takes = next((u for u in uses if u.name == "scf.forall"), None)
-            hint = "map and launch it on its own" if takes is None else f"fuse it into the loop that takes it: {describe(takes)}"
+            hint = (
+                "map and launch it on its own"
+                if takes is None
+                else f"fuse it into the loop that takes it: {describe(takes)}"
+            )
             if any(u.name not in ("func.return", "scf.forall") for u in uses):
                 hint = "tile the op that reads it, and fuse into that loop"
             readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
@@ -188,13 +198,15 @@ class Fuse(Statement):
             )
 
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
-        """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of that."""
+        """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of
+        that."""
         for op in rewrite.tagged(self.producer.tag):
             reader = next((around for around in ancestors(op) if is_structured(around)), None)
             if reader is not None and len(op.results) > 1 and any(None in shape_of(result) for result in op.results):
                 raise rewrite.error(
                     "W0326",
-                    f"{op.name} has several results, which others read as well or the loop at tiles of another shape; and how many "
+                    f"{op.name} has several results, which others read as well or the loop at tiles of another shape;"
+                    f" and how many "
                     "ragged tiles they have is known only at run time",
                     op,
                     "tile, map and launch it on its own, before the op that reads it is tiled",
@@ -204,8 +216,10 @@ class Fuse(Statement):
                     "W0326",
                     f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
                     op,
-                    "fuse it into the loop around first, or choose tile sizes that divide; in front of `as-gemm` or `split-k` map "
-                    "and launch it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if the payload "
+                    "fuse it into the loop around first, or choose tile sizes that divide; in front of `as-gemm` or"
+                    " `split-k` map "
+                    "and launch it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if"
+                    " the payload "
                     "names its parts: `tensor.expand_shape` it, and read each part at a subscript of its own",
                 )
 

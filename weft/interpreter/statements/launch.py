@@ -1,4 +1,5 @@
-"""`launch LOOP [cluster(n)] [max-registers n] [unproven]`: materialize all maps of a loop at once, as a kernel and its launch."""
+"""`launch LOOP [cluster(n)] [max-registers n] [unproven]`: materialize all maps of a loop at once, as a kernel and its
+launch."""
 
 from __future__ import annotations
 
@@ -33,28 +34,31 @@ _PORTABLE = f"all chips that have clusters have such of {MOST_OF_CLUSTER} blocks
 class LaunchStatement(Statement):
     """Lower a loop with all its maps to a kernel, and put the launch in the loop's place.
 
-    The kernel is named after the payload function. It computes its loop bounds itself; only buffers and scalar arguments are
-    passed. Bufferizes first where the payload still has tensors. Temporaries of a block become thread-private where no other
-    thread accesses a thread's part, and shared memory otherwise.
+    The kernel is named after the payload function. It computes its loop bounds itself; only buffers and scalar
+    arguments are passed. Bufferizes first where the payload still has tensors. Temporaries of a block become
+    thread-private where no other thread accesses a thread's part, and shared memory otherwise.
 
-    The kernel is proven race-free, or refused with a witness: conflicts between threads and between blocks that nothing orders,
-    barriers that not all threads reach, shared memory that is read but was never written; and anything assumed to be one of these,
-    because an index depends on data or the analysis reached its limit. What `insert-barriers` or `verify-sync` has proven about
-    the unchanged loop is not proven again.
+    The kernel is proven race-free, or refused with a witness: conflicts between threads and between blocks that nothing
+    orders, barriers that not all threads reach, shared memory that is read but was never written; and anything assumed
+    to be one of these, because an index depends on data or the analysis reached its limit. What `insert-barriers` or
+    `verify-sync` has proven about the unchanged loop is not proven again.
 
     Args:
         loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.
-        cluster: `cluster(n)`: n blocks that follow each other along x run side by side, 8 at most (from sm_90 on). Of each tile
-            that is the same for all of them, each loads a part, and the tensor memory accelerator brings it to all: `map … to tma`
-            and `pipeline … producer` say what it brings. Which tiles those are depends on the order of blocks: row by row they
-            are the left operand's, with `order grouped(g)` the right one's. A cluster that the tiles do not fill has blocks
-            without one, which do their part all the same. With 1, blocks run alone.
-        max_registers: the most registers that the compiler may give a thread, 24 to 255, and at most 65,536 for all threads of a
-            block; default: no limit. With too few, values spill to memory. Where a producer gives some of its registers to the
-            others, it is how many each thread begins with: those of one block of the multiprocessor, by default, or of two, or
+        cluster: `cluster(n)`: n blocks that follow each other along x run side by side, 8 at most (from sm_90 on). Of
+            each tile that is the same for all of them, each loads a part, and the tensor memory accelerator brings it
+            to all: `map … to tma` and `pipeline … producer` say what it brings. Which tiles those are depends on the
+                order of blocks: row by row they
+            are the left operand's, with `order grouped(g)` the right one's. A cluster that the tiles do not fill has
+            blocks without one, which do their part all the same. With 1, blocks run alone.
+        max_registers: the most registers that the compiler may give a thread, 24 to 255, and at most 65,536 for all
+            threads of a block; default: no limit. With too few, values spill to memory. Where a producer gives some of
+            its registers to the
+            others, it is how many each thread begins with: those of one block of the multiprocessor, by default, or of
+                two, or
             three (of 256 threads 240, 128, 80), which then run side by side if shared memory has room for them.
-        unproven: launch it even if it is not proven race-free; the kernel then has `weft.unproven`, with the reason, and run,
-            build and bundle report it. `--unproven` does the same for all launches of a schedule.
+        unproven: launch it even if it is not proven race-free; the kernel then has `weft.unproven`, with the reason,
+            and run, build and bundle report it. `--unproven` does the same for all launches of a schedule.
 
     Returns:
         launch: the launch in the host function.
@@ -71,8 +75,10 @@ class LaunchStatement(Statement):
         W0352: maps that disagree on the block's size.
             All maps of a launch run on the same block of threads, so counts along the same axis must be equal. Where
             one loop has fewer iterations, give it the same count and a distribution, or map it to `threads(*)`. Maps
-            over warps and lanes need complete warps: `warps(x: 4)` is a block of 128 threads. All threads of a block share a
-            scan, or the lanes of a warp, whatever loops are around it; and what threads share has a known number of them.
+            over warps and lanes need complete warps: `warps(x: 4)` is a block of 128 threads. All threads of a block
+                share a
+            scan, or the lanes of a warp, whatever loops are around it; and what threads share has a known number of
+            them.
         W0353: `threads(*)` of an unknown number.
             The number of threads in `threads(*)` comes from the launch's other maps. In a launch that has none, give a
             count: `threads(x: 256) cyclic`.
@@ -81,10 +87,11 @@ class LaunchStatement(Statement):
             before the launch. A loop whose trip count is only known later needs a count and a distribution: `threads(x:
             128) cyclic`.
         W0355: shared memory: too much, or of no known size.
-            Shared memory holds staged tiles and the temporaries that threads share. A block has at most 227 KiB of it on
-            the largest chips, less on others; what is beyond 48 KiB is dynamic in the kernel's text. Use smaller tiles,
-            or fewer stages. Buffers need static shapes. A buffer that a loop over threads allocates, and that threads
-            inside it share, exists once for each iteration: their number must be known, and the loop may not be over a
+            Shared memory holds staged tiles and the temporaries that threads share. A block has at most 227 KiB of it
+            on the largest chips, less on others; what is beyond 48 KiB is dynamic in the kernel's text. Use smaller
+            tiles, or fewer stages. Buffers need static shapes. A buffer that a loop over threads allocates, and that
+            threads inside it share, exists once for each iteration: their number must be known, and the loop may not be
+                over a
             grid.
         W0356: tensors remain.
             A kernel works on memory. `launch` bufferizes the payload automatically; an op that remains on tensors
@@ -116,27 +123,28 @@ class LaunchStatement(Statement):
             per thread (never fewer, whatever the limit), and at most 65,536 for all threads of a block together,
             allocated to warps in steps of 8 per thread.
         W0405: a copy that the tensor memory accelerator cannot make.
-            `map … to tma` copies boxes of an argument of the kernel, as its elements are, in the order of its axes, with zeros
-            behind its ends. Rows begin at multiples of 16 bytes; a box has at most 256 elements along a dimension, and rows of a
-            multiple of 16 bytes. How often a block has waited for a copy must be known: sequential loops alone stand around it.
-            A tile that is swizzled is read by products of warp groups alone. A copy out of shared memory takes whole rows of its
-            tile to an argument of the kernel, and no more than lies inside of that; what fills the tile stands in front of it, in
-            one loop. `assume gemm.lhs.1 % 8 == 0` says that rows of
-            16-bit elements begin so; `versions` make kernels without `tma` for others.
+            `map … to tma` copies boxes of an argument of the kernel, as its elements are, in the order of its axes,
+            with zeros behind its ends. Rows begin at multiples of 16 bytes; a box has at most 256 elements along a
+            dimension, and rows of a multiple of 16 bytes. How often a block has waited for a copy must be known:
+            sequential loops alone stand around it. A tile that is swizzled is read by products of warp groups alone. A
+            copy out of shared memory takes whole rows of its tile to an argument of the kernel, and no more than lies
+            inside of that; what fills the tile stands in front of it, in one loop. `assume gemm.lhs.1 % 8 == 0` says
+            that rows of 16-bit elements begin so; `versions` make kernels without `tma` for others.
 
-            Of an image that `as-gemm` gathers (channels last, one to three axes) it copies pixels: up to 1024 places of the
-            filter, at most 8 apart, at one tap of it. So the channels are a multiple of the tile along the sum: `assume
-            conv.lhs.3 % 64 == 0`. Padding in front of an axis, and what is left of it behind the last tap, are at most 128 (of
-            images with one axis 32768, with three 16); taps are less than 256 (65536, 32) from the first.
+            Of an image that `as-gemm` gathers (channels last, one to three axes) it copies pixels: up to 1024 places of
+            the filter, at most 8 apart, at one tap of it. So the channels are a multiple of the tile along the sum:
+            `assume conv.lhs.3 % 64 == 0`. Padding in front of an axis, and what is left of it behind the last tap, are
+            at most 128 (of images with one axis 32768, with three 16); taps are less than 256 (65536, 32) from the
+            first.
 
             wrong: map copy_a to tma                                       (rows of 333 elements of bf16)
             right: versions { assume gemm.lhs.1 % 8 == 0; … } else { … map copy_a to threads(*) cyclic … }
         W0407: blocks that cannot run in clusters.
-            Blocks of a cluster take tiles that follow each other along x, each as many, and share those that are the same for all
-            of them. So one loop over blocks is launched, mapped to `blocks(y, x)`, or to `blocks(x: n) cyclic` with n a multiple of
-            the cluster's blocks, and so are the rows of `order grouped(g)`. What they share comes by tensor maps to the tiles of a
-            producer, which waits until all of them have left one; and it can be cut into as many parts, panels of 128 bytes or 8
-            lines of them.
+            Blocks of a cluster take tiles that follow each other along x, each as many, and share those that are the
+            same for all of them. So one loop over blocks is launched, mapped to `blocks(y, x)`, or to
+            `blocks(x: n) cyclic` with n a multiple of the cluster's blocks, and so are the rows of `order grouped(g)`.
+            What they share comes by tensor maps to the tiles of a producer, which waits until all of them have left
+            one; and it can be cut into as many parts, panels of 128 bytes or 8 lines of them.
 
             wrong: map tiles to blocks(x: 131) cyclic order grouped(8); …; launch tiles cluster(2)
             right: map tiles to blocks(x: 132) cyclic order grouped(8); …; launch tiles cluster(2)
@@ -162,8 +170,8 @@ class LaunchStatement(Statement):
             blocks themselves.
         W0603: a barrier that not all threads of a block reach, a shuffle that not all lanes of a warp reach.
         W0367: an access of a swizzled buffer that cannot be exchanged.
-            `promote-to-shared … swizzle` exchanges 16-byte pieces of rows, in the subscripts of each access. A view that
-            cannot be folded into its accesses, and an access of more than 16 bytes, have no such subscripts.
+            `promote-to-shared … swizzle` exchanges 16-byte pieces of rows, in the subscripts of each access. A view
+            that cannot be folded into its accesses, and an access of more than 16 bytes, have no such subscripts.
         W0369: a product that `mma` marked and that cannot become an instruction.
             An instruction takes the whole tile of a warp: the lanes' parts of the result have to be in registers
             (`promote-to-registers op.acc across k`), and what the lanes read must be seen as parts of the warp's tiles.
@@ -178,7 +186,8 @@ class LaunchStatement(Statement):
             every access that it could conflict with is an assumed conflict.
         W0614: what threads reduce together is not made of the parts that it states.
 
-    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `outlining/kernel.py` for why it is not used).
+    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `outlining/kernel.py` for why it is not
+        used).
 
     Example:
         launch tiles
@@ -208,7 +217,9 @@ class LaunchStatement(Statement):
         ensure_bufferized(rewrite)
         root = rewrite.find(self.loop)
         with rewrite.placing(at="loop"):
-            of_groups = any(PRODUCER in op.attributes for op in operations(root))  # what they hand on depends on what there is
+            of_groups = any(
+                PRODUCER in op.attributes for op in operations(root)
+            )  # what they hand on depends on what there is
             for name, said in ((CLUSTER, self.cluster), (REGISTER_CAP, self.max_registers if of_groups else None)):
                 if said is not None and (name, said) != (CLUSTER, 1):
                     with root.context:
@@ -257,7 +268,8 @@ class LaunchStatement(Statement):
             room = ALL_REGISTERS // whole // REGISTERS_STEP * REGISTERS_STEP
             raise rewrite.error(
                 "W0373",
-                f"{most} registers for each of {threads} threads are {taken} registers, and a block has {ALL_REGISTERS}",
+                f"{most} registers for each of {threads} threads are {taken} registers, and a block has"
+                f" {ALL_REGISTERS}",
                 at="max_registers",
                 hint=f"at most {min(room, MOST_REGISTERS)}, or fewer threads a block",
             )
@@ -270,7 +282,8 @@ class LaunchStatement(Statement):
             enough = ", ".join(map(str, dict.fromkeys(count for count in fit[1:] if count >= least)))
             several = f"those of two blocks, three, …: {enough}; of one: " if enough else ""
             raise rewrite.error(
-                "W0373", f"with {most} registers for each of {threads} threads, no number of blocks has all that there are, and "
+                "W0373", f"with {most} registers for each of {threads} threads, no number of blocks has all that there"
+                         f" are, and "
                 "warp groups hand on what they have", at="max_registers", hint=f"{several}leave it out",
             )  # fmt: skip
         if most < least:

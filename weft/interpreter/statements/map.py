@@ -1,4 +1,5 @@
-"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)|order panels(n)|order hilbert] [vector n]`: who does which iterations."""
+"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)|order panels(n)|order hilbert] [vector n]`: who does which
+iterations."""
 
 from __future__ import annotations
 
@@ -29,50 +30,55 @@ _FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "sp
 class Map(Statement):
     """Say which processors execute which iterations of a parallel loop, or of an op.
 
-    The decision is recorded; `launch` lowers all maps at once. With n iterations over P processors, processor p executes: without
-    a distribution word iteration p; `block` the contiguous chunk p of ceildiv(n, P) iterations; `cyclic` p, p+P, p+2P, …;
+    The decision is recorded; `launch` lowers all maps at once. With n iterations over P processors, processor p
+    executes: without a distribution word iteration p; `block` the contiguous chunk p of ceildiv(n, P) iterations;
+        `cyclic` p, p+P, p+2P, …;
     `block-cyclic(b)` chunks of b at p*b, p*b + P*b, …
 
     Args:
-        target: a parallel loop, or an op whose dimensions are all parallel (its elements count row by row); stays alive. Loops of
-            the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are mapped where no iteration
-            accesses what another writes; as many perfectly nested ones as there are axes become one loop. A single store is one
+        target: a parallel loop, or an op whose dimensions are all parallel (its elements count row by row); stays
+            alive. Loops of the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are
+            mapped where no iteration accesses what another writes; as many perfectly nested ones as there are axes
+            become one loop. A single store is one
             iteration: with `threads(*)` one thread executes it. So is any reduction where the space has one processor
-            (`threads(x: 1)`), and one to a single element (`tensor<f32>`), or a loop over tiles of it, that is not shared: one
-            processor executes all of it, and the handle names the loop of one iteration around it.
-            A reduction may also be shared, by `lanes` or by `threads`: its iterations are those of the dimensions that it
-            reduces, each processor reduces its own, and then those that have the same iteration of all loops around it combine
-            what they have made, the lanes of a warp by shuffles, warps through shared memory, and threads of rows that are not
-            whole warps through shared memory, too. Every one of them has the result, a copy of its own in registers where it
-            is a temporary. Sums, products, extremes, bitwise operations, several of them at once, the first
-            largest or smallest element with its index, and Welford's count, mean and squared differences can be shared.
-            Floating-point results differ in their last digits from those of a sequential sum.
-        space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id), `warps(x: 4)` and
-            `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or nested),
-            `lanes(y: 8, x: 4)` (the lanes in rows and columns, x counting fastest; of two loops each may take one,
-            `lanes(y: 8)` and `lanes(x: 4)`), `grid(x)` (block and thread together: a single loop over both; 256 threads per
-            block, 16 x 16 for two axes, unless another map sets them),
+            (`threads(x: 1)`), and one to a single element (`tensor<f32>`), or a loop over tiles of it, that is not
+            shared: one processor executes all of it, and the handle names the loop of one iteration around it.
+            A reduction may also be shared, by `lanes` or by `threads`: its iterations are those of the dimensions that
+                it
+            reduces, each processor reduces its own, and then those that have the same iteration of all loops around it
+            combine what they have made, the lanes of a warp by shuffles, warps through shared memory, and threads of
+            rows that are not whole warps through shared memory, too. Every one of them has the result, a copy of its
+            own in registers where it is a temporary. Sums, products, extremes, bitwise operations, several of them at
+            once, the first largest or smallest element with its index, and Welford's count, mean and squared
+            differences can be shared. Floating-point results differ in their last digits from those of a sequential
+            sum.
+        space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id),
+            `warps(x: 4)` and `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or
+            nested), `lanes(y: 8, x: 4)` (the lanes in rows and columns, x counting fastest; of two loops each may take
+            one, `lanes(y: 8)` and `lanes(x: 4)`), `grid(x)` (block and thread together: a single loop over both; 256
+            threads per block, 16 x 16 for two axes, unless another map sets them),
             `warpgroups(y)` (groups of four warps, for `mma`) and `quarters` (the warps of such a group),
-            `registers` (each thread does all iterations: a loop over the pieces of its tile, inside loops over threads or around
-            them, an accumulator in registers has all pieces; or an op on results that every thread has),
-            `tma` (no thread copies: one starts the copy that `promote-to-shared` has returned, the tensor memory accelerator of
-            sm_90a makes it, in boxes, and all wait for it where it stands, or where `pipeline` says; elements outside of a ragged
-            tile are zeros; a copy out of shared memory is a store: the threads that write the tile fence it, one of the block, or
-            of each warp group in a loop over `warpgroups`, starts it, and waits before the tile is written again).
-            An axis without a count gets as many processors as iterations; `?` is read at run time, and the kernel is correct for
-            every launch size.
+            `registers` (each thread does all iterations: a loop over the pieces of its tile, inside loops over threads
+            or around them, an accumulator in registers has all pieces; or an op on results that every thread has),
+            `tma` (no thread copies: one starts the copy that `promote-to-shared` has returned, the tensor memory
+            accelerator of sm_90a makes it, in boxes, and all wait for it where it stands, or where `pipeline` says;
+            elements outside of a ragged tile are zeros; a copy out of shared memory is a store: the threads that write
+            the tile fence it, one of the block, or of each warp group in a loop over `warpgroups`, starts it, and waits
+            before the tile is written again). An axis without a count gets as many processors as iterations; `?` is
+            read at run time, and the kernel is correct for every launch size.
         distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.
-        group: `order grouped(n)`, with `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n rows, each
-            group column by column; blocks that run at the same time then share what they read in the L2 cache. With
-            `blocks(x: n) cyclic` n blocks take all tiles of a loop of two dimensions in that order, and with `threads(*)` threads
-            the elements of a copy; with `vector`, a column is a vector. Default: each block takes the tile of its own ids;
-            iterations that are shared are taken row by row.
-        panel: `order panels(n)`: processors of one axis, as `threads(*)`, take panels of n columns one after the other, each row by
-            row.
-        hilbert: `order hilbert`: blocks take the tiles of a loop of two dimensions along a Hilbert curve, with `blocks(y, x)` or
-            `blocks(x: n) cyclic`: each tile is beside the one before it, and n of them that follow each other lie close together in
-            rows and columns, whatever n is. The blocks look it up in a table of constants, which is made for the numbers of
-            tiles; of clusters, the curve goes through the clusters, whose blocks have tiles one below the other.
+        group: `order grouped(n)`, with `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n
+            rows, each group column by column; blocks that run at the same time then share what they read in the L2
+            cache. With `blocks(x: n) cyclic` n blocks take all tiles of a loop of two dimensions in that order, and
+            with `threads(*)` threads the elements of a copy; with `vector`, a column is a vector. Default: each block
+            takes the tile of its own ids; iterations that are shared are taken row by row.
+        panel: `order panels(n)`: processors of one axis, as `threads(*)`, take panels of n columns one after the other,
+            each row by row.
+        hilbert: `order hilbert`: blocks take the tiles of a loop of two dimensions along a Hilbert curve, with
+            `blocks(y, x)` or `blocks(x: n) cyclic`: each tile is beside the one before it, and n of them that follow
+            each other lie close together in rows and columns, whatever n is. The blocks look it up in a table of
+            constants, which is made for the numbers of tiles; of clusters, the curve goes through the clusters, whose
+            blocks have tiles one below the other.
         vector: for an op: one iteration is that many consecutive elements, in accesses of at most 16 bytes.
 
     Returns:
@@ -101,13 +107,13 @@ class Map(Statement):
         W0343: the iterations depend on each other; the diagnostic names two that do.
             A reduction's iterations update the same element, and a sequential loop's iterations use the results of
             earlier ones: two processors that execute iterations 0 and 1 at the same time would lose one of the updates.
-            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. One processor,
-            `threads(x: 1)`, executes a sequential loop of the payload in order. Lanes and
+            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. One
+            processor, `threads(x: 1)`, executes a sequential loop of the payload in order. Lanes and
             threads share a reduction whose partial results can be combined: its body is one associative operation on
-            the result so far and a term, keeps the first largest or smallest term and its index, or is Welford's recurrence;
-            and its results, of which each thread keeps a copy, fit into registers. They share a scan, too, a reduction by
-            associative operations that also writes, for each term, what it has made so far: not with `block`, which gives a thread
-            more than it can keep.
+            the result so far and a term, keeps the first largest or smallest term and its index, or is Welford's
+            recurrence; and its results, of which each thread keeps a copy, fit into registers. They share a scan, too,
+            a reduction by associative operations that also writes, for each term, what it has made so far: not with
+            `block`, which gives a thread more than it can keep.
 
             wrong: map total to blocks(x: 64) cyclic
             right: map total to threads(x: 128) cyclic
@@ -121,35 +127,35 @@ class Map(Statement):
             wrong: map lanes to threads(x: 16)            (64 iterations)
             right: map lanes to threads(x: 16) cyclic
         W0346: more threads than a block may have.
-            A block has at most 1024 threads, 64 of them along z; a grid has at most 2147483647 blocks along x. Where it has
-            more than 65535 along y or z, that is how many there can be in all. Give smaller counts and a distribution, or
-            larger tiles.
+            A block has at most 1024 threads, 64 of them along z; a grid has at most 2147483647 blocks along x. Where it
+            has more than 65535 along y or z, that is how many there can be in all. Give smaller counts and a
+            distribution, or larger tiles.
         W0347: a count or a chunk below 1.
             There is at least one processor along an axis, and at least one iteration in a chunk: `block-cyclic(1)` is
             `cyclic`.
         W0348: a vector that does not divide a row, or is too wide.
             `vector n` makes n consecutive elements of a row one iteration: n is a power of two, divides the row's
-            (known) length, and n elements of an operand, or of an op beside it that shares one, are at most 128 bits, the
-            widest access there is; wider elements take several accesses. It is only for ops; the iterations of a loop are
-            not elements.
+            (known) length, and n elements of an operand, or of an op beside it that shares one, are at most 128 bits,
+            the widest access there is; wider elements take several accesses. It is only for ops; the iterations of a
+            loop are not elements.
         W0349: an unsupported space.
             `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
             time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
-            loop with a known number of iterations, without a distribution: each thread does all of them. Rows and columns of
-            lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32.
+            loop with a known number of iterations, without a distribution: each thread does all of them. Rows and
+            columns of lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32.
         W0364: an order for anything but rows and columns.
             `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
             reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)
             cyclic`. Of threads, those of one axis, `threads(*)`, share rows and columns in an order. Where these are as
-            many as is known at run time, they are taken row by row, and the step's report says so. `order hilbert` is an
-            order of tiles that blocks take, in a table: their numbers are known, and 65,536 tiles are the most.
+            many as is known at run time, they are taken row by row, and the step's report says so. `order hilbert` is
+            an order of tiles that blocks take, in a table: their numbers are known, and 65,536 tiles are the most.
         W0396: an op that reads elements that it writes elsewhere.
             Two operands are views of one buffer, one is read and the other written, and not each element at the same
             place; or the layout of an output, such as `strided<[4, 1]>` of 8 × 8, puts several of its elements at one
-            address. The op declares its iterations parallel, but its result depends on their order, which tiles, threads
-            and copies change. The windows are compared by their elements, whatever subviews, loop variables and run-time
-            sizes they are made of; the note gives two iterations. Windows that share nothing are accepted (the update of a
-            blocked LU or Cholesky), and so is an op that reads each element where it writes it.
+            address. The op declares its iterations parallel, but its result depends on their order, which tiles,
+            threads and copies change. The windows are compared by their elements, whatever subviews, loop variables and
+            run-time sizes they are made of; the note gives two iterations. Windows that share nothing are accepted (the
+            update of a blocked LU or Cholesky), and so is an op that reads each element where it writes it.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
 
@@ -186,7 +192,9 @@ class Map(Statement):
         refuse_overlap(rewrite, op, "target")
         # `promote-to-shared` may have promised a vector
         promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None
-        mapping = Mapping.of(self.space, self.distribution, self.vector or promised, self.group, self.panel, hilbert=self.hilbert)
+        mapping = Mapping.of(
+            self.space, self.distribution, self.vector or promised, self.group, self.panel, hilbert=self.hilbert
+        )
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping)

@@ -129,8 +129,8 @@ class Match(_Match):
 
     Args:
         op: the op's name, e.g. `linalg.matmul`.
-        scope: where to look: `in @f` (a function) or `in h` (what is inside a handle's op, without the op); default: the entire
-            payload.
+        scope: where to look: `in @f` (a function) or `in h` (what is inside a handle's op, without the op); default:
+            the entire payload.
         index: `#n`, the n-th match in the order of the text, counted from 0.
         attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this value).
 

@@ -1,4 +1,5 @@
-"""`mma OP [m, n, k] [as …] [accumulate f32]`: a warp, or a warp group, computes its tile with tensor-core instructions."""
+"""`mma OP [m, n, k] [as …] [accumulate f32]`: a warp, or a warp group, computes its tile with tensor-core
+instructions."""
 
 from __future__ import annotations
 
@@ -22,47 +23,54 @@ from .tile import Tile
 class Mma(Statement):
     """Compute the tile of a warp, or of a warp group, with tensor-core instructions.
 
-    The tile of m × n elements that one instruction makes is owned by the lanes of the warp as the instruction wants it: lane l has
-    the elements (l / 4 + 8·i, l mod 4 · 2 + j). That is what `tile` and `map` say, and what this statement does: pieces of [m, n]
-    and of 8 rows go to `registers`, pairs of columns to `lanes`. So `promote-to-registers`, write-backs and ops that are tiled and
-    mapped alike work on these accumulators as on any others. At `launch` the lanes' products become `nvgpu.mma.sync`, and what they
-    read `nvgpu.ldmatrix` where elements have 16 bits and lie in shared memory.
+    The tile of m × n elements that one instruction makes is owned by the lanes of the warp as the instruction wants it:
+    lane l has the elements (l / 4 + 8·i, l mod 4 · 2 + j). That is what `tile` and `map` say, and what this statement
+    does: pieces of [m, n] and of 8 rows go to `registers`, pairs of columns to `lanes`. So `promote-to-registers`,
+        write-backs and ops that are tiled and
+    mapped alike work on these accumulators as on any others. At `launch` the lanes' products become `nvgpu.mma.sync`,
+    and what they read `nvgpu.ldmatrix` where elements have 16 bits and lie in shared memory.
 
-    A warp group (four warps, from sm_90a on) multiplies tiles of 64 rows that lie in shared memory, where `map … to tma` has
-    brought them. Each of its warps has 16 of these rows, in pieces like those of a warp's instructions; so all that works on the
-    one kind of accumulators works on the other. At `launch` its products become `nvgpu.warpgroup.mma`.
+    A warp group (four warps, from sm_90a on) multiplies tiles of 64 rows that lie in shared memory, where
+    `map … to tma` has brought them. Each of its warps has 16 of these rows, in pieces like those of a warp's
+    instructions; so all that works on the one kind of accumulators works on the other. At `launch` its products become
+    `nvgpu.warpgroup.mma`.
 
-    Its left operand, of f16 or bf16 and 64 rows, may be in registers, too: a temporary that threads make as `mma` cuts a result, in
-    pieces of 8 columns (`promote-to-registers` of an operand; what is computed of another product's sums, as in attention).
+    Its left operand, of f16 or bf16 and 64 rows, may be in registers, too: a temporary that threads make as `mma` cuts
+    a result, in pieces of 8 columns (`promote-to-registers` of an operand; what is computed of another product's sums,
+    as in attention).
 
     Args:
-        target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction are left;
-            consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by 1. Or one whose tile
-            is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is left.
-        shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and [16, 8, 8]
-            for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a warp group [64, n, 16]
-            for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; and of a right operand whose rows in memory are
-            columns of the matrix (`pack` makes it so) [64, n, 8] for f32 `as tf32`, and [64, n, 32] for f8E4M3FN, f8E5M2 and i8
-            (whose n is 8, 24 or a multiple of 16; tiles of i8, and those of f8 with sums of f16, have 64 rows).
-        as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of mantissa.
-            `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are added up.
-            An infinite operand gives NaN then. Tensor cores round what they add to sums toward zero; so these products begin at
-            zero, and what they make of k is added to the sums by ordinary additions, which round to nearest.
+        target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction
+            are left; consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by
+            1. Or one whose tile is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is
+              left.
+        shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and
+            [16, 8, 8] for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a
+            warp group [64, n, 16] for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; and of a right
+            operand whose rows in memory are columns of the matrix (`pack` makes it so) [64, n, 8] for f32 `as tf32`,
+            and [64, n, 32] for f8E4M3FN, f8E5M2 and i8 (whose n is 8, 24 or a multiple of 16; tiles of i8, and those of
+            f8 with sums of f16, have 64 rows).
+        as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of
+            mantissa.
+            `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are
+                added up.
+            An infinite operand gives NaN then. Tensor cores round what they add to sums toward zero; so these products
+            begin at zero, and what they make of k is added to the sums by ordinary additions, which round to nearest.
             `as f16`, `as bf16`: they are rounded to that, beside another operand of that type or both.
-        accumulate: `accumulate f32`, of a product that adds up in f16 or bf16: it adds up in f32 while `promote-to-registers`
-            keeps its sums, and rounds them once, where they are stored or read by another op. That is nearer to the exact sum than
-            what the payload says. Without it, f16 is added up in f16.
+        accumulate: `accumulate f32`, of a product that adds up in f16 or bf16: it adds up in f32 while
+            `promote-to-registers` keeps its sums, and rounds them once, where they are stored or read by another op.
+            That is nearer to the exact sum than what the payload says. Without it, f16 is added up in f16.
 
     Returns:
         op: the product of one lane, for `promote-to-registers op.acc across k`.
 
     Errors:
         W0379: a product that no instruction computes.
-            Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes; those of warp groups f16, bf16,
-            f8E4M3FN, f8E5M2, i8 and f32 `as tf32`. The op must be such a product, rows in front of columns, of a warp's tile that
-            consists of whole pieces, and its sum must be as long as one instruction's: tile it by k in front of the loop over
-            warps. All other dimensions are tiled by 1. The tile of a warp group is a multiple of 64 rows, of as many columns as the
-            instruction has, and its sum a multiple of k.
+            Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes; those of warp groups
+            f16, bf16, f8E4M3FN, f8E5M2, i8 and f32 `as tf32`. The op must be such a product, rows in front of columns,
+            of a warp's tile that consists of whole pieces, and its sum must be as long as one instruction's: tile it by
+            k in front of the loop over warps. All other dimensions are tiled by 1. The tile of a warp group is a
+            multiple of 64 rows, of as many columns as the instruction has, and its sum a multiple of k.
 
             wrong: let (warps, w) = tile step [64, 32]; map warps to warps(y, x); mma w [16, 8, 16]
             right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
@@ -92,7 +100,9 @@ class Mma(Statement):
 
         op = rewrite.find(self.target)
         product = self._product(rewrite, op)
-        rounded = f", rounded to {element_type(op.operands[2])} where sums leave the registers" if self.accumulate else ""
+        rounded = (
+            f", rounded to {element_type(op.operands[2])} where sums leave the registers" if self.accumulate else ""
+        )
         rows, columns, _ = matrix_dimensions(op) or (0, 1, 2)
         m, n, _ = product.shape
         by_group = m == ROWS
@@ -144,9 +154,15 @@ class Mma(Statement):
         if self.accumulate in (None, "f32") and (self.accumulate is None or total in NARROW):
             return
         if self.accumulate == "f32":
-            message, hint = f"`accumulate f32` is for sums of {' or '.join(NARROW)}, and these are of {total}", "leave it out"
+            message, hint = (
+                f"`accumulate f32` is for sums of {' or '.join(NARROW)}, and these are of {total}",
+                "leave it out",
+            )
         else:
-            message, hint = f"tensor cores add up in f32, and not in {self.accumulate}", "write `accumulate f32`, or leave it out"
+            message, hint = (
+                f"tensor cores add up in f32, and not in {self.accumulate}",
+                "write `accumulate f32`, or leave it out",
+            )
         raise rewrite.error("W0379", message, op, hint, at="accumulate")
 
     def _wrong(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> tuple[str, str] | None:
@@ -162,24 +178,42 @@ class Mma(Statement):
         if self._space(op) == "warpgroups":
             return self._wrong_of_group(op, kinds, known, found)
         given = [str(element_type(v)) for v in op.operands[:2]]
-        of_f32 = "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
+        of_f32 = (
+            "`as 3xtf32` multiplies operands in two parts, `as tf32` rounds them to 10 bits of mantissa, for [16, 8, 8]"
+        )
         if self.as_type is not None and self.as_type not in SPLITS:
             return f"operands cannot be multiplied `as {self.as_type}`, only as {', '.join(SPLITS)}", of_f32
         both = self.as_type not in ("f16", "bf16")
         if self.as_type is not None and (given.count("f32") < 1 + both):
-            return f"`as {self.as_type}` is for operands of f32, and these are of {given[0]}", f"leave out `as {self.as_type}`"
+            return (
+                f"`as {self.as_type}` is for operands of f32, and these are of {given[0]}",
+                f"leave out `as {self.as_type}`",
+            )
         if len(asked) == 3 and any(p.shape == self.shape for p in products(kinds[0], kinds[2], asked[1])):
             out = "`map` the loop that holds the op `to warpgroups(y)`, in front of `mma`"
-            return f"tiles of {asked} are those of a warp group, and no loop around the op is mapped to `warpgroups`", out
+            return (
+                f"tiles of {asked} are those of a warp group, and no loop around the op is mapped to `warpgroups`",
+                out,
+            )
         if all(p.shape != self.shape for p in known):
-            out = f"take one of these, as `{list(known[0].shape)}`, and tile the sum by its k" if known else "take such operands"
+            out = (
+                f"take one of these, as `{list(known[0].shape)}`, and tile the sum by its k"
+                if known
+                else "take such operands"
+            )
             others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))
             why = f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"
-            if not known and [kinds[0], kinds[0], "f32"] in [[p.kind, kinds[1], p.sum] for p in PRODUCTS] and kinds[2] in NARROW:
+            if (
+                not known
+                and [kinds[0], kinds[0], "f32"] in [[p.kind, kinds[1], p.sum] for p in PRODUCTS]
+                and kinds[2] in NARROW
+            ):
                 out = IN_F32
             return why, of_f32 if given == ["f32", "f32"] and not known else out
         pieces = dict(zip(found, self.shape, strict=True))
-        whole = all(n is not None and n % pieces[d] == 0 if d in pieces else n == 1 for d, n in enumerate(space.extents))
+        whole = all(
+            n is not None and n % pieces[d] == 0 if d in pieces else n == 1 for d, n in enumerate(space.extents)
+        )
         out = f"tile the sum by {self.shape[2]}, then the result for warps, and map that loop to `warps`"
         summed = space.extents[found[2]]
         fitting = [p for p in known if p.shape[2] == summed]
@@ -206,12 +240,18 @@ class Mma(Statement):
         what = f"no instruction of warp groups multiplies {kind} by {other} into {total}"
         if self.as_type not in (None, "tf32"):
             both = f"`pack … as {self.as_type}` the product before `tile`, or map the loop to `warps`"
-            way_out = both if SPLITS.get(self.as_type, ("", 1))[1] > 1 else "write `as tf32`, or map the loop to `warps`"
+            way_out = (
+                both if SPLITS.get(self.as_type, ("", 1))[1] > 1 else "write `as tf32`, or map the loop to `warps`"
+            )
             return f"a warp group multiplies f32 as tf32, and not as {self.as_type}", way_out
         taken = OPERANDS.get(kind)
         if kind != other or taken is None or total not in taken.sums:
             there = ", ".join(f"{operands} in {' or '.join(each.sums)}" for operands, each in OPERANDS.items())
-            way_out = "f32 is multiplied `as tf32`" if kind == "f32" else "map the loop to `warps`, for which there are others"
+            way_out = (
+                "f32 is multiplied `as tf32`"
+                if kind == "f32"
+                else "map the loop to `warps`, for which there are others"
+            )
             if kind == other and total in NARROW and taken is not None and "f32" in taken.sums:
                 way_out = IN_F32
             return f"{what}; there are {there}", way_out
@@ -225,14 +265,25 @@ class Mma(Statement):
                 way_out = f"take [{ROWS}, {columns}, {taken.k}]: n is as wide as the tile of the warp group"
             return f"{what} in tiles of {asked}; there are {there}", way_out
         others = {n for d, n in enumerate(extents) if d not in found}
-        if rows is None or rows % ROWS or columns != self.shape[1] or summed is None or summed % self.shape[2] or others - {1}:
+        if (
+            rows is None
+            or rows % ROWS
+            or columns != self.shape[1]
+            or summed is None
+            or summed % self.shape[2]
+            or others - {1}
+        ):
             tile = " × ".join(map(str, extents))
             return (
-                f"a tile of {tile} is not of whole {ROWS} rows, {self.shape[1]} columns and whole {self.shape[2]} summands",
+                f"a tile of {tile} is not of whole {ROWS} rows, {self.shape[1]} columns and whole {self.shape[2]}"
+                f" summands",
                 f"tile the result for warp groups, by [{ROWS}, {self.shape[1]}], and map that loop to `warpgroups`",
             )
         if total in taken.by_instruction and rows != ROWS:
-            return f"{rows} rows of {kind} are more than one instruction has, {ROWS}", f"tile the result by [{ROWS}, {columns}]"
+            return (
+                f"{rows} rows of {kind} are more than one instruction has, {ROWS}",
+                f"tile the result by [{ROWS}, {columns}]",
+            )
         return None
 
 

@@ -1,4 +1,5 @@
-"""`pack OP [as …] [align n]`: operands of a product become arrays of their own, as the instructions of tensor cores read them."""
+"""`pack OP [as …] [align n]`: operands of a product become arrays of their own, as the instructions of tensor cores
+read them."""
 
 from __future__ import annotations
 
@@ -18,35 +19,41 @@ from ..tensors import levels
 class Pack(Statement):
     """Let a product read copies of its operands, in which the sum runs along rows.
 
-    Tensor cores of warp groups read both operands where they lie in shared memory, and of most types only if the elements of a sum
-    are side by side: B of C = A·B as n × k. And they read them as they are: what is to be the sum of two numbers has to lie there
-    as two. Here such copies are ops of their own, in front of the product: each is tiled, mapped and launched like any other op,
-    and its time is that of the run.
+    Tensor cores of warp groups read both operands where they lie in shared memory, and of most types only if the
+    elements of a sum are side by side: B of C = A·B as n × k. And they read them as they are: what is to be the sum of
+        two numbers has to lie there
+    as two. Here such copies are ops of their own, in front of the product: each is tiled, mapped and launched like any
+    other op, and its time is that of the run.
 
-    Without `as` an operand is copied where its sum does not run along its rows, and left alone otherwise. With `as` both are
-    copied: each element becomes the sum of two numbers, big + small, and each row three rows, one behind the other, so that the
-    product of the copies is a product with a sum three times as long: small · big, big · small, and big · big. What `mma` makes of
-    it in a step of that sum begins at zero, and is added to the sums outside of the tensor cores: these take up registers twice.
+    Without `as` an operand is copied where its sum does not run along its rows, and left alone otherwise. With `as`
+    both are copied: each element becomes the sum of two numbers, big + small, and each row three rows, one behind the
+        other, so that the
+    product of the copies is a product with a sum three times as long: small · big, big · small, and big · big. What
+    `mma` makes of it in a step of that sum begins at zero, and is added to the sums outside of the tensor cores: these
+    take up registers twice.
 
-    With `align` each row of a copy begins at a multiple of so many bytes of it: what is behind its elements is memory that nobody
-    writes or reads. An operand whose rows are not known to begin so is copied, too. Tensor maps want multiples of 16.
+    With `align` each row of a copy begins at a multiple of so many bytes of it: what is behind its elements is memory
+    that nobody writes or reads. An operand whose rows are not known to begin so is copied, too. Tensor maps want
+    multiples of 16.
 
     Args:
         target: a product of two matrices, of any order of rows and columns; not in a loop; consumed.
-        as_type: what operands of f32 become. `as bf16x3`: big and small are of bf16, and so are the copies. `as 3xtf32`: they are
-            of f32, rounded to what tf32 has of it; `mma … as tf32` multiplies these. What is left out is as with `mma`.
+        as_type: what operands of f32 become. `as bf16x3`: big and small are of bf16, and so are the copies.
+            `as 3xtf32`: they are of f32, rounded to what tf32 has of it; `mma … as tf32` multiplies these. What is left
+                out is as with `mma`.
 
     Returns:
         gemm: the product of what was copied, or left alone: a `linalg.generic` over rows, columns and sum.
-        lhs, rhs: what copies that operand; absent where it is left alone. A `linalg.generic` over the operand's own rows (columns
-            of the product, of the right one), with `as` the three parts, and the sum.
+        lhs, rhs: what copies that operand; absent where it is left alone. A `linalg.generic` over the operand's own
+            rows (columns of the product, of the right one), with `as` the three parts, and the sum.
 
     Errors:
         W0476: an alignment of parts of elements.
             `align` counts bytes, and rows are of whole elements.
         W0477: a product that is not one of two matrices.
             `pack` takes an op with two operands of two dimensions each, one of which both have and sum over:
-            `linalg.matmul` with any order of its operands' dimensions. Products in batches, and of vectors, are not packed.
+            `linalg.matmul` with any order of its operands' dimensions. Products in batches, and of vectors, are not
+            packed.
         W0478: operands that are not the sum of two numbers.
             `as 3xtf32` and `as bf16x3` are for operands of f32. Others are exact as they are.
         W0479: a product in a loop.
@@ -176,8 +183,8 @@ PARTS = 3
 
 
 def _place(shape: Sequence[int | ir.Value], kind: ir.Type, lanes: int, name: str) -> tuple[ir.Value, ir.Value] | None:
-    """Where a copy of that shape lies in front of rows that take up a multiple of so many elements; and the same as a matrix. None:
-    its rows do so by themselves."""
+    """Where a copy of that shape lies in front of rows that take up a multiple of so many elements; and the same as a
+    matrix. None: its rows do so by themselves."""
     from ..indices.arithmetic import ceildiv, multiply
     from ..ir.functions import NAME
     from ..ir.sizes import product_of

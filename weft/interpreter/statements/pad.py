@@ -10,9 +10,10 @@ from .tile import Tile
 class Pad(Tile):
     """Round the extents of a structured op up to multiples of sizes, without a loop over tiles.
 
-    What lies beyond is masked as `tile` masks it: operands are read by masked loads, of which `promote-to-shared` makes the copies,
-    and only the part of the result that there was is written back. So an instruction that takes 16 summands at a time gets them of
-    a sum of 40.
+    What lies beyond is masked as `tile` masks it: operands are read by masked loads, of which `promote-to-shared` makes
+        the copies,
+    and only the part of the result that there was is written back. So an instruction that takes 16 summands at a time
+    gets them of a sum of 40.
 
     Args:
         target: a structured op on tensors; consumed.

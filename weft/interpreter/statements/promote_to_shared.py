@@ -1,5 +1,5 @@
-"""`promote-to-shared OP.operand [transpose] [pad n] [swizzle n] [vector n]`: stage an operand's tile, or that of a loop, in shared
-memory."""
+"""`promote-to-shared OP.operand [transpose] [pad n] [swizzle n] [vector n]`: stage an operand's tile, or that of a
+loop, in shared memory."""
 
 from __future__ import annotations
 
@@ -32,68 +32,77 @@ _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 class PromoteToShared(Statement):
     """Stage the tile of an operand in shared memory.
 
-    The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a padded tile or
-    a gather, the masked load or the gather becomes the copy: it is performed once per tile.
+    The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a
+    padded tile or a gather, the masked load or the gather becomes the copy: it is performed once per tile.
 
-    Of an output, the op writes its tile there, and `merge` takes it to where it belongs: of a ragged tile no more than lies inside.
-    With `map … to tma` boxes do that, which one thread of the block starts, or one of each warp group.
+    Of an output, the op writes its tile there, and `merge` takes it to where it belongs: of a ragged tile no more than
+    lies inside. With `map … to tma` boxes do that, which one thread of the block starts, or one of each warp group.
 
-    Of a loop of the payload, the tile is what all of its iterations load and store of a buffer, by affine subscripts: `row.A` is
-    copied in front of the loop, which works on the copy. What it stores is written back behind the loop; where it replaces all of
-    that, nothing is copied first. Elements that the buffer does not have are neither loaded nor stored.
+    Of a loop of the payload, the tile is what all of its iterations load and store of a buffer, by affine subscripts:
+    `row.A` is copied in front of the loop, which works on the copy. What it stores is written back behind the loop;
+    where it replaces all of that, nothing is copied first. Elements that the buffer does not have are neither loaded
+    nor stored.
 
-    A buffer that the loop's iterations combine into by `memref.atomic_rmw`, at any subscripts, is privatized: each block has a copy
-    of all of it, which the loop combines into, and which is combined into the buffer behind the loop, each element once.
+    A buffer that the loop's iterations combine into by `memref.atomic_rmw`, at any subscripts, is privatized: each
+    block has a copy of all of it, which the loop combines into, and which is combined into the buffer behind the loop,
+    each element once.
 
     Args:
-        operand: an operand of a structured op inside a loop, by name: `step.lhs`, `tile.out0`; or a buffer that a loop inside a
-            loop over blocks accesses, or combines into, by its name: `row.A`; or the loop over blocks itself: all that one of its
+        operand: an operand of a structured op inside a loop, by name: `step.lhs`, `tile.out0`; or a buffer that a loop
+            inside a
+            loop over blocks accesses, or combines into, by its name: `row.A`; or the loop over blocks itself: all that
+                one of its
             iterations accesses. The op or the loop stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
         pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
-        swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so that no bank
-            serves two rows of a column of pieces. Takes no memory, and keeps 16-byte accesses aligned. Beside a `pad` of 16 bytes
-            it exchanges rows that are 8 apart, so that lanes store vectors of several rows of a transposed tile at once.
+        swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so
+            that no bank serves two rows of a column of pieces. Takes no memory, and keeps 16-byte accesses aligned.
+            Beside a `pad` of 16 bytes it exchanges rows that are 8 apart, so that lanes store vectors of several rows
+            of a transposed tile at once.
         vector: the width of the copy's accesses, in elements; the same as `vector` on its `map`.
 
     Returns:
         buffer: the shared buffer.
-        copy: the op that fills it, with all dimensions parallel, to be mapped; none where a loop, or the op, replaces all of it.
-        merge: of a privatized buffer the op that combines it into the buffer, atomically, to be mapped, too; of what a loop stores
-            the op that writes it back, a loop where elements may not be the buffer's; of an output the op that takes it to its
-            place.
+        copy: the op that fills it, with all dimensions parallel, to be mapped; none where a loop, or the op, replaces
+            all of it.
+        merge: of a privatized buffer the op that combines it into the buffer, atomically, to be mapped, too; of what a
+            loop stores the op that writes it back, a loop where elements may not be the buffer's; of an output the op
+            that takes it to its place.
 
     Errors:
         W0330: no such operand.
             Operands are called `lhs`, `rhs`, `acc` on contractions and `in0`…, `out0`… elsewhere; `weft statements`
             lists them.
         W0331: an output of an op on memrefs.
-            A result is staged while it is a value: before a statement bufferizes the payload. On memrefs it is written in place.
+            A result is staged while it is a value: before a statement bufferizes the payload. On memrefs it is written
+                in place.
         W0332: a tile without a static shape.
             Shared memory is allocated when the kernel is generated, so the tile's shape must be known: tile with static
             sizes.
         W0333: the op is not in a loop: there is no tile to stage.
-            The op is not in a loop; `tile` it first, so that its operand is a tile. A loop of the payload is in a loop over
-            blocks, or is that loop, and is in none over threads: the tile is the block's.
+            The op is not in a loop; `tile` it first, so that its operand is a tile. A loop of the payload is in a loop
+            over blocks, or is that loop, and is in none over threads: the tile is the block's.
         W0334: `transpose` of fewer than two dimensions.
             `transpose` exchanges the two innermost dimensions of a tile.
         W0335: more shared memory than a block may have.
             A block has at most 227 KiB of shared memory on the largest GPUs. Stage smaller tiles, or pad less.
         W0368: a swizzle that does not fit the rows.
-            Pieces of 16 bytes are exchanged within 32, 64 or 128 bytes of each row, so a row (`pad` included, unless that is
-            one piece) must consist of whole spans of that size, and the buffer must have rows.
+            Pieces of 16 bytes are exchanged within 32, 64 or 128 bytes of each row, so a row (`pad` included, unless
+            that is one piece) must consist of whole spans of that size, and the buffer must have rows.
 
             wrong: promote-to-shared step.lhs pad 2 swizzle 128
             right: promote-to-shared step.lhs pad 4 swizzle 128
         W0396: an input and an output overlap.
         W0468: what a loop accesses of the buffer is no tile.
-            Of a loop of the payload, the tile is found from its subscripts: each is a sum of the variables of the loop and of
-            loops inside it, times numbers, and of what is the same in all iterations; two accesses differ by numbers. Subscripts
-            that depend on data are not of this form, and views, vectors and calls are not looked into. What is stored is written
-            back as a whole: it has no gaps, and no other iteration of a mapped loop around touches an element of it.
+            Of a loop of the payload, the tile is found from its subscripts: each is a sum of the variables of the loop
+            and of loops inside it, times numbers, and of what is the same in all iterations; two accesses differ by
+            numbers. Subscripts that depend on data are not of this form, and views, vectors and calls are not looked
+            into. What is stored is written back as a whole: it has no gaps, and no other iteration of a mapped loop
+                around touches an element of it.
         W0469: a buffer that cannot be privatized.
-            Blocks can have copies of their own of what the loop only combines into, by one kind of `memref.atomic_rmw` whose old
-            value nobody asks for: `addi`, `addf`, `maxs` and the like. A load or a store beside it, a second kind, or `assign`
+            Blocks can have copies of their own of what the loop only combines into, by one kind of `memref.atomic_rmw`
+            whose old value nobody asks for: `addi`, `addf`, `maxs` and the like. A load or a store beside it, a second
+                kind, or `assign`
             would tell the copies from the buffer.
 
     Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.
@@ -159,9 +168,11 @@ class PromoteToShared(Statement):
         owner = next((one for one in thread_nest(loop) if is_distributed(one)), None)
         if owner is not None:
             raise rewrite.error(
-                "W0333", f"one thread runs the loop, and others run theirs, but the block has one tile: `{mapping_of(owner)}` on "
+                "W0333", f"one thread runs the loop, and others run theirs, but the block has one tile:"
+                         f" `{mapping_of(owner)}` on "
                 f"{describe(owner)}",
-                loop, "name that loop, or one around it; `promote-to-registers` keeps what one thread accesses", at="operand",
+                loop, "name that loop, or one around it; `promote-to-registers` keeps what one thread"
+                      " accesses", at="operand",
             )  # fmt: skip
         loop = without_affine_loops(loop)
         with rewrite.placing(loop, at="operand"):
@@ -190,7 +201,9 @@ class PromoteToShared(Statement):
         if tile.written is not None:
             made["merge"] = WriteBack(tile, view, tile.written).emit()
             expect_apart(rewrite, loop, self.operand.name)
-            rewrite.remark("read, and written back behind the loop" if tile.read else "written back behind the loop, and not read")
+            rewrite.remark(
+                "read, and written back behind the loop" if tile.read else "written back behind the loop, and not read"
+            )
         return self._results(rewrite, alloc, **made)
 
     def _results(self, rewrite: Rewriter, alloc: ir.Operation, **made: ir.Operation) -> dict[str, Any]:
@@ -263,7 +276,8 @@ def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[i
 
 
 def copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
-    """The op that fills the buffer, from where the op at hand reads then. A gather that nothing else reads is performed there."""
+    """The op that fills the buffer, from where the op at hand reads then. A gather that nothing else reads is performed
+    there."""
     from ..padding.masked_loads import MARK, is_masked_load
 
     value = op.operands[position]
@@ -307,8 +321,8 @@ def _allocate(
 
 
 def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
-    """The start of the body of the outermost parallel loop around `op`: one allocation for the whole life of the block, and none on
-    the host, in sequential loops there. Where no loop is parallel yet, of the outermost one."""
+    """The start of the body of the outermost parallel loop around `op`: one allocation for the whole life of the block,
+    and none on the host, in sequential loops there. Where no loop is parallel yet, of the outermost one."""
     around = list(takewhile(lambda each: each.name != "func.func", ancestors(op)))
     loops = [each for each in around if each.name in ("scf.forall", "scf.parallel")]
     loops = loops or [each for each in around if each.name == "scf.for"]

@@ -22,33 +22,35 @@ if TYPE_CHECKING:
 class SplitScan(Statement):
     """Cut a scan into parts that run in parallel, each of which starts from what those before it have made.
 
-    A scan is a reduction that writes, for each term, what it has made so far: a `linalg.generic` with one reduction dimension, of
-    which some outputs are indexed by it (the elements) and others are not (the running results). Its iterations depend on each
-    other, but as its combiner is associative, they may be done in three steps: each part is reduced by itself; `offsets` is an
-    exclusive scan of what these have made, from what the op started with; and each part is scanned from its offset. Each is
-    scheduled like any other op; `offsets` is a scan again, and may be cut again. Within a block or a warp, `map` shares a scan
-    among threads. Floating-point sums and products differ in their last digits from those of a loop.
+    A scan is a reduction that writes, for each term, what it has made so far: a `linalg.generic` with one reduction
+    dimension, of which some outputs are indexed by it (the elements) and others are not (the running results). Its
+    iterations depend on each other, but as its combiner is associative, they may be done in three steps: each part is
+    reduced by itself; `offsets` is an exclusive scan of what these have made, from what the op started with; and each
+    part is scanned from its offset. Each is scheduled like any other op; `offsets` is a scan again, and may be cut
+    again. Within a block or a warp, `map` shares a scan among threads. Floating-point sums and products differ in their
+    last digits from those of a loop.
 
     Args:
-        target: a structured op with one reduction dimension, that it writes along; its running results become an associative
-            operation (a sum, a product, an extreme, a bitwise operation) on themselves and on terms that read none of them;
-            not in a loop; consumed.
-        factor: how many terms a part has, the last one fewer where this does not divide them: some times what the threads of a
-            block take at once, of a multiple of the width of loads.
+        target: a structured op with one reduction dimension, that it writes along; its running results become an
+            associative operation (a sum, a product, an extreme, a bitwise operation) on themselves and on terms that
+            read none of them; not in a loop; consumed.
+        factor: how many terms a part has, the last one fewer where this does not divide them: some times what the
+            threads of a block take at once, of a multiple of the width of loads.
 
     Returns:
         sums: the loop over the parts that reduces each of them.
         sum: the reduction of one part, in that loop.
-        offsets: the scan of what these have made, a `linalg.generic` whose last dimension is the parts. What the op started from
-            is now read by this one.
+        offsets: the scan of what these have made, a `linalg.generic` whose last dimension is the parts. What the op
+            started from is now read by this one.
         loop: the loop over the parts that scans each of them.
         op: the scan of one part, in that loop.
 
     Errors:
         W0472: no scan to cut.
-            `split-scan` takes a `linalg.generic` with one reduction dimension, some of whose outputs are indexed by it, at plain
-            indices, and not read; the other outputs are combined, each by an associative operation, with terms that do not read
-            them. Inputs that the dimension indexes have it as an index of its own. `split-k` takes reductions without such outputs.
+            `split-scan` takes a `linalg.generic` with one reduction dimension, some of whose outputs are indexed by it,
+            at plain indices, and not read; the other outputs are combined, each by an associative operation, with terms
+            that do not read them. Inputs that the dimension indexes have it as an index of its own. `split-k` takes
+            reductions without such outputs.
 
     Source: Blelloch, "Prefix Sums and Their Applications"; the scan of CUB, without its look-back.
 
@@ -88,7 +90,9 @@ class SplitScan(Statement):
         sums, one = _reduced(op, scan, cut, starts)
         offsets = _offsets(op, scan, cut, starts, list(sums.results))
         loop, part = _scanned(op, scan, cut, list(offsets.results)[len(starts) :])
-        results = dict(zip((*scan.running, *scan.elements), (*list(offsets.results)[: len(starts)], *loop.results), strict=True))
+        results = dict(
+            zip((*scan.running, *scan.elements), (*list(offsets.results)[: len(starts)], *loop.results), strict=True)
+        )
         for number, result in results.items():
             op.results[number].replace_all_uses_with(result)
         op.erase()
@@ -198,9 +202,7 @@ def _loop(
     return loop, made
 
 
-def _reduced(
-    op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value]
-) -> tuple[ir.Operation, ir.Operation]:
+def _reduced(op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value]) -> tuple[ir.Operation, ir.Operation]:
     """What each part makes, from the combiner's identity."""
     from ..ir.sizes import sizes_of
     from ..ir.structured import empty
@@ -227,7 +229,8 @@ def _reduced(
 def _offsets(
     op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value], sums: Sequence[ir.Value]
 ) -> ir.Operation:
-    """What the op started with, combined with what the parts have made, one after the other; and what there was before each."""
+    """What the op started with, combined with what the parts have made, one after the other; and what there was before
+    each."""
     from ..ir.sizes import sizes_of
     from ..ir.structured import empty
 
@@ -251,8 +254,12 @@ def _scanned(op: ir.Operation, scan: Scan, cut: _Cut, offsets: Sequence[ir.Value
     elements = [space.inputs + number for number in scan.elements]
 
     def do(part: _Part, outputs: Sequence[ir.Value]) -> tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]:
-        places = [part.slice_of(output, space.maps[n], scan.dimension) for output, n in zip(outputs, elements, strict=True)]
-        taken = {n: part_of(output, sizes, at) for n, output, (at, sizes) in zip(elements, outputs, places, strict=True)}
+        places = [
+            part.slice_of(output, space.maps[n], scan.dimension) for output, n in zip(outputs, elements, strict=True)
+        ]
+        taken = {
+            n: part_of(output, sizes, at) for n, output, (at, sizes) in zip(elements, outputs, places, strict=True)
+        }
         taken |= {space.inputs + n: _taken(value, part) for n, value in zip(scan.running, offsets, strict=True)}
         made = part.done(op, scan.dimension, [taken[n] for n in sorted(taken)])
         return made, [made.results[n] for n in scan.elements], places

@@ -17,14 +17,15 @@ LARGEST = 2**48
 class Tile(Statement):
     """Cut the iteration space of a structured op into tiles.
 
-    Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`; mixing both returns both. A size
-    that does not divide its extent leaves every tile static and full: operands are read by masked loads, and the result is written
-    back under a guard. Along a reduction the masked-off elements are the identity (0 for a sum, -inf for a maximum); where the
-    body does not preserve it (a sum of exp(x), say), the update itself is masked. An input of which a tile has no slice, such as
-    x[9 - i] or x[i mod 4], is read element by element.
+    Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`; mixing both returns
+    both. A size that does not divide its extent leaves every tile static and full: operands are read by masked loads,
+    and the result is written back under a guard. Along a reduction the masked-off elements are the identity (0 for a
+    sum, -inf for a maximum); where the body does not preserve it (a sum of exp(x), say), the update itself is masked.
+    An input of which a tile has no slice, such as x[9 - i] or x[i mod 4], is read element by element.
 
-    A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips of its iterations, and one over
-    the iterations of a strip, which is returned as `op`. Both can be mapped: blocks outside, threads inside.
+    A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips of its iterations,
+    and one over the iterations of a strip, which is returned as `op`. Both can be mapped: blocks outside, threads
+    inside.
 
     Args:
         target: a structured op, or a parallel loop over memory; consumed.
@@ -48,10 +49,10 @@ class Tile(Statement):
         W0324: no dimension is tiled.
             Every size is `_` or 0, so the statement would do nothing.
         W0325: a tile that is no slice of a buffer.
-            On memrefs a tile that extends beyond its buffer cannot be padded, and an input that is read at 9 - i or i mod 4
-            is not read element by element. Tile before `bufferize`; payloads written on memrefs are converted to tensors
-            where they are straight-line code of linalg ops. A result that is written at such a place cannot be tiled along
-            it.
+            On memrefs a tile that extends beyond its buffer cannot be padded, and an input that is read at 9 - i or i
+            mod 4 is not read element by element. Tile before `bufferize`; payloads written on memrefs are converted to
+            tensors where they are straight-line code of linalg ops. A result that is written at such a place cannot be
+            tiled along it.
         W0338: an op without iterations.
             One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Remove it from the
             payload, or do not schedule it.
@@ -94,7 +95,8 @@ class Tile(Statement):
         return results
 
     def rounded(self, rewrite: Rewriter, op: ir.Operation) -> tuple[ir.Operation, Structure, tuple[int | None, ...]]:
-        """The op with extents rounded up to multiples of the sizes; the iteration space that it had, and its extents now."""
+        """The op with extents rounded up to multiples of the sizes; the iteration space that it had, and its extents
+        now."""
         from ..padding.rounding import absorb_pads, expect_sizes, note_iterations, pad, pad_extents
         from ..padding.scattered import load_scattered
 
@@ -126,7 +128,8 @@ class Tile(Statement):
             if levels.on_memrefs(op):
                 raise rewrite.error(
                     "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", op,
-                    "choose sizes that divide, or tile before `bufferize`", at="sizes", notes=(f"dimensions {space.spelled()}",),
+                    "choose sizes that divide, or tile before `bufferize`", at="sizes", notes=(f"dimensions"
+                                                                                               f" {space.spelled()}",),
                 )  # fmt: skip
             even = note_iterations(op, space, extents)
             op = pad(op, extents)
@@ -188,7 +191,9 @@ class Tile(Statement):
             )
         return space
 
-    def _expect_slices(self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]) -> None:
+    def _expect_slices(
+        self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]
+    ) -> None:
         from ..padding.scattered import has_slices
 
         tiled = {d for d, n in enumerate(sizes) if n}

@@ -14,10 +14,11 @@ MOST_TRIPS = 1024
 class Unroll(Statement):
     """Have the compiler unroll a sequential loop: fully, or by n iterations.
 
-    The loop keeps its form and its handle; the CUDA text gets `#pragma unroll` (or `#pragma unroll n`) above it. The compiler
-    handles the remainder: n need not divide the number of iterations. Where all of them would make ptxas load so much ahead that
-    it spills, it is `#pragma unroll 8`: for more than 8 steps of a sum that stand in no loop, in a kernel without barriers in loops
-    whose threads keep 128 numbers or more.
+    The loop keeps its form and its handle; the CUDA text gets `#pragma unroll` (or `#pragma unroll n`) above it. The
+    compiler handles the remainder: n need not divide the number of iterations. Where all of them would make ptxas load
+        so much ahead that
+    it spills, it is `#pragma unroll 8`: for more than 8 steps of a sum that stand in no loop, in a kernel without
+    barriers in loops whose threads keep 128 numbers or more.
 
     Args:
         target: a sequential loop (`scf.for`); stays alive.

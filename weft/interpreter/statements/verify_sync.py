@@ -20,8 +20,8 @@ class VerifySync(Statement):
     """Prove that the existing barriers order all conflicts, or show two threads that nothing orders.
 
     Checks every mapped loop that is not launched yet (its launch is tried on a copy) and every kernel. A loop that
-    `insert-barriers` has proven, and that has not changed since, is not proven again. Kernel arguments are assumed to be distinct
-    buffers. Bufferizes first where the payload still has tensors.
+    `insert-barriers` has proven, and that has not changed since, is not proven again. Kernel arguments are assumed to
+    be distinct buffers. Bufferizes first where the payload still has tensors.
 
     Returns:
         nothing.
@@ -65,7 +65,9 @@ class VerifySync(Statement):
             if not stands and (judged is None or judged.found):
                 findings = Findings(trial.model, independent=independent(root))
                 self._verify(rewrite, trial.model, findings)
-                judged = trial.info.made.found[proof.Judgement] = proof.Judgement((), findings.believed, trial.model.combined)
+                judged = trial.info.made.found[proof.Judgement] = proof.Judgement(
+                    (), findings.believed, trial.model.combined
+                )
             else:
                 self._verify(rewrite, trial.model, None)
             if judged is not None and not stands and judged.believed:

@@ -1,4 +1,5 @@
-"""From tensors to memrefs: write-backs are guarded, masked loads that nobody promoted fused into their consumers, then upstream.
+"""From tensors to memrefs: write-backs are guarded, masked loads that nobody promoted fused into their consumers, then
+upstream.
 
 Every step keeps the loops and their attributes (`weft.map`, handle tags).
 """
@@ -143,7 +144,8 @@ _INTO = "bufferization.materialize_in_destination"
 
 
 def _results_for_destinations(module: ir.Module) -> None:
-    """Tensor arguments are values: what a payload puts into one, and uses as the result of that, is a result of its own."""
+    """Tensor arguments are values: what a payload puts into one, and uses as the result of that, is a result of its
+    own."""
     for op in operations(module.operation, _INTO):
         holder = op.operands[1].owner
         argument = isinstance(holder, ir.Block) and holder.owner.operation.name == "func.func"
@@ -157,7 +159,9 @@ def _carry_in_place(module: ir.Module) -> None:
     loops = [loop for loop in operations(module.operation, "scf.for") if all(up.name in host for up in ancestors(loop))]
     for loop in loops:  # what is read in the loop as it was before is not what the loop begins with
         for number, init in enumerate(loop_inits(loop), len(loop.operands) - len(loop.results)):
-            if is_tensor(init) and any(is_within(use.owner.operation, loop) for use in init.uses if use.owner.operation != loop):
+            if is_tensor(init) and any(
+                is_within(use.owner.operation, loop) for use in init.uses if use.owner.operation != loop
+            ):
                 loop.operands[number] = _copied(init, loop)
     for loop in loops:
         end, carried = body_of(loop).operations[-1].operation, loop_outputs(loop)
@@ -166,7 +170,9 @@ def _carry_in_place(module: ir.Module) -> None:
             first = next((op.operands[at] for op, at in written_over(value)[-1:]), value)
             shared = len(list(argument.uses)) > 1  # it is read as well, and may not be what is written
             if is_tensor(value) and value != argument and (first != argument or shared):
-                moved[number] = _copied(value, end) if first in carried and first != argument else value  # which is written, too
+                moved[number] = (
+                    _copied(value, end) if first in carried and first != argument else value
+                )  # which is written, too
         for number, value in moved.items():
             with ir.InsertionPoint(end):
                 end.operands[number] = ir.Operation.create(_INTO, [value.type], [value, carried[number]]).results[0]
@@ -188,8 +194,8 @@ def _separate_arguments(module: ir.Module) -> None:
 
 
 def _separate_results(module: ir.Module) -> None:
-    """A buffer that a function returns twice is copied: upstream's `buffer-results-to-out-params` crashes on it. One tensor may
-    have been returned twice, or two of undefined elements, which are one buffer."""
+    """A buffer that a function returns twice is copied: upstream's `buffer-results-to-out-params` crashes on it. One
+    tensor may have been returned twice, or two of undefined elements, which are one buffer."""
     for terminator in _returns(module):
         seen: list[ir.Value] = []
         for position, value in enumerate(list(terminator.operands)):
@@ -203,8 +209,8 @@ def _separate_results(module: ir.Module) -> None:
 
 
 def _hoist_results(module: ir.Module) -> None:
-    """What is computed into an allocation of sizes that are known at run time alone, and copied into a result at the end, is
-    computed in the result. Which sizes that has is stated: an out-argument comes with sizes of its own."""
+    """What is computed into an allocation of sizes that are known at run time alone, and copied into a result at the
+    end, is computed in the result. Which sizes that has is stated: an out-argument comes with sizes of its own."""
     blocks = [block for function in _functions(module) for block in list(function.regions[0].blocks)[:1]]
     for target in (argument for block in blocks for argument in block.arguments):
         copies = users(target) if None in shape_of(target) and _is_result(target) else []
@@ -243,7 +249,8 @@ def _goes_on(copy: ir.Operation) -> bool:
 
 
 def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
-    """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back behind."""
+    """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back
+    behind."""
     for function in _functions(module):
         tensors = [isinstance(t, ir.RankedTensorType) for t in _type_of(function).inputs]
         given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)
@@ -269,7 +276,8 @@ def _copy(op: ir.Operation) -> None:
 
 
 def _whole(buffer: ir.Value) -> ir.Value:
-    """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such views."""
+    """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such
+    views."""
     op = made_by(buffer, "memref.subview")
     return _whole(op.operands[0]) if op is not None and takes_all(op) else buffer
 

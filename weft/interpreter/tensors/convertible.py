@@ -1,4 +1,5 @@
-"""Which ops on memrefs can be raised to tensors: structured ops and copies on whole buffers, or on static windows of them."""
+"""Which ops on memrefs can be raised to tensors: structured ops and copies on whole buffers, or on static windows of
+them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def on_memrefs(op: ir.Operation) -> bool:
 
 
 def is_convertible(op: ir.Operation, *, shared: bool = False) -> bool:
-    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers or static windows of them.
+    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers or static windows of
+    them.
 
     `shared`: several of its operands may be of one buffer.
     """
@@ -34,7 +36,9 @@ def is_convertible(op: ir.Operation, *, shared: bool = False) -> bool:
     if op.name == "memref.subview":
         return is_window(op)
     if op.name == "memref.copy":
-        return all(_has_value(v) for v in op.operands) and (shared or root_of(op.operands[0]) != root_of(op.operands[1]))
+        return all(_has_value(v) for v in op.operands) and (
+            shared or root_of(op.operands[0]) != root_of(op.operands[1])
+        )
     if not is_structured(op) or not (shared or not overwrites_its_inputs(op)):
         return False
     return all(not is_memref(v) or _has_value(v) for v in op.operands)
@@ -49,13 +53,15 @@ def has_known_buffers(op: ir.Operation) -> bool:
 def is_on_host(op: ir.Operation) -> bool:
     """Whether the op is in a function, or in loops and branches of the payload's there, that no statement made."""
     around = takewhile(lambda each: each.name != "func.func", ancestors(op))
-    payload = all(each.name in _HOST and not any(name.startswith("weft.") for name in each.attributes) for each in around)
+    payload = all(
+        each.name in _HOST and not any(name.startswith("weft.") for name in each.attributes) for each in around
+    )
     return payload and any(each.name == "func.func" for each in ancestors(op))
 
 
 def has_apart_windows(op: ir.Operation) -> bool:
-    """Whether the op works on windows of buffers (or on whole ones) no two of which share an element that one iteration reads or
-    writes and another one writes: each can have a value of its own."""
+    """Whether the op works on windows of buffers (or on whole ones) no two of which share an element that one iteration
+    reads or writes and another one writes: each can have a value of its own."""
     from ..proof.overlaps import overlap  # late: most ops are on whole buffers
 
     return all(not is_memref(v) or is_plain(behind(v).type) for v in op.operands) and overlap(op) is None
@@ -66,8 +72,9 @@ MOST_WINDOWS = 24
 
 
 def apart_windows(function: ir.Operation) -> dict[ir.Value, ir.Value] | None:
-    """By each memref that ops of a function's body work on, the first one that shows the same, where no two others share an element
-    (and no op reads one elsewhere than where it writes it): each has a value of its own, as a buffer has. None where two may."""
+    """By each memref that ops of a function's body work on, the first one that shows the same, where no two others
+    share an element (and no op reads one elsewhere than where it writes it): each has a value of its own, as a buffer
+    has. None where two may."""
     from ..mapping.keys import structural_key
     from ..proof.overlaps import apart, overlap
 
@@ -106,7 +113,8 @@ def _has_value(value: ir.Value) -> bool:
 
 
 def overwrites_its_inputs(op: ir.Operation) -> bool:
-    """Whether an output is also an input that is read elsewhere than where it is written: values can't say what that does."""
+    """Whether an output is also an input that is read elsewhere than where it is written: values can't say what that
+    does."""
     space = structure(op)
     operands = list(op.operands)
     return any(

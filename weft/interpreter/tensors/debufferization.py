@@ -1,9 +1,9 @@
 """From memrefs back to tensors: linalg ops on buffers get values, so that they tile and fuse like any others.
 
-A function that is a straight line of linalg ops on buffers (arguments, allocations), or on static windows of them, has one
-current value per buffer; what goes into a window is inserted into it. Each op becomes the same op on those values; at the
-end every argument that was written receives its value (`bufferization.materialize_in_destination`), in place after
-bufferization. Where loops or launches stand in it, an op is raised alone, and a producer for those who read it:
+A function that is a straight line of linalg ops on buffers (arguments, allocations), or on static windows of them, has
+one current value per buffer; what goes into a window is inserted into it. Each op becomes the same op on those values;
+at the end every argument that was written receives its value (`bufferization.materialize_in_destination`), in place
+after bufferization. Where loops or launches stand in it, an op is raised alone, and a producer for those who read it:
 
     linalg.exp ins(%a) outs(%t)                    %0 = linalg.exp ins(%a as a tensor) …
     gpu.launch_func … %b                    ->     gpu.launch_func … %b
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from ..proof.hosts.effects import Effect
 
 
-
 def debufferize(
     rewrite: Rewriter, op: ir.Operation, *, for_readers: bool = False, with_producers: bool = False
 ) -> bool:
@@ -89,7 +88,11 @@ def debufferize(
         raise NotLocalError
     whole = len(function.regions[0].blocks) == 1 and all(map(is_convertible, children(function)))
     parts = None
-    if not whole and len(function.regions[0].blocks) == 1 and all(is_convertible(each, shared=True) for each in children(function)):
+    if (
+        not whole
+        and len(function.regions[0].blocks) == 1
+        and all(is_convertible(each, shared=True) for each in children(function))
+    ):
         parts = apart_windows(function)
         whole = parts is not None
     alone = not whole and is_structured(op) and (len(loops) > 0 or not is_convertible(op))
@@ -113,21 +116,23 @@ def debufferize(
 
 
 def overwritten_between(module: ir.Module, op: ir.Operation, later: ir.Operation) -> ir.Operation | None:
-    """The first op on memrefs between `op` and `later` that may write a buffer in which a tensor that `op` reads may lie
-    once it is bufferized; None if there is none: then `op` reads the same where `later` stands."""
+    """The first op on memrefs between `op` and `later` that may write a buffer in which a tensor that `op` reads may
+    lie once it is bufferized; None if there is none: then `op` reads the same where `later` stands."""
     (around, *_) = ancestors(op)
     homes, last = _homes(op), child_of(around, later)
     if not homes or last is None or last.block != op.block:
         return None
     memory, block = _Memory(module), ops_of(op.block)
     between = takewhile(lambda each: each != last, block[block.index(op) + 1 :])
-    changes = (each for each in between if each.name != STORING and memory.touches(memory.done(each), homes, changing=True))
+    changes = (
+        each for each in between if each.name != STORING and memory.touches(memory.done(each), homes, changing=True)
+    )
     return next(changes, None)
 
 
 def _homes(op: ir.Operation) -> set[ir.Value]:
-    """The buffers in which tensors that `op` reads may lie: from which they, or what they are computed in place of, were
-    read, and to which any of these is stored."""
+    """The buffers in which tensors that `op` reads may lie: from which they, or what they are computed in place of,
+    were read, and to which any of these is stored."""
     found, seen, waiting = set[ir.Value](), set[ir.Value](), list(op.operands)
     while waiting:
         value = waiting.pop()
@@ -164,8 +169,8 @@ class _Memory:
 
 
 def _producers(module: ir.Module, op: ir.Operation) -> list[ir.Operation]:
-    """The ops on memrefs that make what `op` reads, and what these read, the last one first. Raises `NotLocalError` where one of
-    them may stand in a part that is not there."""
+    """The ops on memrefs that make what `op` reads, and what these read, the last one first. Raises `NotLocalError`
+    where one of them may stand in a part that is not there."""
     memory, block = _Memory(module), ops_of(op.block)
     needed = {op}
     for at in range(block.index(op), -1, -1):
@@ -188,7 +193,8 @@ def _maker(memory: _Memory, before: list[ir.Operation], buffer: ir.Value) -> ir.
 
 
 class _Debufferizer:
-    """The walk over one block: `current` is the value of each buffer at this point, `written` are those that it differs from.
+    """The walk over one block: `current` is the value of each buffer at this point, `written` are those that it differs
+    from.
 
     Args:
         parts: windows that share nothing with others, by windows that show the same: each is a buffer of its own.
@@ -215,8 +221,8 @@ class _Debufferizer:
         self._store(after, self.written)
 
     def run_producer(self, op: ir.Operation) -> None:
-        """Raise a single op, whose readers on tensors take its result; what it wrote goes back in front of the first op that
-        looks at it otherwise. Raises `NotLocalError` where that may stand in a part that is not there."""
+        """Raise a single op, whose readers on tensors take its result; what it wrote goes back in front of the first op
+        that looks at it otherwise. Raises `NotLocalError` where that may stand in a part that is not there."""
         memory, block = _Memory(self.module), ops_of(self.block)
         later = block[block.index(op) + 1 :]
         self._read(op)
@@ -228,8 +234,8 @@ class _Debufferizer:
         self._drop_unused()
 
     def _hand_on(self, buffer: ir.Value, later: list[ir.Operation], memory: _Memory) -> ir.Operation | None:
-        """Let those who read a buffer as a tensor take its value; the first op that needs the value in memory, None if there
-        is none before all of it is written anew."""
+        """Let those who read a buffer as a tensor take its value; the first op that needs the value in memory, None if
+        there is none before all of it is written anew."""
         for op in [each for each in later if each.name != READING or each.operands[0] == buffer]:
             if op.name == GAP:
                 raise NotLocalError
@@ -323,9 +329,9 @@ class _Debufferizer:
 
 
 def starts_of(op: ir.Operation, values: Sequence[ir.Value], *, apart: bool = False) -> list[ir.Value]:
-    """What a structured op on tensors gets for its operands `values`: in place of an output that it overwrites without a look
-    at it, a tensor that holds nothing, made at the insertion point, so that it does not depend on who made the other. A
-    buffer that nobody else reads in the op is kept, unless it is to be computed `apart` from that."""
+    """What a structured op on tensors gets for its operands `values`: in place of an output that it overwrites without
+    a look at it, a tensor that holds nothing, made at the insertion point, so that it does not depend on who made the
+    other. A buffer that nobody else reads in the op is kept, unless it is to be computed `apart` from that."""
     from ..ir.structured import empty
 
     inputs, given = segments(op)[0], list(values)
@@ -336,7 +342,11 @@ def starts_of(op: ir.Operation, values: Sequence[ir.Value], *, apart: bool = Fal
         if value not in given[:inputs] and made_by(value, *kept) is not None:
             continue
         written = [dimension_of(e) for e in structure(op).maps[n].results]
-        if None not in written and len(set(written)) == len(written) and ir.RankedTensorType(value.type).has_static_shape:
+        if (
+            None not in written
+            and len(set(written)) == len(written)
+            and ir.RankedTensorType(value.type).has_static_shape
+        ):
             given[n] = empty(extents_of(value), element_type(value))
     return given
 

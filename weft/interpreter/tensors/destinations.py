@@ -1,12 +1,14 @@
 """Where results are computed, before bufferization: one place each, so that no buffer is copied for its size alone.
 
-`tensor.empty` is only a shape, and common subexpressions make one of all that are alike. Bufferization would then see two ops
-write one buffer, and copy what nobody has written. Here every op that needs no contents gets an empty tensor of its own, and
-within a loop only the op whose result is inserted keeps the slice it is inserted into.
+`tensor.empty` is only a shape, and common subexpressions make one of all that are alike. Bufferization would then see
+two ops write one buffer, and copy what nobody has written. Here every op that needs no contents gets an empty tensor of
+its own, and within a loop only the op whose result is inserted keeps the slice it is inserted into.
 
-A result may be computed in another shape than it has: a convolution's, as a matrix. `expand_shape` of a loop's result would
-bufferize to a buffer of the loop's shape and a copy. So the loop is given the result's own buffer to write in, seen in its shape:
-before bufferization where that is an argument (`start_reshaped`), and behind it for the buffers that bufferization allocates,
+A result may be computed in another shape than it has: a convolution's, as a matrix. `expand_shape` of a loop's result
+    would
+bufferize to a buffer of the loop's shape and a copy. So the loop is given the result's own buffer to write in, seen in
+its shape: before bufferization where that is an argument (`start_reshaped`), and behind it for the buffers that
+    bufferization allocates,
 whatever they start with (`allocate_expanded`).
 """
 
@@ -48,7 +50,9 @@ def separate_destinations(module: ir.Module) -> None:
     lengths: dict[ir.Value, int] = {}
     for op in filter(is_structured, ops):
         if stands_in(op, "func.func") and "weft.map" not in op.attributes:
-            start_apart(op)  # it is not scheduled yet: it can be tiled and fused later as if nothing had been bufferized
+            start_apart(
+                op
+            )  # it is not scheduled yet: it can be tiled and fused later as if nothing had been bufferized
         else:
             _write_over_an_input(op, lengths)
     for op in ops:
@@ -76,11 +80,13 @@ def fill_what_is_wanted(module: ir.Module) -> None:
 
 
 MOST_IN_ONE_PLACE = 16
-"""How many ops in a row write over each other: what bufferization does with them grows with the cube of their number."""
+"""How many ops in a row write over each other: what bufferization does with them grows with the cube of their
+number."""
 
 
 def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None:
-    """Let an elementwise op that writes to a new place write over an input that is its own: made next to it, read by it alone.
+    """Let an elementwise op that writes to a new place write over an input that is its own: made next to it, read by it
+    alone.
 
     `lengths`: of the results so far, how many ops wrote to their place one after the other.
     """
@@ -184,7 +190,9 @@ def _onward(user: ir.Operation, number: int) -> list[ir.Value]:
     """The values that an operand of a use goes into, as a tensor does."""
     if user.name == "tensor.parallel_insert_slice":
         loop = user.parent.operation.parent.operation
-        return [loop.results[n] for n, output in enumerate(loop_outputs(loop)) if number == 0 and output == user.operands[1]]
+        return [
+            loop.results[n] for n, output in enumerate(loop_outputs(loop)) if number == 0 and output == user.operands[1]
+        ]
     if user.name == "scf.yield":
         return list(user.parent.operation.results)[number : number + 1]
     written = is_structured(user) and number >= segments(user)[0]
@@ -193,7 +201,8 @@ def _onward(user: ir.Operation, number: int) -> list[ir.Value]:
 
 
 def start_reshaped(module: ir.Module) -> None:
-    """Loops whose result is expanded into an argument, and which start from nothing, start from that argument, collapsed."""
+    """Loops whose result is expanded into an argument, and which start from nothing, start from that argument,
+    collapsed."""
     for op in operations(module.operation, "tensor.expand_shape"):
         made = made_by(op.operands[0], "scf.forall")
         if made is None:
@@ -208,7 +217,8 @@ def start_reshaped(module: ir.Module) -> None:
 
 
 def _first_writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
-    """Of the loops and ops that write a result one after the other, the first one, and its operand that the result starts from."""
+    """Of the loops and ops that write a result one after the other, the first one, and its operand that the result
+    starts from."""
     outputs = len(op.results) if op.name == "scf.forall" else segments(op)[1]
     number = len(op.operands) - outputs + result
     before = producer(op.operands[number])
@@ -236,8 +246,9 @@ def _argument_place(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
 def allocate_expanded(module: ir.Module) -> None:
     """Allocate what is expanded later in its expanded shape; those that fill it see it collapsed.
 
-    A convolution that adds to a tensor argument starts from a copy of it as a matrix: the copy then is the result, and no copy of
-    that is made. In the body of a function alone: what a loop allocates is a tile, and stays as it was scheduled.
+    A convolution that adds to a tensor argument starts from a copy of it as a matrix: the copy then is the result, and
+    no copy of that is made. In the body of a function alone: what a loop allocates is a tile, and stays as it was
+        scheduled.
     """
     for op in operations(module.operation, "memref.expand_shape"):
         made, kind = made_by(op.operands[0], "memref.alloc"), op.results[0].type

@@ -1,5 +1,5 @@
-"""Producers that go where they are read: into loops, through upstream's `transform.structured.fuse_into_containing_op`; masked
-loads that were not promoted, into the body of the op that reads them, so that nothing is materialized for them.
+"""Producers that go where they are read: into loops, through upstream's `transform.structured.fuse_into_containing_op`;
+masked loads that were not promoted, into the body of the op that reads them, so that nothing is materialized for them.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ _TWIN = "weft.twin"
 def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
     """Fuse the op tagged `producer` into the loop; upstream's refusal becomes W0311.
 
-    Where something behind the loop reads the producer, too, upstream makes a `scf.forall` anew, with one more result: the new one
-    gets the old one's attributes, its tags and map among them. It takes a `scf.for` for a `scf.forall` there, and the process ends:
-    such a loop gets a copy of the producer that nothing else reads, and the original stays, without the tag.
+    Where something behind the loop reads the producer, too, upstream makes a `scf.forall` anew, with one more result:
+    the new one gets the old one's attributes, its tags and map among them. It takes a `scf.for` for a `scf.forall`
+    there, and the process ends: such a loop gets a copy of the producer that nothing else reads, and the original
+        stays, without the tag.
     """
     old = rewrite.find(loop)
     if old.name != "scf.forall":
@@ -68,7 +69,8 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
                 leave_outside(rewrite, op, producer)
     kept = {name: old.attributes[name] for name in old.attributes if name.startswith("weft.")}
     rewrite.transform(
-        f"%p = transform.structured.match attributes{{{producer}}} in %root : (!transform.any_op) -> !transform.any_op\n"
+        f"%p = transform.structured.match attributes{{{producer}}} in %root : (!transform.any_op) ->"
+        f" !transform.any_op\n"
         + rewrite.matcher("l", loop)
         + "\n%f, %n = transform.structured.fuse_into_containing_op %p into %l"
         " : (!transform.any_op, !transform.any_op) -> (!transform.any_op, !transform.any_op)\n"
@@ -80,8 +82,8 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
 
 
 def fuse_fills(rewrite: Rewriter, op: ir.Operation, tag: str, loop: Handle) -> bool:
-    """Fuse an op that fills several tensors with constants: upstream fuses none of several results, so each gets a fill of its own,
-    the first of them tagged `tag`. False for other ops."""
+    """Fuse an op that fills several tensors with constants: upstream fuses none of several results, so each gets a fill
+    of its own, the first of them tagged `tag`. False for other ops."""
     if len(op.results) < 2 or segments(op)[0] or op.name != "linalg.generic" or len(ops_of(body_of(op))) > 1:
         return False
     fills = []
@@ -106,7 +108,8 @@ def fuse_fills(rewrite: Rewriter, op: ir.Operation, tag: str, loop: Handle) -> b
 def mark_twins(op: ir.Operation, loop: ir.Operation) -> int:
     """Mark the fills beside the fill `op` that have its number, which the loop reads and no handle names; how many.
 
-    Outputs that start from one number are filled by one op until `fuse` makes a fill for each in a loop, and the handle names one.
+    Outputs that start from one number are filled by one op until `fuse` makes a fill for each in a loop, and the handle
+    names one.
     """
     twins = []
     for one in users(op.operands[0]) if op.name == "linalg.fill" else ():
@@ -133,7 +136,8 @@ def fuse_twins(rewrite: Rewriter, count: int, loop: Handle) -> None:
 
 
 def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
-    """Let a `scf.forall` of one iteration compute what its shared output starts with: `op`, whose result the body takes whole.
+    """Let a `scf.forall` of one iteration compute what its shared output starts with: `op`, whose result the body takes
+    whole.
 
     Returns whether it did: upstream's fusion follows slices, and of all of a tensor there is none.
     """
@@ -164,7 +168,8 @@ def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
 
 
 def fuse_masked_loads(rewrite: Rewriter, loop: Handle) -> None:
-    """Fuse every masked load that the ops in `loop` read slices of: masked loads follow their consumer into each tile."""
+    """Fuse every masked load that the ops in `loop` read slices of: masked loads follow their consumer into each
+    tile."""
     while rewrite.tagged(masked_loads.MARK) and (found := _outside_masked_load(rewrite.find(loop))) is not None:
         _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
         fuse_tagged(rewrite, _FUSING, loop)
@@ -185,7 +190,8 @@ def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
 
 
 def _outside_masked_load(loop: ir.Operation) -> ir.Operation | None:
-    """A masked load outside `loop` of which something in it takes a slice, directly or as what the loop is initialised with."""
+    """A masked load outside `loop` of which something in it takes a slice, directly or as what the loop is initialised
+    with."""
     outputs = (
         loop_outputs(loop) if loop.name == "scf.forall" else []
     )  # iterations of a `scf.for` see their predecessor's
@@ -227,7 +233,8 @@ def _gathered_input(op: ir.Operation) -> int | None:
 
 
 def _inline(op: ir.Operation, position: int) -> ir.Operation:
-    """Rebuild `op` as a generic without the input at `position`; its value is computed in the body instead. Returns that."""
+    """Rebuild `op` as a generic without the input at `position`; its value is computed in the body instead. Returns
+    that."""
     gather, space, operands = op.operands[position].owner.operation, structure(op), list(op.operands)
     others = [i for i in range(space.inputs) if i != position]
     inputs, maps = [operands[i] for i in others], [space.maps[i] for i in others]
@@ -255,7 +262,8 @@ def _inline(op: ir.Operation, position: int) -> ir.Operation:
 def _windows(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterator[tuple[ir.Value, ir.AffineMap]]:
     """Operands that only carry the extents which no remaining operand has (upstream's pooling ops have one, too).
 
-    Nothing reads them: they disappear with the first dead-code elimination after lowering to loops. An extent that is the size of a
+    Nothing reads them: they disappear with the first dead-code elimination after lowering to loops. An extent that is
+        the size of a
     tensor is carried by a line of that, for which no memory is allocated.
     """
     space, kind = structure(op), ir.IntegerType.get_signless(1)

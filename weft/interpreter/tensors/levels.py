@@ -17,8 +17,8 @@ from .debufferization import start_apart as start_apart
 
 
 def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
-    """W0396: the op reads what it writes through another view, or writes elements that lie at one address, so that its result
-    depends on the order of its iterations."""
+    """W0396: the op reads what it writes through another view, or writes elements that lie at one address, so that its
+    result depends on the order of its iterations."""
     if not (is_structured(op) and on_memrefs(op)):
         return
     from ..proof.overlaps import overlap  # late: only ops on memrefs need it
@@ -26,7 +26,8 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
     if (number := _overlaps_itself(op)) is not None:
         raise rewrite.error(
             "W0396",
-            f"the layout of `{operand_names(op)[number]}`, {op.operands[number].type}, puts several elements at one address: what "
+            f"the layout of `{operand_names(op)[number]}`, {op.operands[number].type}, puts several elements at one"
+            f" address: what "
             "the op leaves there depends on which of its iterations ran last",
             op,
             "give the op a result of its own",
@@ -38,7 +39,8 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
         meet = "may overlap" if found.element is None else "overlap"
         raise rewrite.error(
             "W0396",
-            f"`{one}` and `{other}` are views of one buffer that {meet}: what the op reads depends on which of its iterations "
+            f"`{one}` and `{other}` are views of one buffer that {meet}: what the op reads depends on which of its"
+            f" iterations "
             "ran before",
             op,
             "give the op a result of its own, or copy the input first",
@@ -48,11 +50,14 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
 
 
 def _overlaps_itself(op: ir.Operation) -> int | None:
-    """The number of an output two of whose elements lie at one address; None if there is none of which that is known."""
+    """The number of an output two of whose elements lie at one address; None if there is none of which that is
+    known."""
     from ..proof.kernels.roots import apart
 
     outputs = range(structure(op).inputs, len(op.operands))
-    return next((n for n in outputs if is_memref(op.operands[n]) and apart(op.operands[n], passed_in_rows=True) is False), None)
+    return next(
+        (n for n in outputs if is_memref(op.operands[n]) and apart(op.operands[n], passed_in_rows=True) is False), None
+    )
 
 
 def expect_values(
@@ -80,7 +85,8 @@ _THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "ten
 
 
 def origin(value: ir.Value, written: Written = nameless) -> str | None:
-    """The `weft.name` of the function argument that `value` is a part of; what the text calls it where it was computed."""
+    """The `weft.name` of the function argument that `value` is a part of; what the text calls it where it was
+    computed."""
     from ..padding.masked_loads import is_masked_load
 
     while not isinstance(value.owner, ir.Block):

@@ -3,9 +3,9 @@
     %e = tensor.expand_shape %p [[0, 1]] … [4, 32]       in the loop: %t = tensor.extract_slice %p[32·i] [64]
     in a loop: tensor.extract_slice %e[i, 0] [2, 32]  →               tensor.expand_shape %t [[0, 1]] … [2, 32]
 
-Elements of a tile are a tile in the other shape, too, where of the axes that the reshape takes together the tile cuts one at most,
-has one element along those in front of it, and all along those behind it. Upstream's patterns (`tensor.bubble_up_extract_slice`)
-go through a `collapse_shape` only from offsets that are numbers; a loop's are not.
+Elements of a tile are a tile in the other shape, too, where of the axes that the reshape takes together the tile cuts
+one at most, has one element along those in front of it, and all along those behind it. Upstream's patterns
+(`tensor.bubble_up_extract_slice`) go through a `collapse_shape` only from offsets that are numbers; a loop's are not.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ Part: TypeAlias = "tuple[Bound, Bound]"
 
 
 def follow(value: ir.Value, loop: ir.Operation) -> list[str]:
-    """Let `loop` read `value` where it reads a reshape of it, or a reshape of that. Returns what was followed, in words.
+    """Let `loop` read `value` where it reads a reshape of it, or a reshape of that. Returns what was followed, in
+    words.
 
     Raises W0467 where the elements of a slice are no tile of what is reshaped.
     """
@@ -54,8 +55,8 @@ def follow(value: ir.Value, loop: ir.Operation) -> list[str]:
 
 
 def _ask_source(question: ir.Operation, reshaped: ir.Value) -> None:
-    """Sizes of a reshape are those of its source: a `tensor.dim` of the reshape would keep that and its source computed in front
-    of the loop."""
+    """Sizes of a reshape are those of its source: a `tensor.dim` of the reshape would keep that and its source computed
+    in front of the loop."""
     axis = constant_of(question.operands[1])
     if axis is not None:
         with ahead_of(question):
@@ -102,8 +103,10 @@ def _slice(reader: ir.Operation, reshape: ir.Operation) -> ir.Value:
             spelled_sizes = "×".join("?" if not isinstance(n, int) else str(n) for n in sizes)
             raise fail(
                 "W0467",
-                f"the loop takes tiles of {spelled_sizes} of {describe(reshape)}, which are no tiles of what that reshapes",
-                "choose tiles of whole rows of the other shape, or of parts that divide one; or `launch` the producer on its own",
+                f"the loop takes tiles of {spelled_sizes} of {describe(reshape)}, which are no tiles of what that"
+                f" reshapes",
+                "choose tiles of whole rows of the other shape, or of parts that divide one; or `launch` the producer"
+                " on its own",
             )
         taken += own
     part = part_of(source, [size for _, size in taken], [offset for offset, _ in taken])
@@ -122,7 +125,8 @@ def _merged(parts: Sequence[Part], whole: Sequence[Bound]) -> list[Part] | None:
 
 
 def _split(offset: Bound, size: Bound, whole: Sequence[Bound]) -> list[Part] | None:
-    """The parts of the axes `whole` that together are a part of the axis that is made of them; None where they are no tile."""
+    """The parts of the axes `whole` that together are a part of the axis that is made of them; None where they are no
+    tile."""
     if same_size(size, reduce(multiply, whole, 1)):
         return [(0, full) for full in whole]
     first = next((n for n, full in enumerate(whole) if full != 1), 0)
@@ -132,7 +136,11 @@ def _split(offset: Bound, size: Bound, whole: Sequence[Bound]) -> list[Part] | N
         if len(numbers) < len(whole) - first - 1 or not isinstance(size, int) or size % behind:
             continue
         rows = size // behind
-        fits = divisible(offset, behind) if cut == first else isinstance(here, int) and here % rows == 0 and divisible(offset, size)
+        fits = (
+            divisible(offset, behind)
+            if cut == first
+            else isinstance(here, int) and here % rows == 0 and divisible(offset, size)
+        )
         if fits:
             digits, rest = [], divide(index_of(offset), behind)[0]
             for full in reversed(numbers[: cut - first]):

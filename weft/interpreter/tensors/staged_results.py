@@ -1,10 +1,12 @@
-"""A result on its way to where it belongs: an op writes its tile into a buffer that a statement allocated, and a copy takes it on.
+"""A result on its way to where it belongs: an op writes its tile into a buffer that a statement allocated, and a copy
+takes it on.
 
     %r = linalg.matmul … outs(%zeros)         →    %r = linalg.matmul … outs(%zeros in the buffer)
     insert %r                                      %w = linalg.copy %r outs(%place) {weft.merge};  insert %w
 
-A fill that the op alone reads is done in the buffer, too, and so is a masked load; what the op reads of the place otherwise is
-copied there first. Of a ragged tile the copy that takes it on is as large as what lies inside (`writeback_guards.py`).
+A fill that the op alone reads is done in the buffer, too, and so is a masked load; what the op reads of the place
+otherwise is copied there first. Of a ragged tile the copy that takes it on is as large as what lies inside
+(`writeback_guards.py`).
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ MERGE = "weft.merge"
 def stage_result(
     op: ir.Operation, position: int, view: ir.Value, *, mapped: bool
 ) -> tuple[ir.Operation | None, ir.Operation]:
-    """Let an op on tensors write the output at `position` of its operands into a buffer, seen as `view`; what copies there what
-    the op reads first, if anything does, and what takes the result on. `mapped`: a schedule maps what copies there."""
+    """Let an op on tensors write the output at `position` of its operands into a buffer, seen as `view`; what copies
+    there what the op reads first, if anything does, and what takes the result on. `mapped`: a schedule maps what copies
+    there."""
     value, result = op.operands[position], op.results[position - segments(op)[0]]
     made = producer(value)
     alone = made is not None and made.block == op.block and len(users(value)) == 1 and is_read(op, position)

@@ -1,8 +1,8 @@
 """Guarded write-back: loops over padded results are made to write the real ones.
 
-After ragged tiling a `scf.forall` produces a tensor of tile-multiple shape of which a `tensor.extract_slice` keeps the real
-part. Here the loop gets the real tensor as its shared output instead; each tile is computed in full, and only the part that
-lies inside is inserted: `min(16, 1000 - i)` rows. No padded result ever exists in memory.
+After ragged tiling a `scf.forall` produces a tensor of tile-multiple shape of which a `tensor.extract_slice` keeps the
+real part. Here the loop gets the real tensor as its shared output instead; each tile is computed in full, and only the
+part that lies inside is inserted: `min(16, 1000 - i)` rows. No padded result ever exists in memory.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def _cut(result: ir.Value) -> ir.Operation | None:
 
 
 def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
-    """Rebuild the loop with shared outputs of the real shapes. `places`: of a loop over parts of a tile, where its results go."""
+    """Rebuild the loop with shared outputs of the real shapes. `places`: of a loop over parts of a tile, where its
+    results go."""
     inits, cuts = loop_inits(loop), [_cut(r) for r in loop.results]
     with ir.InsertionPoint(loop):
         shapes = [None if cut is None else sizes_of(cut.results[0]) for cut in cuts]
@@ -96,13 +97,15 @@ def _begun(init: ir.Value, place: ir.Value, shape: Sequence[int | ir.Value] | No
 
 
 def _source(loop: ir.Operation, output: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value | None:
-    """What the accumulators of `output` are gathered from: the real tensor that the loop updates in place, if there is one."""
+    """What the accumulators of `output` are gathered from: the real tensor that the loop updates in place, if there is
+    one."""
     images = (read.operands[0] for read in _read_in_place(output))
     return next((i for i in images if not made_within(i, loop) and _is_of(i, shape, loop)), None)
 
 
 def _is_of(image: ir.Value, shape: Sequence[int | ir.Value], loop: ir.Operation) -> bool:
-    """Whether an image has this shape; of sizes that are known at run time alone, whether they are the same dimension's."""
+    """Whether an image has this shape; of sizes that are known at run time alone, whether they are the same
+    dimension's."""
     if len(shape_of(image)) != len(shape):
         return False
     with ir.InsertionPoint(loop):
@@ -110,8 +113,8 @@ def _is_of(image: ir.Value, shape: Sequence[int | ir.Value], loop: ir.Operation)
 
 
 def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()) -> list[ir.Operation]:
-    """The reads that tiles of `output` start with, also in loops over parts of a tile, where they read an image at the very place
-    that the tile is inserted at. `around`: where the tiles of the loops outside are."""
+    """The reads that tiles of `output` start with, also in loops over parts of a tile, where they read an image at the
+    very place that the tile is inserted at. `around`: where the tiles of the loops outside are."""
     found: list[ir.Operation] = []
     for insertion in users(output):
         if insertion.name != "tensor.parallel_insert_slice" or insertion.operands[1] != output:
@@ -233,7 +236,9 @@ def _is_merge(op: ir.Operation) -> bool:
 
 def _takes_on(loop: ir.Operation) -> bool:
     """Whether a copy in it, or in a loop in it, takes on what the loop inserts."""
-    insertions = [user for output in loop_outputs(loop) for user in users(output) if user.name == "tensor.parallel_insert_slice"]
+    insertions = [
+        user for output in loop_outputs(loop) for user in users(output) if user.name == "tensor.parallel_insert_slice"
+    ]
     inserted = [producer(insertion.operands[0]) for insertion in insertions]
     return any(op is not None and (_is_merge(op) or (op.name == "scf.forall" and _takes_on(op))) for op in inserted)
 
@@ -246,7 +251,8 @@ def _at_least_none(size: ir.Value) -> ir.Value:
 def inside_of(
     offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence[int | ir.Value]
 ) -> list[int | ir.Value]:
-    """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion point."""
+    """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion
+    point."""
     return [
         size if _divides(size, extent) and _multiple_of(offset, size) else _remaining(offset, size, extent)
         for offset, size, extent in zip(offsets, sizes, shape, strict=True)

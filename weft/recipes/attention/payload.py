@@ -1,4 +1,5 @@
-"""`payload attention(b, n, m, d, type, causal)`: softmax(Q·Kᵀ / √d)·V, computed in f32, also where elements are halves."""
+"""`payload attention(b, n, m, d, type, causal)`: softmax(Q·Kᵀ / √d)·V, computed in f32, also where elements are
+halves."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """`payload concurrent_convs(batch, filters, size)`: two convolutions of one input, and the sum of their results.
 
-The module of the discussion "How to Implement Asynchronous Concurrent Execution Between gpu.launch Operations?" (the MLIR forum),
-as its author got it from ONNX and posted it; `batch = 1024` is that text, letter by letter. It is text of an older MLIR: loop
-variables stand as symbols, and the weights are `krnl.global`s.
+The module of the discussion "How to Implement Asynchronous Concurrent Execution Between gpu.launch Operations?" (the
+MLIR forum), as its author got it from ONNX and posted it; `batch = 1024` is that text, letter by letter. It is text of
+an older MLIR: loop variables stand as symbols, and the weights are `krnl.global`s.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ SUM = Template("""\
 
 
 def concurrent_convs(batch: int, filters: int, size: int) -> str:
-    """The MLIR text for `batch` images of size×size, each convolved with twice `filters` 3×3 kernels, zeros around it."""
+    """The MLIR text for `batch` images of size×size, each convolved with twice `filters` 3×3 kernels, zeros around
+    it."""
     kernels = [filters, 1, 3, 3]
     values = {
         "batch": batch,
@@ -128,7 +129,8 @@ def operations(batch: int, filters: int, size: int) -> int:
 
 
 def baseline(xp: Any, arrays: Mapping[str, Any], filters: int, **_: int) -> Any:
-    """The same with slices: the weights of a convolution are all equal, so that both are the sum over a window, scaled."""
+    """The same with slices: the weights of a convolution are all equal, so that both are the sum over a window,
+    scaled."""
     images = arrays["arg0"]
     size = images.shape[-1]
     padded = xp.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)))

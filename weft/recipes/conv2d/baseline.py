@@ -62,8 +62,8 @@ def _chunks(sizes: Convolution) -> list[slice]:
 
 
 def _windows(xp: Any, images: Any, sizes: Convolution, *, rows: int) -> Any:
-    """The window of every element of the result, as a view: dimensions `rows` and `rows` + 1, the image's rows and columns,
-    become the result's; the taps' come last."""
+    """The window of every element of the result, as a view: dimensions `rows` and `rows` + 1, the image's rows and
+    columns, become the result's; the taps' come last."""
     edge = [(0, 0)] * 4
     edge[rows] = edge[rows + 1] = (sizes.pad, sizes.pad)
     padded = xp.pad(images, edge) if sizes.pad else xp.ascontiguousarray(images)

@@ -1,4 +1,5 @@
-"""The sizes of a convolution: what comes out of what goes in, which don't go together, and those of a well-known network."""
+"""The sizes of a convolution: what comes out of what goes in, which don't go together, and those of a well-known
+network."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ S = TypeVar("S", int, Value)
 
 @dataclass(frozen=True)
 class Convolution(Generic[S]):
-    """`n` images of h×w with `c` channels, `k` filters of r×s taps, the same `stride`, `pad` and `dilation` both ways. The first
-    five may be `OPEN`."""
+    """`n` images of h×w with `c` channels, `k` filters of r×s taps, the same `stride`, `pad` and `dilation` both ways.
+    The first five may be `OPEN`."""
 
     n: S
     c: S
@@ -54,7 +55,9 @@ class Convolution(Generic[S]):
     def out(self) -> tuple[S, S]:
         """Rows and columns of an image of the result."""
         (high, wide), (rows, columns) = self.padded, self.reach
-        return _of(high, lambda size: (size - rows) // self.stride + 1), _of(wide, lambda size: (size - columns) // self.stride + 1)
+        return _of(high, lambda size: (size - rows) // self.stride + 1), _of(
+            wide, lambda size: (size - columns) // self.stride + 1
+        )
 
 
 def _of(size: S, made: Callable[[int], int]) -> S:
@@ -76,7 +79,9 @@ def misfit(**values: int | str) -> Misfit | None:
     ):
         if isinstance(padded, int) and reach > padded:
             spread = f", {sizes.dilation} apart, and spans {reach}" if sizes.dilation > 1 else ""
-            there = f"padded image has {values[image]} + 2·{sizes.pad} = {padded}" if sizes.pad else f"image has {padded}"
+            there = (
+                f"padded image has {values[image]} + 2·{sizes.pad} = {padded}" if sizes.pad else f"image has {padded}"
+            )
             return Misfit(
                 (filter, *(["dilation"] if sizes.dilation > 1 else []), image, "pad"),
                 f"the filter has {taps} {what}{spread}; the {there}",
@@ -138,6 +143,6 @@ LAYERS: Mapping[str, Layer] = _distinct()
 """The convolutions of ResNet-50 for images of 224×224: the 23 that differ, of its 53.
 
 Each is named as PyTorch names the first one of its sizes: `resnet50.layer1.0.conv2` is `layer1[0].conv2` of
-`torchvision.models.resnet50()`. That is the network with the stride in the 3×3 convolutions ("v1.5"), not in the 1×1 before it as
-in "Deep Residual Learning for Image Recognition" (He et al., 2015).
+`torchvision.models.resnet50()`. That is the network with the stride in the 3×3 convolutions ("v1.5"), not in the 1×1
+before it as in "Deep Residual Learning for Image Recognition" (He et al., 2015).
 """

@@ -1,7 +1,8 @@
-"""`payload conv2d(n, c, h, w, k, r, s, stride, pad, dilation, type, rounded)` and its kin: convolutions of images on tensors.
+"""`payload conv2d(n, c, h, w, k, r, s, stride, pad, dilation, type, rounded)` and its kin: convolutions of images on
+tensors.
 
-A `tensor.pad` with zeros where `pad` is not 0, a `linalg.fill`, and upstream's named op; behind it bias, residual and ReLU as
-elementwise ops, as a frontend writes them; or a rounding to the operands' type.
+A `tensor.pad` with zeros where `pad` is not 0, a `linalg.fill`, and upstream's named op; behind it bias, residual and
+ReLU as elementwise ops, as a frontend writes them; or a rounding to the operands' type.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ RESIDUAL = BuilderParameter("residual", "int", 0, 0, domain=(0, 1), meaning="1: 
 
 
 def conv2d(rounded: int = 0, **values: Value) -> str:
-    """The MLIR text, channels last: X[n, h, w, c] and W[r, s, c, k] make Y[n, y, x, k], of the type of X if `rounded`."""
+    """The MLIR text, channels last: X[n, h, w, c] and W[r, s, c, k] make Y[n, y, x, k], of the type of X if
+    `rounded`."""
     sizes = Convolution(**values)  # type: ignore[arg-type]
     sums, extents = _channels_last(sizes), named_sizes(n=sizes.n, oh=sizes.h, ow=sizes.w, k=sizes.k)
     result = tensor(sizes.type, sizes.n, *sizes.out, sizes.k) if rounded else sums
@@ -108,7 +110,7 @@ func.func @conv2d_bias_relu({_images_and_filters(sizes)},
 """
 
 
-# ---- parts of the text -----------------------------------------------------------------------------------------------------
+# ---- parts of the text -----------------------------------------------------------------------------------------------
 
 
 def _images_and_filters(sizes: Convolution) -> str:
@@ -153,7 +155,8 @@ def _padding(sizes: Convolution, images: str, padded: str, widths: str) -> str:
 
 
 def _open(sizes: Convolution, images: str, filters: str, axes: tuple[int, int, int]) -> str:
-    """What reads the sizes of the result that are open. `axes`: an image's rows and columns, and the filters' number."""
+    """What reads the sizes of the result that are open. `axes`: an image's rows and columns, and the filters'
+    number."""
     rows, columns, number = axes
     text = sizes_at_run_time(
         (sizes.n, "n", "X", 0, images), (sizes.h, "h", "X", rows, images), (sizes.w, "w", "X", columns, images),

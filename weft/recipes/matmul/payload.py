@@ -1,5 +1,5 @@
-"""`payload matmul(m, n, k, type, rounded)`: C = A·B on tensors, a `linalg.fill` with zero, a `linalg.matmul`, and, where C is to be
-of the operands' type, a rounding."""
+"""`payload matmul(m, n, k, type, rounded)`: C = A·B on tensors, a `linalg.fill` with zero, a `linalg.matmul`, and,
+where C is to be of the operands' type, a rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`payload softmax(m, n, type)` and its kin: what is computed of each row of a matrix, in f32 where elements are halves."""
+"""`payload softmax(m, n, type)` and its kin: what is computed of each row of a matrix, in f32 where elements are
+halves."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ REDUCED, EACH = 'iterator_types = ["parallel", "reduction"]', 'iterator_types = 
 
 
 def in_f32(name: str, value: str, type: str) -> str:
-    """A body's line that makes `name`, the element `value` in f32, or an empty one with that name for an element of f32."""
+    """A body's line that makes `name`, the element `value` in f32, or an empty one with that name for an element of
+    f32."""
     return f"    %{name} = arith.extf %{value} : {type} to f32\n" if type != "f32" else ""
 
 
@@ -120,7 +122,10 @@ def normalized(m: Value, n: Value, type: str, rows: str, mean: str) -> str:
 def normalization(name: str, m: Value, n: Value, type: str) -> str:
     """The text's beginning."""
     x, column = tensor(type, m, n), tensor(type, n)
-    arguments = [f'%{v}: {kind} {{weft.name = "{v.capitalize()}"}}' for v, kind in (("X", x), ("gamma", column), ("beta", column))]
+    arguments = [
+        f'%{v}: {kind} {{weft.name = "{v.capitalize()}"}}'
+        for v, kind in (("X", x), ("gamma", column), ("beta", column))
+    ]
     return f"""\
 {MAPS}\
 func.func @{name}({", ".join(arguments)}) -> ({x} {{weft.name = "Y"}}) {{

@@ -140,7 +140,8 @@ class Ready:
             raise fail("W0740", f"`{name}` has elements, and a null pointer")
         raise fail(
             "W0742",
-            f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access so many bytes at once",
+            f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access so many"
+            f" bytes at once",
             "pass a copy: it begins where memory was allocated",
         )
 

@@ -43,7 +43,8 @@ _NOT = named(memref="extract_aligned_pointer_as_index dma_start dma_wait", vecto
 
 _OF_NUMBERS = (
     "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma"
-    " fmuladd fshl fshr is.fpclass ldexp log log10 log2 maximum maxnum minimum minnum nearbyint pow powi rint round roundeven"
+    " fmuladd fshl fshr is.fpclass ldexp log log10 log2 maximum maxnum minimum minnum nearbyint pow powi rint round"
+    " roundeven"
     " sadd.sat sin sinh smax smin sqrt sshl.sat ssub.sat tan tanh trunc uadd.sat umax umin ushl.sat usub.sat"
 )
 _OF_VECTORS = "add and fadd fmax fmaximum fmin fminimum fmul mul or smax smin umax umin xor"
@@ -71,11 +72,14 @@ _FLAGS = {"fastmath": "arith.fastmath", "fastmathFlags": "llvm.fastmath", "overf
 _NO_FLAGS = {name: f"#{kind}<none>" for name, kind in _FLAGS.items()}
 """Flags of arithmetic, and what they are where they say nothing."""
 
-_OF_NUMBERS, _OF_MEMORY = ("isExact", "nonNeg", "upper_bound"), ("alignment", "nontemporal", "invariant", "dereferenceable")
+_OF_NUMBERS, _OF_MEMORY = (
+    ("isExact", "nonNeg", "upper_bound"),
+    ("alignment", "nontemporal", "invariant", "dereferenceable"),
+)
 _OF_MACHINES = ("uniform", "cooperative", "no_inline", "targets", "offloadingHandler")
 _HINTS = frozenset((*_OF_NUMBERS, *_OF_MEMORY, *_OF_MACHINES))
-"""Attributes that ops have, by which a compiler may know more of memory, of indices and numbers, of who executes them, and of the
-machine."""
+"""Attributes that ops have, by which a compiler may know more of memory, of indices and numbers, of who executes them,
+and of the machine."""
 
 _LINKAGES = frozenset(("external", "internal", "private"))
 """Those with which a function that is defined here is the one that is called."""
@@ -112,7 +116,10 @@ def without_freedom(module: ir.Module) -> None:
     for op in operations(module.operation):
         for name in list(_freedom(op)):
             if name.endswith("_attrs"):
-                entries = ([named for named in ir.DictAttr(entry) if _is_known(op, named.name)] for entry in op.attributes[name])
+                entries = (
+                    [named for named in ir.DictAttr(entry) if _is_known(op, named.name)]
+                    for entry in op.attributes[name]
+                )
                 with op.context:
                     kept = [ir.DictAttr.get({named.name: named.attr for named in entry}) for entry in entries]
                     op.attributes[name] = ir.ArrayAttr.get(kept)
@@ -129,7 +136,9 @@ def _freedom(op: ir.Operation) -> Iterator[str]:
     for name in op.attributes:
         said, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
         if name in _NO_FLAGS and has:
-            index = name == "overflowFlags" and isinstance(op.results[0].type, ir.IndexType)  # upstream's lowering says so of these
+            index = name == "overflowFlags" and isinstance(
+                op.results[0].type, ir.IndexType
+            )  # upstream's lowering says so of these
             if not index and "none" not in str(said):
                 yield name
         elif name.endswith("_attrs") and has:
@@ -138,7 +147,9 @@ def _freedom(op: ir.Operation) -> Iterator[str]:
         elif "." in name:
             if not _is_known(op, name):
                 yield name
-        elif not (has or name in _OF_EVERY_OP) or (name in _HINTS and not (name == "alignment" and _is_natural(op, said))):
+        elif not (has or name in _OF_EVERY_OP) or (
+            name in _HINTS and not (name == "alignment" and _is_natural(op, said))
+        ):
             yield name
 
 

@@ -41,7 +41,9 @@ def expect_loops(kernel: ir.Operation) -> None:
             raise NotLoopsError(op, message)
         if dialect in DIALECTS and op.name not in TOGETHER:
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
-        if dialect == "arith" and (small := {str(element_type(value)) for value in (*op.operands, *op.results)} & _MOVED):
+        if dialect == "arith" and (
+            small := {str(element_type(value)) for value in (*op.operands, *op.results)} & _MOVED
+        ):
             raise NotLoopsError(op, f"on the CPU there is no `{op.name}` of {small.pop()}, which is moved alone")
         if op.name in ("arith.truncf", "math.fma"):
             given, made = (str(element_type(value)) for value in (op.operands[0], op.results[0]))

@@ -145,8 +145,10 @@ def decompose(module: ir.Module) -> None:
     for number, name in enumerate(names):
         run_transform(
             module,
-            f'%s{number} = transform.structured.match ops{{["{name}"]}} in %root : (!transform.any_op) -> !transform.any_op\n'
-            f"%d{number} = transform.structured.decompose_interface %s{number} : (!transform.any_op) -> !transform.any_op",
+            f'%s{number} = transform.structured.match ops{{["{name}"]}} in %root : (!transform.any_op) ->'
+            f" !transform.any_op\n"
+            f"%d{number} = transform.structured.decompose_interface %s{number} : (!transform.any_op) ->"
+            f" !transform.any_op",
         )
 
 

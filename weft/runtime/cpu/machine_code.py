@@ -107,7 +107,9 @@ def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct
             if symbol(function) not in kernels:
                 continue
             function.attributes["no_inline"] = ir.UnitAttr.get()
-            marks = [nothing] * LEADING  # what LLVM's dialect says of the arguments would have upstream import all of its ops
+            marks = [
+                nothing
+            ] * LEADING  # what LLVM's dialect says of the arguments would have upstream import all of its ops
             for _, shape in kernels[symbol(function)]:
                 marks += [nothing] if shape is None else [mark, mark, *[nothing] * (1 + 2 * len(shape))]
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)

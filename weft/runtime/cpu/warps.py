@@ -240,7 +240,12 @@ def _table(module: ir.Module, numbers: Sequence[int]) -> ir.Value:
 
 
 def _copied(
-    source: ir.Value, at: ir.Value, target: ir.Value, to: ir.Value, table: ir.Value, made: Callable[[ir.Value], ir.Value]
+    source: ir.Value,
+    at: ir.Value,
+    target: ir.Value,
+    to: ir.Value,
+    table: ir.Value,
+    made: Callable[[ir.Value], ir.Value],
 ) -> None:
     """For each number n in the table, in order: target[to + …] = made(source[at + n])."""
 

@@ -130,7 +130,9 @@ def copy_at_once(module: ir.Module) -> None:
                 if op.name == COPY:
                     _copy(op)
                 for token in op.results:
-                    nothing = ir.Operation.create("ub.poison", [token.type], attributes={"value": ir.Attribute.parse("#ub.poison")})
+                    nothing = ir.Operation.create(
+                        "ub.poison", [token.type], attributes={"value": ir.Attribute.parse("#ub.poison")}
+                    )
                     token.replace_all_uses_with(nothing.result)
             op.erase()
 

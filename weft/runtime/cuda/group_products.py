@@ -107,8 +107,8 @@ __device__ inline void {name}({type}* d, {left} a, unsigned long long b) {{{take
 
 
 def group_product_name(product: TileProduct, *, by_rows: bool, held: bool = False) -> str:
-    """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column; `held`: the left one is in
-    registers."""
+    """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column; `held`: the
+    left one is in registers."""
     to = f"{'_in_f16' if product.sum == 'f16' else ''}{'_held' if held else ''}"
     return f"product_m64n{product.n}k{product.k}_{product.kind}{to}{'_by_rows' if by_rows else ''}"
 

@@ -57,7 +57,12 @@ class Unit:
         if "constant" not in definition.attributes or value is None or isinstance(value, ir.UnitAttr):
             raise refuse("W0503", f"@{symbol} is a global variable, not a constant", op)
         if is_shared(type):
-            raise refuse("W0503", f"@{symbol} is in shared memory, which begins without values", op, hint="let threads store some")
+            raise refuse(
+                "W0503",
+                f"@{symbol} is in shared memory, which begins without values",
+                op,
+                hint="let threads store some",
+            )
         if not MemrefLayout.of(type, op).in_rows:
             raise refuse("W0503", f"@{symbol} does not lie row by row: {type}", op, hint=NO_LAYOUT)
         count = math.prod(type.shape)
@@ -74,7 +79,9 @@ class Unit:
             raise refuse("W0503", f"@{symbol}: a constant of {kind.name} elements", op, hint="keep it in f32")
         dimensions = "".join(f"[{n}]" for n in shape)
         text = f"__device__ const {kind.cxx} {name}{dimensions} = {_initializer(values, shape)};"
-        return buffer, "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
+        return buffer, "\n".join(
+            textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        )
 
 
 def _numbered(base: str, between: str = "") -> Iterator[str]:

@@ -45,7 +45,9 @@ __device__ inline unsigned to_tf32(float x) {
 }
 #endif"""
 
-_PACK = "__device__ inline unsigned pack_{name}({name} low, {name} high) {{ return low.bits | (unsigned)high.bits << 16; }}"
+_PACK = (
+    "__device__ inline unsigned pack_{name}({name} low, {name} high) {{ return low.bits | (unsigned)high.bits << 16; }}"
+)
 _PACK_BYTES = """\
 __device__ inline unsigned pack_i8(signed char a, signed char b, signed char c, signed char d) {
   return (unsigned char)a | (unsigned char)b << 8 | (unsigned char)c << 16 | (unsigned)(unsigned char)d << 24;

@@ -142,6 +142,7 @@ _WAIT_STORES = """\
 template <int n> __device__ inline void {name}() {{ asm volatile("cp.async.bulk.wait_group{read} %0;" :: "n"(n) : "memory"); }}
 #endif"""
 
+
 def load_box_name(rank: int, *, pixels: bool = False, blocks: bool = False) -> str:
     """What loads a box of so many dimensions, or pixels of a tensor that has them; for several blocks of a cluster."""
     return f"load_{'pixels' if pixels else 'box'}_{rank}d{'_for' if blocks else ''}"

@@ -143,8 +143,9 @@ class Device(Protocol):
     def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
         """Copy the whole allocation into the C-contiguous host array, and wait until it is there."""
 
-    # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times. The
-    # function that comes back does it, each time it is called; its memory, its stream and its arguments are those given here.
+    # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times.
+    # The function that comes back does it, each time it is called; its memory, its stream and its arguments are those
+    # given here.
 
     def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Action:
         """Copy between views of equal shape and element type; either may be strided."""
@@ -186,8 +187,8 @@ class Device(Protocol):
     def elapsed(self, start: Event, end: Event) -> float | None:
         """Seconds between two events that were reached, or None where the device keeps no time."""
 
-    # While a stream captures, what is issued to it is kept in a graph and not done. A stream that waits for an event recorded in
-    # the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
+    # While a stream captures, what is issued to it is kept in a graph and not done. A stream that waits for an event
+    # recorded in the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
 
     def begin_capture(self, stream: Stream) -> None:
         """From now on, nothing is allocated, freed, poisoned, moved to or from the host, or waited for by it."""

@@ -31,7 +31,9 @@ MOST_FINDINGS = 8
 rest is only counted. So no buffer's races hide another's."""
 
 SEPARATED = "put a barrier between the two, or give the element to one thread"
-AWAITED = "wait for the copy first: `nvgpu.device_async_wait`, and a barrier behind it if another thread has started the copy"
+AWAITED = (
+    "wait for the copy first: `nvgpu.device_async_wait`, and a barrier behind it if another thread has started the copy"
+)
 
 FAULT_CODES: dict[str, str] = {
     "divergent barrier": "W0651",

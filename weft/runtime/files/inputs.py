@@ -63,11 +63,19 @@ def chosen_inputs(
     Errors: W0715 to W0719.
     """
     asked = asked or {}
-    arrays = read_npz(given) if isinstance(given, Path) else {name: np.asarray(array) for name, array in (given or {}).items()}
+    arrays = (
+        read_npz(given)
+        if isinstance(given, Path)
+        else {name: np.asarray(array) for name, array in (given or {}).items()}
+    )
     if twice := sorted(arrays.keys() & asked.keys()):
-        raise fail("W0718", f"{quoted(twice)}: given as an array, and asked for as `{asked[twice[0]]}`", hint="leave one out")
+        raise fail(
+            "W0718", f"{quoted(twice)}: given as an array, and asked for as `{asked[twice[0]]}`", hint="leave one out"
+        )
     arguments = {a.name: a for a in signature.arguments}
-    arrays |= {name: read_npy(Path(text)) for name, text in asked.items() if text.endswith(".npy") and name in arguments}
+    arrays |= {
+        name: read_npy(Path(text)) for name, text in asked.items() if text.endswith(".npy") and name in arguments
+    }
     arrays = check_inputs(signature, _of_bits(arrays, signature), part=tuple(asked))
     generator = np.random.default_rng(seed)
     made: dict[str, np.ndarray] = {}
@@ -84,7 +92,10 @@ def chosen_inputs(
 
 
 def sized(
-    signature: FunctionSignature, sizes: Mapping[str, str], agreements: Iterable[Agreement] = (), rest: int | None = None
+    signature: FunctionSignature,
+    sizes: Mapping[str, str],
+    agreements: Iterable[Agreement] = (),
+    rest: int | None = None,
 ) -> FunctionSignature:
     """The signature with sizes in the place of dimensions that are known at run time only.
 
@@ -120,7 +131,9 @@ def sizes_of_sweep(text: str) -> Iterable[int]:
     for part in text.split(","):
         ends = part.split(":")
         if not all(end.strip().isdecimal() for end in ends) or len(ends) > 3 or (len(ends) == 3 and not int(ends[2])):
-            raise fail("W0718", f"`--sizes {text}`: `{part}` is neither a size nor a range", hint="write `--sizes 1:300:7,512`")
+            raise fail(
+                "W0718", f"`--sizes {text}`: `{part}` is neither a size nor a range", hint="write `--sizes 1:300:7,512`"
+            )
         numbers = [int(end) for end in ends]
         parts.append(range(*numbers) if len(numbers) > 1 else numbers)
     return itertools.chain(*parts)
@@ -128,7 +141,9 @@ def sizes_of_sweep(text: str) -> Iterable[int]:
 
 def _end(size: Size, shapes: Mapping[str, list[int | None]]) -> tuple[list[int | None], int]:
     """The shape and the axis that hold a size; a list of its own for a number."""
-    return (shapes[size.buffer], size.axis) if isinstance(size, DimOf) else ([size if isinstance(size, int) else None], 0)
+    return (
+        (shapes[size.buffer], size.axis) if isinstance(size, DimOf) else ([size if isinstance(size, int) else None], 0)
+    )
 
 
 def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.ndarray:
@@ -144,7 +159,9 @@ def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.
         raise fail("W0718", f"the range of {option} is empty", hint="its upper end is excluded: `0:2` is 0 and 1")
     if is_float(argument.dtype):
         return narrow(generator.uniform(low, high, sizes), argument.dtype)
-    return narrow(np.asarray(generator.integers(int(low), int(high) - 1, sizes, np.int64, endpoint=True)), argument.dtype)
+    return narrow(
+        np.asarray(generator.integers(int(low), int(high) - 1, sizes, np.int64, endpoint=True)), argument.dtype
+    )
 
 
 def _number(argument: Argument, text: str, option: str) -> int | float:
@@ -154,7 +171,9 @@ def _number(argument: Argument, text: str, option: str) -> int | float:
         number = float(text) if is_float(dtype) else int({"true": "1", "false": "0"}.get(text.strip(), text))
     except ValueError:
         what = "a number" if is_float(dtype) else "an integer"
-        raise fail("W0718", f"{option}: `{text}` is not {what}, and `{argument}`", hint=f"write `{argument.name}=0:8`") from None
+        raise fail(
+            "W0718", f"{option}: `{text}` is not {what}, and `{argument}`", hint=f"write `{argument.name}=0:8`"
+        ) from None
     if isinstance(number, float):
         with np.errstate(over="ignore"):
             fits = ":" not in option or bool(np.isfinite(widen(narrow(np.array(number), dtype), dtype)))

@@ -42,7 +42,9 @@ def expected_box(given: ir.Value, op: ir.Operation, code: str) -> TensorMap:
 def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
     """The tensor map of a copy of a box from or to `memref`. Raises `code` where that is not a place for it."""
     load = load_of(op) if op.name in tensor_maps.LOADS else None
-    given, at = (op.opview.tensorMapDescriptor, list(op.opview.coordinates)) if load is None else (load.map, load.coordinates)
+    given, at = (
+        (op.opview.tensorMapDescriptor, list(op.opview.coordinates)) if load is None else (load.map, load.coordinates)
+    )
     found, window = expected_box(given, op, code), window_behind(given)
     kind = ir.MemRefType(memref.type)
     strides, _ = strided(kind, op)
@@ -56,7 +58,9 @@ def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
     if len(at) != (rank := len(found.box) if window is None else window.rank):
         raise refuse(code, f"`{op.name}` of a box of {rank} dimensions, with {len(at)} coordinates", op)
     if window is not None and (load is None or len(load.offsets) != rank - 2):
-        raise refuse(code, f"`{op.name}` of pixels of {rank} dimensions, with another number of offsets than {rank - 2}", op)
+        raise refuse(
+            code, f"`{op.name}` of pixels of {rank} dimensions, with another number of offsets than {rank - 2}", op
+        )
     return found
 
 
@@ -64,7 +68,9 @@ def expected_load(op: ir.Operation, code: str) -> BoxLoad:
     """What a load copies. Raises `code` where that is not known, or is something that the hardware does not copy."""
     load = load_of(op)
     if load is None:
-        known = "mode im2col, no cache hint, pointers by a cast of a tile, of a tensor map and of an own barrier's address"
+        known = (
+            "mode im2col, no cache hint, pointers by a cast of a tile, of a tensor map and of an own barrier's address"
+        )
         raise refuse(code, f"`{op.name}` that is no load of pixels as it is known: {known}", op)
     boxed(op, load.tile, code)
     return load
@@ -140,7 +146,11 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     left, right = (None if made is None else group_matrix(made, code) for made in described)
     a, held = warpgroups.matrix(given[0][0].type), warpgroups.in_registers(given[0][0].type)
     if a is None or (left is None and not held) or right is None or total is None:
-        add = "" if op.name == warpgroups.MMA else f"; add to them what some {warpgroups.SUM_BYTES} bytes of a row begin behind it"
+        add = (
+            ""
+            if op.name == warpgroups.MMA
+            else f"; add to them what some {warpgroups.SUM_BYTES} bytes of a row begin behind it"
+        )
         hint = f"make them by `{warpgroups.DESCRIBE}`{add}"
         raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=hint)
     by_rows, depth = "transposeB" in op.attributes, a.columns * right.bytes
@@ -151,20 +161,25 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     in_memory = right.rows if by_rows else right.columns
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
-        else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait behind, by `{warpgroups.END} 0`" if in_use
+        else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait behind, by"
+             f" `{warpgroups.END} 0`" if in_use
         else "it is not between a fence and a wait, alone with others of its sum: sums would be in flight" if alone
         else f"sums of {total.element}, of {kind}; take f32" if taken is None or str(total.element) not in taken.sums
         else f"{total.columns} columns, of {kind}" if not taken.has(total.columns)
         else f"{total.rows} rows, which are not multiples of {warpgroups.ROWS}" if total.rows % warpgroups.ROWS
-        else f"a sum of {depth} bytes, which are not multiples of {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES
+        else f"a sum of {depth} bytes, which are not multiples of"
+             f" {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES
         else "the operands do not fit" if not warpgroups.fits(op)
-        else f"a right operand of {kind}, row by row; column by column there is one" if by_rows and not taken.transposable
+        else f"a right operand of {kind}, row by row; column by column there is"
+             f" one" if by_rows and not taken.transposable
         else f"a left operand in registers, of {kind}" if held and not taken.held
-        else f"a left operand in registers, of {a.rows} rows; take {warpgroups.ROWS}" if held and a.rows != warpgroups.ROWS
+        else f"a left operand in registers, of {a.rows} rows; take"
+             f" {warpgroups.ROWS}" if held and a.rows != warpgroups.ROWS
         else "a left operand in registers, with products in flight; wait for all of them: 0" if held and pending
         else f"boxes of {left.box.box[0]} rows on the left, of {left.rows} that there are"
         if left is not None and left.rows > left.box.box[0]
-        else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there are" if in_memory > right.box.box[0]
+        else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there"
+             f" are" if in_memory > right.box.box[0]
         else None
     )  # fmt: skip
     starts = tuple(after or 0 for _, after in given)
@@ -231,5 +246,7 @@ def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | No
     if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
         raise refuse(code, f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
     if mbarriers.ordered_by(op, elsewhere=block is not None) is None:
-        raise refuse(code, f"`{op.name}` that does not order what comes before it for who waits", op, hint=mbarriers.RELEASING)
+        raise refuse(
+            code, f"`{op.name}` that does not order what comes before it for who waits", op, hint=mbarriers.RELEASING
+        )
     return made, block

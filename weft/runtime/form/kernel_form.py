@@ -35,7 +35,8 @@ FORM: dict[str, str] = {
     " extract_strided_metadata get_global load memory_space_cast reinterpret_cast reshape store subview transpose",
     "scf": "execute_region for if index_switch while",
     "vector": "bitcast broadcast constant_mask create_mask extract extract_strided_slice from_elements insert"
-    " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast shuffle step"
+    " insert_strided_slice interleave load maskedload maskedstore multi_reduction outerproduct reduction shape_cast"
+    " shuffle step"
     " store to_elements transfer_read transfer_write transpose",
 }
 for _name in sorted(queries.FORM):

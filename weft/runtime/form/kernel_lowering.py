@@ -140,7 +140,9 @@ def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
     distance, width = step, _constant(WARP, word)
     while distance < size * step:
         mode, types = ir.Attribute.parse("#gpu<shuffle_mode xor>"), [value.type, ir.IntegerType.get_signless(1)]
-        other = ir.Operation.create(SHUFFLE, types, [value, _constant(distance, word), width], {"mode": mode}).results[0]
+        other = ir.Operation.create(SHUFFLE, types, [value, _constant(distance, word), width], {"mode": mode}).results[
+            0
+        ]
         value, distance = _make(combine, value, other), 2 * distance
     return (value,)
 

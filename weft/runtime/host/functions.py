@@ -76,7 +76,10 @@ def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
 def versions_of(module: ir.Module, function: ir.Operation) -> list[ir.Operation]:
     """The function, and the others that are versions of it, in their order."""
     name = ir.StringAttr.get(symbol(function), module.context)
-    return [function, *(f for f in functions(module) if VERSION_OF in f.attributes and f.attributes[VERSION_OF] == name)]
+    return [
+        function,
+        *(f for f in functions(module) if VERSION_OF in f.attributes and f.attributes[VERSION_OF] == name),
+    ]
 
 
 def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
@@ -133,8 +136,12 @@ def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] |
         element = type_.element_type
         shape = tuple(None if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank))
     if str(element) not in NUMPY:
-        hint = "pass the real and the imaginary part, each as an array of its own" if "complex" in str(element) else None
-        raise fail("W0733", f"{what} is {type_}: no array can be passed for it", hint, notes=(f"types: {', '.join(NUMPY)}",))
+        hint = (
+            "pass the real and the imaginary part, each as an array of its own" if "complex" in str(element) else None
+        )
+        raise fail(
+            "W0733", f"{what} is {type_}: no array can be passed for it", hint, notes=(f"types: {', '.join(NUMPY)}",)
+        )
     return str(element), shape
 
 

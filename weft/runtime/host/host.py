@@ -47,7 +47,6 @@ STREAMS = "weft.streams"
 """How many streams a run of the function may use, on a `func.func`."""
 
 
-
 def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     """The plan of the module's entry function.
 
@@ -66,14 +65,18 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     plans: list[Plan] = []
     for number, function in enumerate((first, *others), 1):
         try:
-            plans.append(_plan(module, function, {buffer.name for plan in plans for buffer in plan.buffers}, is_version=True))
+            plans.append(
+                _plan(module, function, {buffer.name for plan in plans for buffer in plan.buffers}, is_version=True)
+            )
         except WeftError as error:
             note = f"in version {number} of @{symbol(first)}"
             raise WeftError(*(replace(d, notes=(*d.notes, note)) for d in error.diagnostics)) from error
     return validate(replace(together(plans), agreements=stated), f"the plan of @{symbol(first)}")
 
 
-def _plan(module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False) -> Plan:
+def _plan(
+    module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False
+) -> Plan:
     """The plan of one function; its temporaries have none of these names. `is_version`: of one of several."""
     host = interpreted(module, function, taken, is_version=is_version)
     freed = {step.buffer for step in host.steps if isinstance(step, Free)}
@@ -109,8 +112,15 @@ def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Pla
     """The plan that does these steps."""
     launched = tuple(
         KernelEntry(
-            text.name, k.symbol, _params(k.op), *shared_memory(k.op), unproven(k.op), required_chip(k.op), rounded_to(k.op),
-            text.divides_by, text.folds,
+            text.name,
+            k.symbol,
+            _params(k.op),
+            *shared_memory(k.op),
+            unproven(k.op),
+            required_chip(k.op),
+            rounded_to(k.op),
+            text.divides_by,
+            text.folds,
         )
         for k in kernel_functions(host.module)
         if k.name in host.launched

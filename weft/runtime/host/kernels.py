@@ -177,9 +177,13 @@ def _check_clusters(host: Host, op: ir.Operation, kernel: ir.Operation, grid: Se
     given = [seen.clusterSizeX, seen.clusterSizeY, seen.clusterSizeZ]
     said = None if given[0] is None else tuple(host.number(size, op, "the size of a cluster") for size in given)
     if said is not None and said != (known or (1, 1, 1)):
-        raise refuse("W0737", f"{CLUSTER_SIZE} of @{symbol(kernel)} is {list(known or ())}, the launch says {list(said)}", op)
+        raise refuse(
+            "W0737", f"{CLUSTER_SIZE} of @{symbol(kernel)} is {list(known or ())}, the launch says {list(said)}", op
+        )
     if prod(known or ()) > limits.MOST_OF_CLUSTER:
-        raise refuse("W0731", f"clusters of {prod(known or ())} blocks; a chip has room for {limits.MOST_OF_CLUSTER} at most", op)
+        raise refuse(
+            "W0731", f"clusters of {prod(known or ())} blocks; a chip has room for {limits.MOST_OF_CLUSTER} at most", op
+        )
     for axis, blocks, each in zip("xyz", grid, known or (), strict=False):
         if isinstance(blocks, int) and blocks % each:
             raise refuse("W0737", f"{blocks} blocks along {axis} are not whole clusters of {each}", op)

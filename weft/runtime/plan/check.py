@@ -312,12 +312,20 @@ class _Checker:
         if step.folded is None and (kernel is None or not kernel.folds):
             for axis, grid, most in zip("xyz", step.grid, limits.GRID, strict=True):
                 if isinstance(grid, int) and grid > most:
-                    hint = limits.FEWER_BLOCKS if axis == "x" else f"launch the blocks along x: there can be {limits.GRID[0]}"
+                    hint = (
+                        limits.FEWER_BLOCKS
+                        if axis == "x"
+                        else f"launch the blocks along x: there can be {limits.GRID[0]}"
+                    )
                     yield self.error("W0704", f"{place}.grid", f"{grid} blocks in {axis} are more than {most}", hint)
         elif is_static(step.grid) and (wrong := limits.too_many(triple(step.grid))) is not None:
             yield self.error("W0704", f"{place}.grid", wrong, limits.FEWER_BLOCKS)
         own = 0 if kernel is None else kernel.shared_bytes
-        if isinstance(step.shared_bytes, int) and kernel is not None and (total := step.shared_bytes + own) > limits.MOST:
+        if (
+            isinstance(step.shared_bytes, int)
+            and kernel is not None
+            and (total := step.shared_bytes + own) > limits.MOST
+        ):
             yield self.error("W0704", f"{place}.shared_bytes", f"{total} bytes in all are more than {limits.MOST}")
 
     def argument(self, arg: Arg, param: Param, place: str) -> Iterator[Diagnostic]:
@@ -400,7 +408,10 @@ def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
     elif boxes.swizzle and row > boxes.swizzle:
         yield "swizzle", f"a box has rows of {row} bytes, which are more than its swizzle of {boxes.swizzle}"
     if boxes.fill not in FILLS or (boxes.fill == "nan" and (not is_float(dtype) or itemsize(dtype) == 1)):
-        yield "fill", f"`{boxes.fill}` is not read outside of a tensor of {dtype}: zero is, or of floats of 16 bits or more nan"
+        yield (
+            "fill",
+            f"`{boxes.fill}` is not read outside of a tensor of {dtype}: zero is, or of floats of 16 bits or more nan",
+        )
     if boxes.rounded is not None and (boxes.rounded, dtype) != ("tf32", "f32"):
         yield "rounded", f"numbers of {dtype} are not rounded to `{boxes.rounded}` on the way: those of f32 are to tf32"
     if boxes.fetch not in FETCHES:
@@ -414,8 +425,11 @@ def tensor_faults(arg: TensorMapOf, dtype: str) -> Iterator[Fault]:
         return  # that is said already
     rank = len(arg.layout.box) if window is None else window.rank
     if len(tensor.shape) != rank:
-        yield "shape", f"{len(tensor.shape)} dimensions, and boxes of {rank}" if window is None else (
-            f"{len(tensor.shape)} dimensions, and a window of images with {rank}"
+        yield (
+            "shape",
+            f"{len(tensor.shape)} dimensions, and boxes of {rank}"
+            if window is None
+            else (f"{len(tensor.shape)} dimensions, and a window of images with {rank}"),
         )
         return
     for axis, n in enumerate(() if window is None else tensor.shape[1:-1]):
@@ -433,4 +447,7 @@ def tensor_faults(arg: TensorMapOf, dtype: str) -> Iterator[Fault]:
         if inner and stride != 1:
             yield f"strides[{axis}]", f"its elements are {stride} apart, and those of a tensor map lie side by side"
         elif not inner and (apart % PIECE or not 0 < apart < MOST_STRIDE):
-            yield f"strides[{axis}]", f"`{tensor.buffer}` has rows {apart} bytes apart, which is not a multiple of {PIECE}"
+            yield (
+                f"strides[{axis}]",
+                f"`{tensor.buffer}` has rows {apart} bytes apart, which is not a multiple of {PIECE}",
+            )

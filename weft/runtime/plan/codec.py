@@ -50,7 +50,18 @@ MAX_DEPTH = 64
 INT64 = range(-(2**63), 2**63)
 
 OPTIONAL = {"data", "unproven", "requires", "rounded", "fewest_streams", "arguments", "texts", "taken", "in_version"}
-OPTIONAL |= {"most", "agreements", "assumptions", "versions", "compared", "unchecked", "reciprocals", "narrow", "boxes", "window"}
+OPTIONAL |= {
+    "most",
+    "agreements",
+    "assumptions",
+    "versions",
+    "compared",
+    "unchecked",
+    "reciprocals",
+    "narrow",
+    "boxes",
+    "window",
+}
 OPTIONAL |= {"folds", "folded"}
 """Keys that are left out where there is nothing to say."""
 
@@ -90,7 +101,9 @@ def _written(value: Any) -> Any:
     if not dataclasses.is_dataclass(value):
         return value
     made = {name: _written(getattr(value, name)) for name in _types(type(value))}
-    absent = {name for name in OPTIONAL & made.keys() if any(getattr(value, name) is nothing for nothing in (None, (), False))}
+    absent = {
+        name for name in OPTIONAL & made.keys() if any(getattr(value, name) is nothing for nothing in (None, (), False))
+    }
     if isinstance(value, Param) and value.shape is None:
         absent |= GEOMETRY
     if isinstance(value, Plan):
@@ -121,7 +134,9 @@ def load(text: str, name: str = "plan.json") -> Plan:
 def load_part(text: str, kind: type[T], name: str) -> T:
     """What `dump_part` wrote of a part of this kind. Raises W0700."""
     try:
-        return _object(Cursor(json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant), "", name), kind)
+        return _object(
+            Cursor(json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant), "", name), kind
+        )
     except (RecursionError, ValueError) as error:
         raise fail("W0700", f"{name}: this is not JSON a plan could be: {error}") from error
 

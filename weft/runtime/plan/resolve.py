@@ -1,5 +1,4 @@
-"""From a plan with symbols to plain numbers: dimensions come from the inputs' shapes, scalars from their values.
-"""
+"""From a plan with symbols to plain numbers: dimensions come from the inputs' shapes, scalars from their values."""
 
 from __future__ import annotations
 
@@ -50,7 +49,9 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
         if number := _excess(assumption, shapes, scalars):
             what = f"{_spelled(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
             notes = (f"assumed at {assumption.by}",) if assumption.by else ()
-            raise fail("W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes)
+            raise fail(
+                "W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes
+            )
     fixed = _replace(plan, shapes, scalars)
     return validate(dataclasses.replace(fixed, steps=tuple(map(_chosen, fixed.steps))), f"plan of @{plan.entry}")
 
@@ -75,7 +76,9 @@ def deciding(plan: Plan) -> set[str]:
             yield node.name
         elif isinstance(node, Launch):
             passed = [arg for arg in node.args if isinstance(arg, ScalarValue) and isinstance(arg.value, ScalarOf)]
-            yield from within(dataclasses.replace(node, args=tuple(arg for arg in node.args if arg not in passed)).__dict__)
+            yield from within(
+                dataclasses.replace(node, args=tuple(arg for arg in node.args if arg not in passed)).__dict__
+            )
         elif isinstance(node, tuple):
             for each in node:
                 yield from within(each)

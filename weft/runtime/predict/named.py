@@ -58,7 +58,19 @@ def named_in(text: str) -> frozenset[str]:
 def unknown_results(one: MachineInstruction) -> dict[str, None]:
     """What an instruction writes that gives nothing known."""
     arguments = one.arguments
-    if not arguments or one.mnemonic in ("STS", "STG", "LDGSTS", "RED", "ST", "STSM", "BSSY", "BSYNC", "DEPBAR", "NOP", "BAR"):
+    if not arguments or one.mnemonic in (
+        "STS",
+        "STG",
+        "LDGSTS",
+        "RED",
+        "ST",
+        "STSM",
+        "BSSY",
+        "BSYNC",
+        "DEPBAR",
+        "NOP",
+        "BAR",
+    ):
         return {}
     found: dict[str, None] = {}
     for text in arguments[:2]:

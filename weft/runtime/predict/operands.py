@@ -96,7 +96,9 @@ class Registers:
             found = self.known[name] if found is None else found & self.known[name]
         return found
 
-    def put(self, name: str, value: Value, mask: np.ndarray | None, known: np.ndarray | None, certain: np.ndarray | None) -> None:
+    def put(
+        self, name: str, value: Value, mask: np.ndarray | None, known: np.ndarray | None, certain: np.ndarray | None
+    ) -> None:
         """Set it, in the threads of `mask` (None: all).
 
         Args:
@@ -108,7 +110,9 @@ class Registers:
             if value is None:
                 where[name] = None
                 return
-            known = np.where(mask, True if known is None else known, self.known.get(name, True) if old is not None else False)
+            known = np.where(
+                mask, True if known is None else known, self.known.get(name, True) if old is not None else False
+            )
             known = known if certain is None else known & certain
             value = value if old is None else np.where(mask, value, old)
         where[name] = value

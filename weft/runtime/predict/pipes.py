@@ -56,7 +56,9 @@ def flops(one: MachineInstruction) -> int:
 def multiplied(one: MachineInstruction) -> str:
     """The type that a tensor-core instruction multiplies."""
     by_mnemonic = {"DMMA": "f64", "IMMA": "i8", "IGMMA": "i8", "QGMMA": "f8"}
-    return by_mnemonic.get(one.mnemonic) or ("tf32" if "TF32" in one.modifiers else "bf16" if "BF16" in one.modifiers else "f16")
+    return by_mnemonic.get(one.mnemonic) or (
+        "tf32" if "TF32" in one.modifiers else "bf16" if "BF16" in one.modifiers else "f16"
+    )
 
 
 def interval(one: MachineInstruction, chip: Gpu) -> float:

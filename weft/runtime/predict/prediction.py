@@ -172,7 +172,9 @@ class CompiledKernels(NamedTuple):
     together: dict[str, tuple[int, int, int]]
 
 
-def predict(plan: Plan, cuda: str, chip: Gpu, work: int | None = None, code: CompiledKernels | None = None) -> Prediction:
+def predict(
+    plan: Plan, cuda: str, chip: Gpu, work: int | None = None, code: CompiledKernels | None = None
+) -> Prediction:
     """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count. `code`:
     what `cuda` compiles to for the chip, where that is known.
 
@@ -262,7 +264,9 @@ class _Kernel:
                 total.add(clocks, times)
         l2 = total.moved["loaded"] / self._l2(chip.l2) + total.moved["stored"] / self._l2(chip.l2_stores)
         dram = memory / (chip.dram * chip.dram_share) * chip.gigahertz * 1e9
-        total.wait("global", max(l2, dram) - total.clocks)  # no warp waits for what is stored, but the launch lasts until it is
+        total.wait(
+            "global", max(l2, dram) - total.clocks
+        )  # no warp waits for what is stored, but the launch lasts until it is
         total.wait("launch", chip.launch * chip.gigahertz * 1e9)
         products: dict[str, float] = defaultdict(float)
         issued: dict[str, float] = defaultdict(float)
@@ -301,7 +305,9 @@ class _Kernel:
     def _grid(self, numbers: Sequence[int]) -> Grid:
         """The blocks of the clusters of these numbers."""
         (x, y, _), (cx, cy, cz) = self.grid, self.cluster
-        starts = [(n % (x // cx) * cx, n // (x // cx) % (y // cy) * cy, n // (x // cx) // (y // cy) * cz) for n in numbers]
+        starts = [
+            (n % (x // cx) * cx, n // (x // cx) % (y // cy) * cy, n // (x // cx) // (y // cy) * cz) for n in numbers
+        ]
         inside = [(i, j, k) for k in range(cz) for j in range(cy) for i in range(cx)]
         blocks = [(bx + i, by + j, bz + k) for bx, by, bz in starts for i, j, k in inside]
         return Grid(self.block, blocks, self.constants, self.boxes, self.cluster)
@@ -316,8 +322,9 @@ class _Kernel:
         return [[min(start + n * each, self.clusters - 1) for n in range(count)] for start in range(side)]
 
     def _timing(self, count: int, *, alone: bool) -> tuple[Clocks, int, float]:
-        """That many blocks on a multiprocessor in the middle of the chip; on the one that has most to do where no others follow
-        (`alone`), as of blocks that share tiles. With it the share that a multiprocessor has of that on average."""
+        """That many blocks on a multiprocessor in the middle of the chip; on the one that has most to do where no
+        others follow (`alone`), as of blocks that share tiles. With it the share that a multiprocessor has of that on
+        average."""
         chip, placed, share = self.chip, self._placed(count), 1.0
         middle = len(placed) // 2
         grid = self._grid(placed[middle])
@@ -365,7 +372,9 @@ def boxes(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], c
     dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
     maps = (arg for arg in step.args if isinstance(arg, TensorMapOf))
     sizes = (math.prod(arg.layout.box) * itemsize(dtypes[arg.tensor.buffer]) for arg in maps)
-    places = (place for place, value in _placed(chip, _values(plan, step, entry, bases)) if value.dtype.itemsize == MAP_BYTES)
+    places = (
+        place for place, value in _placed(chip, _values(plan, step, entry, bases)) if value.dtype.itemsize == MAP_BYTES
+    )
     return dict(zip(places, sizes, strict=True))
 
 

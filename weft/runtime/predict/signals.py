@@ -58,7 +58,9 @@ def signal(state: Registers, one: MachineInstruction, boxes: Mapping[int, int], 
     """
     if one.mnemonic != "SYNCS":
         first, *_, last = (text.strip("[]") for text in one.arguments if text.startswith("["))
-        size = next((n for name in (last, first) if (n := boxes.get(_number(read(state, name), thread))) is not None), None)
+        size = next(
+            (n for name in (last, first) if (n := boxes.get(_number(read(state, name), thread))) is not None), None
+        )
         place = read(state, f"UR{int(first[2:]) + 1}") if one.mnemonic == "UTMALDG" else 0
         blocks: Value = 0
         if "MULTICAST" in one.modifiers:
@@ -114,7 +116,8 @@ class MemoryBarrier:
     waiting: list[Any] = field(default_factory=list)
 
     def change(self, now: float, arrivals: int, expected: int, copied: int = 0, when: float = 0.0) -> list[Any]:
-        """Arrivals, bytes that they expect; bytes that are copied, and when these are there. Who may go on when it has `ended`."""
+        """Arrivals, bytes that they expect; bytes that are copied, and when these are there. Who may go on when it has
+        `ended`."""
         self.missing -= arrivals
         self.bytes += expected - copied
         self.coming = max(self.coming, when)

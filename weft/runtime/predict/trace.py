@@ -115,7 +115,13 @@ class Execution:
     def _advance(self, at: int, lanes: np.ndarray, track: Track, stop: int | None) -> dict[int, np.ndarray]:
         """Execute one group from `at` on, until it splits, ends, or reaches another group at `stop`."""
         whole = bool(lanes.all())
-        code, places, active, does, instructions = track.code, track.places, track.active, self.does, self.program.instructions
+        code, places, active, does, instructions = (
+            track.code,
+            track.places,
+            track.active,
+            self.does,
+            self.program.instructions,
+        )
         self.lanes: np.ndarray | None = None if whole else lanes
         while True:
             if len(code) > MOST:
@@ -306,7 +312,9 @@ class Execution:
         if taken is None or not self._sure(f"{one.predicate} {one.operands}", True):
             if one.target is not None and self._is_slow(at + 1):
                 return True, self.program.labels[one.target]
-            raise self._refused(f"the branch at {one.address:#x} depends on data, or on an instruction that is not executed here")
+            raise self._refused(
+                f"the branch at {one.address:#x} depends on data, or on an instruction that is not executed here"
+            )
         taken = _same(taken)
         if one.mnemonic == "EXIT":
             return taken, None
@@ -320,7 +328,9 @@ class Execution:
         return bool(jumps) and jumps[0].mnemonic == "CALL" and "_slowpath" in jumps[0].operands
 
     def _refused(self, message: str) -> WeftError:
-        hint = "the model follows branches that sizes and indices decide; measure this kernel, or `--target sim` runs it"
+        hint = (
+            "the model follows branches that sizes and indices decide; measure this kernel, or `--target sim` runs it"
+        )
         return fail("W0782", f"the time of `{self.program.name}` is not predicted: {message}", hint=hint)
 
 

@@ -157,7 +157,11 @@ def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]
     refusals: list[WeftError] = []
     for size in task.sizes:
         signature = task.signature if size is None else fitted(task.signature, task.plan, size)
-        made = random_inputs(signature, task.seed) if task.most is None else integral_inputs(signature, task.most, task.seed)
+        made = (
+            random_inputs(signature, task.seed)
+            if task.most is None
+            else integral_inputs(signature, task.most, task.seed)
+        )
         try:
             if task.indexed:
                 made |= _indices(signature, task.seed)
@@ -232,7 +236,9 @@ class _Sides:
         wrong = (*map(str, self.result.races or ()), *map(str, self.result.faults or ()))
         outputs = tuple(replace(o, array=None) for o in found.outputs)
         version = self.result.version
-        return ComparedRun(self.size, self.device.target, replace(found, outputs=outputs), wrong, version, launches=launches)
+        return ComparedRun(
+            self.size, self.device.target, replace(found, outputs=outputs), wrong, version, launches=launches
+        )
 
     def _launch(self, snapshot: Snapshot) -> LaunchComparison | None:
         """What a launch left in a buffer, beside the value of the payload that it is; else beside the nearest one of
@@ -242,7 +248,9 @@ class _Sides:
         if (left := _unwritten(got, dtype)) is None:
             return None
         inputs = tuple(replace(a, role="input") for a in self.task.signature.arguments)
-        signature = replace(self.task.signature, arguments=inputs, results=(Argument(name, dtype, got.shape, "output"),))
+        signature = replace(
+            self.task.signature, arguments=inputs, results=(Argument(name, dtype, got.shape, "output"),)
+        )
         found: list[LaunchComparison] = []
         for value in (*snapshot.wanted, *snapshot.other):
             if [n for n in got.shape if n != 1] != [n for n in self.expected[value].shape if n != 1]:
@@ -301,7 +309,9 @@ def _outputs(task: Task, arrays: Arrays, result: RunResult) -> dict[str, np.ndar
     return {a.name: arrays[a.name] for a in task.signature.arguments if a.role == "inout"} | dict(result.outputs)
 
 
-def kernels_compared(plan: Plan, version: int | None, compared: Iterable[LaunchComparison]) -> tuple[set[str], set[str]]:
+def kernels_compared(
+    plan: Plan, version: int | None, compared: Iterable[LaunchComparison]
+) -> tuple[set[str], set[str]]:
     """The kernels of a run of which something that a launch of them writes was compared, a snapshot or the last
     contents of an output; and all that were launched."""
     launches = [step for step in plan.launches if step.in_version in (None, version)]

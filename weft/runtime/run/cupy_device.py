@@ -98,7 +98,9 @@ class CupyDevice(CupyWork):
             lacking = kernel.lacking(self.name, self.arch)
             if lacking is not None:
                 message, without = lacking
-                instead = "the simulator: `--target sim`" if str(kernel.requires).endswith("a") else "the CPU: `--target cpu`"
+                instead = (
+                    "the simulator: `--target sim`" if str(kernel.requires).endswith("a") else "the CPU: `--target cpu`"
+                )
                 raise fail("W0727", message, hint=f"{without}, or run it on {instead}")
         self._dynamic |= dict.fromkeys((kernel.name for kernel in kernels), 0)
         self._folding |= {kernel.name: text for kernel in kernels if kernel.folds}
@@ -206,7 +208,8 @@ class CupyDevice(CupyWork):
         with self._failures("reading the clock"):
             return self._cupy.cuda.get_elapsed_time(start, end) / 1000
 
-    # ---- graphs: by CuPy's runtime functions, since `Stream.end_capture` loses the graph where it can't be instantiated ----
+    # ---- graphs: by CuPy's runtime functions, since `Stream.end_capture` loses the graph where it can't be
+    # instantiated ----
 
     def begin_capture(self, stream: Stream) -> None:
         """In relaxed mode: whatever the garbage collector gives back meanwhile must not break the capture."""

@@ -223,7 +223,19 @@ BYTES, ALIGNMENT = 128, 64
 """Of a tensor map."""
 WHOLE = np.dtype((np.void, BYTES))
 """A map as one element: CuPy passes no array of several by value."""
-DTYPES = {"i8": 0, "f8E4M3FN": 0, "f8E5M2": 0, "i16": 1, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11}
+DTYPES = {
+    "i8": 0,
+    "f8E4M3FN": 0,
+    "f8E5M2": 0,
+    "i16": 1,
+    "i32": 3,
+    "i64": 5,
+    "f16": 6,
+    "f32": 7,
+    "f64": 8,
+    "bf16": 9,
+    "tf32": 11,
+}
 """`CUtensorMapDataType`; the accelerator moves bytes, and what it needs to know of a type is its size, and whether it
 has a NaN. What it copies as tf32 it rounds, where products of warp groups would cut off digits (CUTLASS,
 `sm90_mma_tma_gmma_ss`)."""
@@ -260,15 +272,24 @@ def encoded(arg: MappedView, address: int) -> np.ndarray:
         encode, boxes = driver().cuTensorMapEncodeTiled, [(ctypes.c_uint32 * rank)(*reversed(layout.box))]
     else:
         corners = [(ctypes.c_int * (rank - 2))(*reversed(corner)) for corner in (window.lower, window.upper)]
-        encode, boxes = driver().cuTensorMapEncodeIm2col, [*corners, *(ctypes.c_uint32(n) for n in reversed(layout.box))]
-    steps = (ctypes.c_uint32 * rank)(1, *([1] * (rank - 2) if window is None else reversed(window.steps)), *[1] * (rank > 1))
+        encode, boxes = (
+            driver().cuTensorMapEncodeIm2col,
+            [*corners, *(ctypes.c_uint32(n) for n in reversed(layout.box))],
+        )
+    steps = (ctypes.c_uint32 * rank)(
+        1, *([1] * (rank - 2) if window is None else reversed(window.steps)), *[1] * (rank > 1)
+    )
     target, kind = ctypes.c_void_p(made.ctypes.data), ctypes.c_int(DTYPES[layout.rounded or tensor.dtype])
     ways = NOT_INTERLEAVED, SWIZZLES[layout.swizzle], FETCHES[layout.fetch], FILLS[layout.fill]
     places = ctypes.c_uint32(rank), ctypes.c_void_p(start), sizes, strides
     status = encode(target, kind, *places, *boxes, steps, *map(ctypes.c_int, ways))
     if status:
         shape = "x".join(map(str, tensor.shape))
-        copied = f"boxes of {list(layout.box)}" if window is None else f"pixels by channels of {list(layout.box)} in {window}"
+        copied = (
+            f"boxes of {list(layout.box)}"
+            if window is None
+            else f"pixels by channels of {list(layout.box)} in {window}"
+        )
         what = f"{copied} of `{tensor.name}` ({shape} {tensor.dtype} at {start:#x})"
         raise fail("W0723", f"making a tensor map of {what}: CUDA's error {status}")
     return made

@@ -156,7 +156,10 @@ class Program:
                 comparison = compare(self.demanded, outputs, expected, rounded=plan.rounded)
             if self.precise is not None and self.computed is not None and not comparison.ok:
                 arbiter = Arbiter(self.demanded, self.precise, self.computed, again, plan.rounded)
-                comparison, reference = arbiter.reconsidered(arrays, outputs, expected, comparison) or (comparison, reference)
+                comparison, reference = arbiter.reconsidered(arrays, outputs, expected, comparison) or (
+                    comparison,
+                    reference,
+                )
             compared = comparison.outputs
         else:
             dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
@@ -209,6 +212,7 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
     own = options.inputs is None and not options.asked and bundle.inputs is not None and options.reference != "none"
     wanted = bundle.expected if own else None
     reference = "the outputs in the bundle" if wanted is not None else "nothing: the bundle was built without data"
+
     def computed(_: Arrays, floats: Floats) -> Arrays:
         if floats != "own" or bundle.own is None:
             raise fail("W0710", "the bundle has no outputs but those that it was built with")

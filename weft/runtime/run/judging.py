@@ -95,7 +95,10 @@ class Arbiter:
         samples = [own]
         for seed in range(1, SAMPLES):
             generator = np.random.default_rng(seed)
-            others = {**inputs, **{n: generator.permutation(a.reshape(-1)).reshape(a.shape) for n, a in _floats(inputs)}}
+            others = {
+                **inputs,
+                **{n: generator.permutation(a.reshape(-1)).reshape(a.shape) for n, a in _floats(inputs)},
+            }
             samples.append(self._beside(self.computed(others, "own"), self.computed(others, "f32")))
         errors = [[sample.outputs[n].error or 0.0 for sample in samples] for n in range(len(found.outputs))]
         allowed = [max(filter(isfinite, of_output), default=0.0) for of_output in errors]

@@ -81,7 +81,9 @@ class Report:
     edited: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
-        outputs = ", ".join(f"{each.name} {'not compared' if each.error is None else f'{each.error:.2e}'}" for each in self.outputs)
+        outputs = ", ".join(
+            f"{each.name} {'not compared' if each.error is None else f'{each.error:.2e}'}" for each in self.outputs
+        )
         return f"<weft.Report of {self.entry} on {self.device}: ok {self.ok}, {outputs or 'no outputs'}>"
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +107,8 @@ _KEYS = {
     "outputs": "name dtype shape error tolerance ok reason",
     "races": "kind buffer element first second",
     "kernels": "name grid block shared_bytes unproven",
-    "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad padded",
+    "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad"
+    " padded",
     "traffic": "kernel buffer kind size elements bytes accesses once",
 }
 """What is said of each thing of a list."""

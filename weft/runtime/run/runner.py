@@ -46,7 +46,8 @@ class RunResult:
         barriers: barriers that a thread executed, summed over the launches; None likewise.
         banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
         traffic: kernel name and what was read or written of a buffer, launch by launch; None likewise.
-        printed: what `gpu.printf` has printed, launch by launch; None on a device where it goes to the process's own output.
+        printed: what `gpu.printf` has printed, launch by launch; None on a device where it goes to the process's own
+            output.
         streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
         timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no
             time.
@@ -192,7 +193,9 @@ class _Run:
 
     def steps(self, *, record: bool, trace: bool) -> None:
         """Do all steps. `record`: keep the reports, poison temporaries. `trace`: time them."""
-        sizes = {n: prod((*triple(s.grid), *triple(s.block))) for n, s in enumerate(self.plan.steps) if isinstance(s, Launch)}
+        sizes = {
+            n: prod((*triple(s.grid), *triple(s.block))) for n, s in enumerate(self.plan.steps) if isinstance(s, Launch)
+        }
         done, total = 0, sum(sizes.values()) or 1
         start = self._stamp(WHOLE_DEVICE) if trace else None
         stamps: list[tuple[int, Launch | Copy | Fill, Event, Event]] = []

@@ -130,7 +130,11 @@ def _fits(value: Any, parameter: ArgumentType, name: str) -> None:
         raise fail("W0752", f"`{name}` has shape {shown or '()'}, not {' x '.join(map(str, value.shape)) or '()'}")
     if any(stride % value.itemsize for stride in value.strides):
         raise fail("W0752", f"`{name}` has strides {value.strides}, which are not whole elements")
-    said = parameter.strides if parameter.strides is None or parameter.strides else MemoryWindow.whole(name, value.shape).strides
+    said = (
+        parameter.strides
+        if parameter.strides is None or parameter.strides
+        else MemoryWindow.whole(name, value.shape).strides
+    )
     axes = zip(value.shape, _strides(value), said or _strides(value), strict=True)
     if value.size and any(size != 1 and wanted not in (None, stride) for size, stride, wanted in axes):
         shown = ", ".join("?" if n is None else str(n) for n in said or ())

@@ -88,9 +88,7 @@ class SimDevice(Replay):
         names = [a.name if isinstance(a, device.DeviceView) else name for a, name in zip(args, known, strict=False)]
         touched: list[Global] | None = [] if self._ordering else None
         budget = Budget(self.seconds, told=self.told)
-        made = found.launch(
-            grid, block, values, self.check, names, written, self.order, budget=budget, touched=touched
-        )
+        made = found.launch(grid, block, values, self.check, names, written, self.order, budget=budget, touched=touched)
         if not self.check:
             for argument in args:  # what it writes is not followed: all that it got is taken for written
                 if isinstance(argument, device.DeviceView):
@@ -166,7 +164,13 @@ class SimDevice(Replay):
     # ---- device work, now or, while a stream captures, whenever the graph is launched ------------
 
     def launcher(
-        self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: device.Stream
+        self,
+        kernel: KernelEntry,
+        grid: Triple,
+        block: Triple,
+        shared: int,
+        args: Sequence[Passed],
+        stream: device.Stream,
     ) -> device.Action:
         def launch() -> LaunchReport | None:
             # for a tensor map, the tensor: the kernel's own type says the rest

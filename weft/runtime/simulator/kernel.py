@@ -271,7 +271,9 @@ class SimKernel:
             if known is not None and tuple(sizes) != known:
                 raise fail("W0753", f"kernel `{self.name}` is made for {what} size {known}, not {tuple(sizes)}")
         if any(n % size for n, size in zip(grid, self.cluster, strict=True)):
-            raise fail("W0753", f"kernel `{self.name}`: a grid of {tuple(grid)} is not whole clusters of {self.cluster} blocks")
+            raise fail(
+                "W0753", f"kernel `{self.name}`: a grid of {tuple(grid)} is not whole clusters of {self.cluster} blocks"
+            )
 
 
 class _Order:

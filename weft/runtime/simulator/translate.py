@@ -292,7 +292,9 @@ class Translator:
         for number, attribution in enumerate(arguments[inputs:]):
             shared = number < workgroup
             prefix, index = ("shared", number) if shared else ("private", number - workgroup)
-            self.values[attribution] = self.allocate(attribution.type, shared, name_of(attribution) or f"{prefix}{index}", op)
+            self.values[attribution] = self.allocate(
+                attribution.type, shared, name_of(attribution) or f"{prefix}{index}", op
+            )
         return names
 
     def allocate(self, kind: ir.Type, shared: bool, name: str, op: ir.Operation) -> Mem:
@@ -309,7 +311,9 @@ class Translator:
         window = ""
         if not layout.in_rows:
             if layout.reach is None or layout.reach[0] < 0:
-                raise refuse("W0751", f"memory inside a kernel whose layout has no first element, or is open: `{kind}`", op)
+                raise refuse(
+                    "W0751", f"memory inside a kernel whose layout has no first element, or is open: `{kind}`", op
+                )
             window = f", window={(name, layout.offset, shape, layout.strides)!r}"
         line = f"{root.text} = {maker}({said}, L{window})"
         if shared and self.grouped:

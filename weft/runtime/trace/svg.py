@@ -21,7 +21,8 @@ TICK = 90
 STYLE = (
     ".g{fill:#fff}.t,.s,.r,.k{font-family:ui-sans-serif,Helvetica,Arial,sans-serif;fill:#222}.t{font-size:16px;font-weight:600}"
     ".s{font-size:12px;fill:#555}.r{font-size:12px;text-anchor:end}.k{font-size:11px;fill:#555;text-anchor:middle}"
-    ".n{font-family:ui-monospace,Menlo,DejaVu Sans Mono,monospace;font-size:11px;fill:#fff;text-anchor:middle;pointer-events:none}"
+    ".n{font-family:ui-monospace,Menlo,DejaVu Sans"
+    " Mono,monospace;font-size:11px;fill:#fff;text-anchor:middle;pointer-events:none}"
     ".a{stroke:#e3e5e8}.w{fill:none;stroke:#c2410c;stroke-width:1.3;opacity:.65}.h{fill:#c2410c}.b{fill:#f6f7f8}"
     ".o{fill:#f2a900;opacity:.2}.l{fill:#3b66b5}.m{fill:#2b7a5b}"
     "@media (prefers-color-scheme:dark){.g{fill:#15171c}.t,.r{fill:#e8e8ea}.s,.k{fill:#a3a9b3}.a{stroke:#343841}.b{fill:#1d2026}"

@@ -104,7 +104,8 @@ def staged(alloc: ir.Operation, threads: int | None) -> OwnArray:
     if elements * element_bytes(kind.element_type) > OF_A_THREAD:
         raise refuse(
             "W0365",
-            f"each thread would keep {elements} elements of type {kind.element_type} in registers until they are stored",
+            f"each thread would keep {elements} elements of type {kind.element_type} in registers until they are"
+            f" stored",
             ops[0],
             f"take smaller tiles, or more threads: at most {OF_A_THREAD} bytes a thread are staged",
         )

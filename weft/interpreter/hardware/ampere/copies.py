@@ -1,5 +1,5 @@
-"""Asynchronous copies from global to shared memory: a thread starts some, makes a group of those since the last one, and waits for
-all of its groups but the last few."""
+"""Asynchronous copies from global to shared memory: a thread starts some, makes a group of those since the last one,
+and waits for all of its groups but the last few."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..instructions import Instruction, MemoryEffect, known
 
 
 def _copied(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """Where the source's size is given, elements of the destination beyond it are zeroed, and none are read for them."""
+    """Where the source's size is given, elements of the destination beyond it are zeroed, and none are read for
+    them."""
     (into,), at, (out_of,), _, given = segments(op)
     count = ir.IntegerAttr(op.attributes["dstElements"]).value
     moved = ir.VectorType.get([count], ir.MemRefType(into.type).element_type, loc=op.location)
@@ -31,8 +32,8 @@ WAIT = known(_row("nvgpu.device_async_wait", orders="drain", text="wait_copies<{
 
 
 def may_pend(op: ir.Operation) -> int:
-    """How many of its thread's last groups a `WAIT` leaves pending: that alone, and not its token, tells which groups it waits for,
-    as in what upstream lowers it to."""
+    """How many of its thread's last groups a `WAIT` leaves pending: that alone, and not its token, tells which groups
+    it waits for, as in what upstream lowers it to."""
     return ir.IntegerAttr(op.attributes["numGroups"]).value if "numGroups" in op.attributes else 0
 
 

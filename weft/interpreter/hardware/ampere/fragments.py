@@ -1,22 +1,25 @@
 """Tensor cores: which products of tiles a warp makes by one instruction, and which lane holds which of their elements.
 
-    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> …
+    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) ->
+    …
 
-The 32 lanes of a warp hold a tile together, each a vector of registers, of the elements in a register. Of all instructions lane l,
-with g = l div 4 and t = l mod 4, and w elements in a register of A and B, has at [r, j]
+The 32 lanes of a warp hold a tile together, each a vector of registers, of the elements in a register. Of all
+instructions lane l, with g = l div 4 and t = l mod 4, and w elements in a register of A and B, has at [r, j]
 
     A (m x k):  row g + 8 * (r mod m/8),  column w*t + j + 4*w * (r div m/8)
     B (k x n):  row w*t + j + 4*w * r,    column g
     C (m x n):  row g + 8*r,              column 2*t + j
 
-Products are exact. Sums are rounded by the accumulator's type, in an order that is the hardware's own; those of f32 toward zero,
-so that what is lost grows with the number of products that one accumulator takes. An f32 operand is rounded to
-tf32 first, to nearest and ties away from zero: 10 bits of mantissa (`cvt.rna.tf32.f32`). An f32 that is the sum of two numbers of a
-narrower type, big + small, is multiplied by three products: small · big, big · small, and big · big; what is left out is as
-small as what f32 rounds off anyway (tf32), or ten times that (bf16). To keep these digits, each step's products begin at zero, and
-are added to the sums outside of the tensor cores.
+Products are exact. Sums are rounded by the accumulator's type, in an order that is the hardware's own; those of f32
+toward zero, so that what is lost grows with the number of products that one accumulator takes. An f32 operand is
+rounded to tf32 first, to nearest and ties away from zero: 10 bits of mantissa (`cvt.rna.tf32.f32`). An f32 that is the
+    sum of two numbers of a
+narrower type, big + small, is multiplied by three products: small · big, big · small, and big · big; what is left out
+is as small as what f32 rounds off anyway (tf32), or ten times that (bf16). To keep these digits, each step's products
+begin at zero, and are added to the sums outside of the tensor cores.
 
-Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbors; Ootomo and Yokota, "Recovering single precision accuracy
+Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbors; Ootomo and Yokota, "Recovering single precision
+    accuracy
 from Tensor Cores while surpassing the FP32 theoretical peak performance".
 """
 
@@ -32,16 +35,19 @@ from ...layouts.layout import Digit, Layout
 from ..instructions import Instruction, MemoryEffect, Rule, known
 
 SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2), "f16": ("f16", 1), "bf16": ("bf16", 1)}
-"""How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the sum."""
+"""How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the
+sum."""
 AS_TYPE = "weft.as_type"
 """On a product of operands of f32: which of `SPLITS`."""
 PACKED = "weft.packed"
-"""On a product of copies that hold what operands of f32 became: which of `SPLITS`, as whose parts the copies have their numbers."""
+"""On a product of copies that hold what operands of f32 became: which of `SPLITS`, as whose parts the copies have their
+numbers."""
 MARK = "weft.mma"
-"""On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is spelled)."""
+"""On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is
+spelled)."""
 REGISTERS_OF_LHS = "weft.lhs_registers"
-"""On such a product whose left operand is in registers: which axis of that counts the registers of a fragment along the sum, and
-which those along rows; -1 where there is one."""
+"""On such a product whose left operand is in registers: which axis of that counts the registers of a fragment along the
+sum, and which those along rows; -1 where there is one."""
 TF32_BITS = -1 << 13
 """Of an f32 those that a tf32 has."""
 ROW_BYTES = 16
@@ -65,7 +71,8 @@ def _rows_of_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...]:
 
 
 _row = partial(
-    Instruction, does="tensor cores: matrices and products of tiles that the 32 lanes of a warp hold together, all of which reach "
+    Instruction, does="tensor cores: matrices and products of tiles that the 32 lanes of a warp hold together, all of"
+                      " which reach "
     "the same one", takes="warp",
 )  # fmt: skip
 LDMATRIX = known(_row("nvgpu.ldmatrix", since=75, accesses=_rows_of_matrices))
@@ -156,7 +163,8 @@ class TileProduct:
         )  # fmt: skip
 
     def left(self, columns: int) -> Layout:
-        """Row and column of what a lane has of so many columns of A, for instructions that follow each other along the sum.
+        """Row and column of what a lane has of so many columns of A, for instructions that follow each other along the
+        sum.
 
         Of an instruction of a warp group these are the rows of one of its warps.
         """
@@ -187,7 +195,8 @@ def sums_of(op: ir.Operation) -> str | None:
 
 
 def given_as(product: ir.Operation) -> ir.Attribute | None:
-    """Which of `SPLITS` operands of f32 become, in copies or in registers, for a marked product; None: they stay as they are."""
+    """Which of `SPLITS` operands of f32 become, in copies or in registers, for a marked product; None: they stay as
+    they are."""
     return next((product.attributes[mark] for mark in (PACKED, AS_TYPE) if mark in product.attributes), None)
 
 
@@ -229,7 +238,8 @@ class WarpMatrix:
     """What the lanes of a warp load or store together: each element by one lane.
 
     Args:
-        rows, columns: of the matrix in memory, where its rows begin `stride` elements apart, whatever the memref's layout says.
+        rows, columns: of the matrix in memory, where its rows begin `stride` elements apart, whatever the memref's
+            layout says.
         kind: which lane an element belongs to depends on that, and on its row and column, alone.
     """
 
@@ -245,7 +255,9 @@ def warp_matrix(op: ir.Operation) -> WarpMatrix:
     rows, columns = map(int, type_.split("<")[1].split("x")[:2])
     turned = "transpose" in op.attributes
     stride = ir.IntegerAttr(op.attributes["leadDimension"]).value
-    return WarpMatrix(*((columns, rows) if turned else (rows, columns)), stride, f"{type_}{' transposed' if turned else ''}")
+    return WarpMatrix(
+        *((columns, rows) if turned else (rows, columns)), stride, f"{type_}{' transposed' if turned else ''}"
+    )
 
 
 def dealt(each: int, count: int, transposed: bool) -> Layout:
@@ -255,7 +267,10 @@ def dealt(each: int, count: int, transposed: bool) -> Layout:
     """
     row, column = ("column", "row") if transposed else ("row", "column")
     return Layout.of(
-        (row, 1, "lane", 4, 8), (column, 1, "element", 1, each), (column, each, "lane", 1, 4), ("row", 8, "register", 1, count)
+        (row, 1, "lane", 4, 8),
+        (column, 1, "element", 1, each),
+        (column, each, "lane", 1, 4),
+        ("row", 8, "register", 1, count),
     )
 
 

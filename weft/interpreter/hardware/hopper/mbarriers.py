@@ -1,4 +1,5 @@
-"""Memory barriers (mbarriers): words in shared memory on which some wait until others have arrived, and bytes have come.
+"""Memory barriers (mbarriers): words in shared memory on which some wait until others have arrived, and bytes have
+come.
 
     nvgpu.mbarrier.init %full[%s], %arrivals                once, by one thread; a fence and a barrier of the block behind it
     nvgpu.mbarrier.arrive.expect_tx %full[%s], %bytes       arrives, and says how many bytes are still to come in this phase
@@ -6,15 +7,17 @@
     nvgpu.mbarrier.arrive %empty[%s]                        arrives
     nvgpu.mbarrier.try_wait.parity %full[%s], %parity, %_   waits until the phase of this parity is over
 
-A phase ends when as many threads have arrived as `init` said, and no bytes are missing; then the next one begins, which expects as
-many arrivals. The phases of a barrier are numbered from 0. Who waits for parity p goes on if the number of the phase that is under
-way has the other parity: so it must be known that this is the phase behind the one meant, and not one behind that. Waiting for
+A phase ends when as many threads have arrived as `init` said, and no bytes are missing; then the next one begins, which
+expects as many arrivals. The phases of a barrier are numbered from 0. Who waits for parity p goes on if the number of
+the phase that is under way has the other parity: so it must be known that this is the phase behind the one meant, and
+    not one behind that. Waiting for
 parity 1 of a barrier that has just been made returns at once.
 
-What a thread did before it arrived is ordered before what those do that have waited for the phase; so is what was copied. Of an
-arrival that is relaxed, nothing is but time: what was over then is not disturbed by what comes behind the wait. So it is enough
-behind reads by products of warp groups that the thread has waited for, and behind boxes that have come, which others are to
-overwrite; ordinary loads and stores need not be over then.
+What a thread did before it arrived is ordered before what those do that have waited for the phase; so is what was
+copied. Of an arrival that is relaxed, nothing is but time: what was over then is not disturbed by what comes behind the
+    wait. So it is enough
+behind reads by products of warp groups that the thread has waited for, and behind boxes that have come, which others
+are to overwrite; ordinary loads and stores need not be over then.
 
 Source: PTX ISA, "Parallel synchronization and communication instructions: mbarrier"; upstream's `NVGPUOps.td`.
 """
@@ -58,14 +61,18 @@ ARRIVE = known(_row("nvgpu.mbarrier.arrive", orders="arrive", text="barrier_arri
 EXPECT = known(_row("nvgpu.mbarrier.arrive.expect_tx", orders="arrive", text="barrier_expect({barrier}, {txcount})"))
 AWAIT = known(_row("nvgpu.mbarrier.try_wait.parity", orders="wait"))
 ADDRESS = known(Instruction(
-    "nvgpu.mbarrier.get", "the address of one, for those who arrive from another block of the cluster, and for a load of pixels", 90
+    "nvgpu.mbarrier.get", "the address of one, for those who arrive from another block of the cluster, and for a load"
+                          " of pixels", 90
 ))  # fmt: skip
 POINTER = known(Instruction("llvm.inttoptr", "such an address, as a pointer", 90, accesses=_at_address))
 known(Instruction("nvgpu.mbarrier.arrive.nocomplete", orders="arrive"))
 known(Instruction("nvgpu.mbarrier.test.wait", orders="wait"))
 
 _row = partial(
-    Instruction, does="what threads wrote to shared memory is visible to asynchronous copies and products", since=90, orders="fence"
+    Instruction,
+    does="what threads wrote to shared memory is visible to asynchronous copies and products",
+    since=90,
+    orders="fence",
 )
 FENCE_INIT = known(_row("nvvm.fence.mbarrier.init", text="fence_barriers()"))
 """What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
@@ -82,7 +89,8 @@ MEET_RELAXED = known(_row("nvvm.cluster.arrive.relaxed", orders="arrive"))
 """It orders nothing."""
 AWAIT_CLUSTER = known(_row("nvvm.cluster.wait", orders="wait"))
 _row = partial(
-    Instruction, does="the address of a memory barrier in another block of the cluster, and an arrival there; one that is relaxed "
+    Instruction, does="the address of a memory barrier in another block of the cluster, and an arrival there; one that"
+                      " is relaxed "
     "orders only that what is over is over", since=90,
 )  # fmt: skip
 known(_row(OTHER_BLOCK))
@@ -92,8 +100,8 @@ RANK, BLOCKS = known(_row("gpu.cluster_block_id")), known(_row("gpu.cluster_dim_
 
 
 def ordered_by(arrival: ir.Operation, *, elsewhere: bool) -> Literal["all", "time"] | None:
-    """What an `nvvm.mbarrier.arrive` orders for who waits, of another block's barrier there: all that its thread did before, or
-    only what is over by then. None: not even that is known."""
+    """What an `nvvm.mbarrier.arrive` orders for who waits, of another block's barrier there: all that its thread did
+    before, or only what is over by then. None: not even that is known."""
     relaxed = "relaxed" in arrival.attributes and ir.BoolAttr(arrival.attributes["relaxed"]).value
     wide = "scope" in arrival.attributes and "cluster" in str(arrival.attributes["scope"])
     if elsewhere:
@@ -121,8 +129,8 @@ def count_of(kind: ir.Type) -> int:
 
 
 def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
-    """The group, and the number in it, of the barrier that an op of these (or a load of the tensor memory accelerator) is about.
-    A pointer to it must be an `is_address`."""
+    """The group, and the number in it, of the barrier that an op of these (or a load of the tensor memory accelerator)
+    is about. A pointer to it must be an `is_address`."""
     while not hasattr(op.opview, "barriers"):
         op = maker(op.opview.mbar if hasattr(op.opview, "mbar") else op.operands[0])
     return op.opview.barriers, op.opview.mbarId
@@ -132,4 +140,6 @@ def fenced_spaces(op: ir.Operation) -> frozenset[str]:
     """The memories of which a `FENCE_PROXY` makes visible what was written; none of other ops."""
     kind = str(op.attributes["kind"]) if op.name == FENCE_PROXY else ""
     shared = "<async>" in kind or "async.shared" in kind
-    return frozenset({"workgroup"} if shared else ()) | frozenset({"global"} if "<async>" in kind or "async.global" in kind else ())
+    return frozenset({"workgroup"} if shared else ()) | frozenset(
+        {"global"} if "<async>" in kind or "async.global" in kind else ()
+    )

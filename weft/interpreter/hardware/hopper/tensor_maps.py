@@ -4,29 +4,32 @@
            -> !nvgpu.tensormap.descriptor<tensor = memref<128x64xbf16, 3>, swizzle = swizzle_128b, …, oob = zero, …>     (host)
     nvgpu.tma.async.load %map[%column, %row], %full[%s] to %tile                                                          (kernel)
 
-Sizes and strides are those of the tensor that the map was made of. Coordinates stand innermost first, and may be negative or
-beyond the tensor: what of the box lies outside of it is zero. Tensors begin at multiples of 16 bytes, and so do all of their
+Sizes and strides are those of the tensor that the map was made of. Coordinates stand innermost first, and may be
+negative or beyond the tensor: what of the box lies outside of it is zero. Tensors begin at multiples of 16 bytes, and
+    so do all of their
 dimensions but the innermost; a box has at most 256 elements along each dimension.
 
-The box lies row by row in shared memory, at a multiple of 128 bytes. In each line of 128 bytes, a swizzle exchanges pieces of 16
-by the line's number, counted from address 0 on: a box that is swizzled begins at a multiple of 8 lines, and its rows are as long
-as the swizzle (or shorter).
+The box lies row by row in shared memory, at a multiple of 128 bytes. In each line of 128 bytes, a swizzle exchanges
+pieces of 16 by the line's number, counted from address 0 on: a box that is swizzled begins at a multiple of 8 lines,
+and its rows are as long as the swizzle (or shorter).
 
 A map of pixels (mode im2col) is one of images, NHWC or with one or three axes in the place of H and W:
 
-    %map = nvgpu.tma.create.descriptor %images box[%pixels, %channels] {weft.im2col = {lower = …, upper = …, steps = …}} : …
-    nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %from, %at, box[%c, %w, %h, %n] im2col[%s, %r]
+    %map = nvgpu.tma.create.descriptor %images box[%pixels, %channels] {weft.im2col = {lower = …, upper = …, steps = …}}
+    : … nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %from, %at, box[%c, %w, %h, %n] im2col[%s, %r]
            {mode = #nvvm.tma_load_mode<im2col>}                             (kernel; tile, map and barrier as pointers)
 
-It loads so many pixels, so many channels of each, from the one at (n, h, w) on. They follow each other within a window: w goes up
-by its step; beyond the window's upper corner it begins at the lower one again, and h goes up; then the next image begins. So they
-are the places of a convolution's filter, rows of its matrix product. The offsets (r, s), a tap of the filter, are added to each
-(h, w) last; what lies outside of the images then is zero: the padding, and what is behind the last image.
+It loads so many pixels, so many channels of each, from the one at (n, h, w) on. They follow each other within a window:
+w goes up by its step; beyond the window's upper corner it begins at the lower one again, and h goes up; then the next
+image begins. So they are the places of a convolution's filter, rows of its matrix product. The offsets (r, s), a tap of
+the filter, are added to each (h, w) last; what lies outside of the images then is zero: the padding, and what is behind
+the last image.
 
-nvgpu has no such load; NVVM has. The type of the map says what comes, pixels by channels; the window stands beside it: on the op
-that makes the map, and on the kernel's argument.
+nvgpu has no such load; NVVM has. The type of the map says what comes, pixels by channels; the window stands beside it:
+on the op that makes the map, and on the kernel's argument.
 
-Source: CUDA Driver API, `cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`; PTX ISA, "Tensors: swizzling modes", "im2col mode";
+Source: CUDA Driver API, `cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`; PTX ISA, "Tensors: swizzling modes",
+    "im2col mode";
 upstream's `NVGPUOps.td`, `NVVMOps.td`.
 """
 
@@ -47,7 +50,8 @@ from .mbarriers import ADDRESS, POINTER
 POINTER_OF = "builtin.unrealized_conversion_cast"
 """A tile, or a tensor map, as the pointer that `LOAD_PIXELS` takes."""
 LINE, LINES = 128, 8
-"""Bytes of shared memory in a line; lines after which a swizzle begins again. It exchanges pieces of `limits.PIECE` bytes."""
+"""Bytes of shared memory in a line; lines after which a swizzle begins again. It exchanges pieces of `limits.PIECE`
+bytes."""
 
 
 @record
@@ -136,10 +140,13 @@ def pointed(value: ir.Value) -> ir.Value:
 
 
 def load_of(op: ir.Operation) -> BoxLoad | None:
-    """What one of `LOADS` copies; None where it is not known what is behind its pointers, or it is another kind of load."""
+    """What one of `LOADS` copies; None where it is not known what is behind its pointers, or it is another kind of
+    load."""
     seen = op.opview
     if op.name == LOAD:
-        return BoxLoad(seen.dst, seen.tensorMapDescriptor, tuple(seen.coordinates), (), seen.predicate, seen.multicastMask)
+        return BoxLoad(
+            seen.dst, seen.tensorMapDescriptor, tuple(seen.coordinates), (), seen.predicate, seen.multicastMask
+        )
     to, of = (pointed(value) for value in (seen.dstMem, seen.tmaDescriptor))
     own = made_by(seen.mbar, POINTER)  # not one in another block
     known = isinstance(to.type, ir.MemRefType) and is_tensor_map(of.type) and own and made_by(own.operands[0], ADDRESS)
@@ -151,14 +158,16 @@ def load_of(op: ir.Operation) -> BoxLoad | None:
 
 
 def _boxes(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """A box of a tensor, or pixels, by its map, and the tile that is all of that (of which elements outside of the tensor are
-    zeroed, and not stored). Where a predicate does not hold, nothing is done."""
+    """A box of a tensor, or pixels, by its map, and the tile that is all of that (of which elements outside of the
+    tensor are zeroed, and not stored). Where a predicate does not hold, nothing is done."""
     always = not len(segments(op)[-1])
     if op.name != STORE:
         load = load_of(op)
         if load is None:
             return None
-        return MemoryEffect("write", load.tile, certain=always), MemoryEffect("read", load.map, "anywhere", certain=False)
+        return MemoryEffect("write", load.tile, certain=always), MemoryEffect(
+            "read", load.map, "anywhere", certain=False
+        )
     tile, box = list(op.operands)[:2]
     return MemoryEffect("read", tile, certain=always), MemoryEffect("write", box, "anywhere", certain=False)
 
@@ -167,13 +176,15 @@ MAKE = known(Instruction("nvgpu.tma.create.descriptor", shows="same"))
 PREFETCH = known(Instruction("nvgpu.tma.prefetch.descriptor"))
 known(Instruction("nvgpu.tma.fence.descriptor", orders="fence"))
 _row = partial(
-    Instruction, does="one thread starts the copy of a box of a tensor, which a tensor map says, to or from shared memory "
+    Instruction, does="one thread starts the copy of a box of a tensor, which a tensor map says, to or from shared"
+                      " memory "
     "(`interpreter/hardware/hopper/tensor_maps.py`)", since=90, accesses=_boxes,
 )  # fmt: skip
 LOAD = known(_row("nvgpu.tma.async.load", agent="load"))
 STORE = known(_row("nvgpu.tma.async.store", agent="store"))
 LOAD_PIXELS = known(Instruction(
-    "nvvm.cp.async.bulk.tensor.shared.cluster.global", "one thread starts the copy of pixels of images, places of a convolution's "
+    "nvvm.cp.async.bulk.tensor.shared.cluster.global", "one thread starts the copy of pixels of images, places of a"
+                                                       " convolution's "
     "filter (mode im2col; `interpreter/hardware/hopper/tensor_maps.py`)", 90, agent="load", accesses=_boxes,
 ))  # fmt: skip
 LOADS = (LOAD, LOAD_PIXELS)

@@ -1,42 +1,51 @@
 """Warp groups: products of tiles in shared memory by four warps together, and which thread holds which of their sums.
 
-    %a = nvgpu.warpgroup.generate.descriptor %tile, %map : … -> !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 3>>
-    %sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0} : … -> !nvgpu.warpgroup.accumulator<vector<64x256xf32>>
+    %a = nvgpu.warpgroup.generate.descriptor %tile, %map : … -> !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16,
+    3>> %sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0} : … ->
+    !nvgpu.warpgroup.accumulator<vector<64x256xf32>>
 
-A descriptor says where a matrix lies in shared memory: its `tensor` has rows of the operand and columns of it, and begins at the
-memref, laid out as boxes of the tensor map are, one behind the other: a box holds as many bytes of a row as the swizzle has, of all
-rows that the map's box has, and the next box the next ones. Of the left operand the sum runs along a row. So it does of the right
-one, whose rows are then columns of the product (the memory has them as rows, and the type as n of k x n); with `transposeB` its
-rows are those of the matrix k x n (16-bit types only).
+A descriptor says where a matrix lies in shared memory: its `tensor` has rows of the operand and columns of it, and
+    begins at the
+memref, laid out as boxes of the tensor map are, one behind the other: a box holds as many bytes of a row as the swizzle
+has, of all rows that the map's box has, and the next box the next ones. Of the left operand the sum runs along a row.
+So it does of the right one, whose rows are then columns of the product (the memory has them as rows, and the type as n
+of k x n); with `transposeB` its rows are those of the matrix k x n (16-bit types only).
 
-`mma` reads both asynchronously, 64 rows and as many elements of the sum as 32 bytes hold at a time, as a group of its threads', and
-waits until at most `waitGroup` of these are pending; what ordinary stores wrote there must have been fenced. With 0 it has the sums
-then. Else they are in flight: the next product goes on with them, and nothing else looks at them in front of a wait for all:
+`mma` reads both asynchronously, 64 rows and as many elements of the sum as 32 bytes hold at a time, as a group of its
+threads', and waits until at most `waitGroup` of these are pending; what ordinary stores wrote there must have been
+fenced. With 0 it has the sums then. Else they are in flight: the next product goes on with them, and nothing else looks
+    at them in front of a wait for all:
 
-    %sums = scf.for … iter_args(%before = %zero) { … nvgpu.warpgroup.mma %a, %b, %before {waitGroup = 1} …; what read %a of the
-    iteration before has been read }                      nvvm.wgmma.wait.group.sync.aligned 0;   … %sums …
+    %sums = scf.for … iter_args(%before = %zero) { … nvgpu.warpgroup.mma %a, %b, %before {waitGroup = 1} …; what read %a
+    of the iteration before has been read }                      nvvm.wgmma.wait.group.sync.aligned 0;   … %sums …
 
-The accumulator of r x n elements is held by the 128 threads of the group: thread t, with warp w = t div 32, g = t mod 32 div 4 and
-l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e. `builtin.unrealized_conversion_cast` makes it a
-vector of r/64 x n/8 x 2 x 2 elements, and back: those are the accumulators of `mma.sync` with 16 x 8 elements, of each warp.
+The accumulator of r x n elements is held by the 128 threads of the group: thread t, with warp w = t div 32, g = t mod
+32 div 4 and l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e.
+    `builtin.unrealized_conversion_cast` makes it a
+vector of r/64 x n/8 x 2 x 2 elements, and back: those are the accumulators of `mma.sync` with 16 x 8 elements, of each
+warp.
 
-The left operand may be in registers: of 64 rows, thread t of warp w has what a lane of a warp has of 16 rows for `mma.sync`, 16 * w
+The left operand may be in registers: of 64 rows, thread t of warp w has what a lane of a warp has of 16 rows for
+    `mma.sync`, 16 * w
 further down, for one instruction after the other. It is what the threads have, as a matrix in private memory:
 
-    %a = builtin.unrealized_conversion_cast %mine : vector<16x2xbf16> to !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 5>>
+    %a = builtin.unrealized_conversion_cast %mine : vector<16x2xbf16> to !nvgpu.warpgroup.descriptor<tensor =
+    memref<64x64xbf16, 5>>
 
-(with `#gpu.address_space<private>` for 5). Its sums are waited for where it stands, as nobody may change the registers before.
+(with `#gpu.address_space<private>` for 5). Its sums are waited for where it stands, as nobody may change the registers
+before.
 
-Upstream's verifier of `mma` does not let integers through, nor sums of f16 of f8. Of these NVVM has the instruction itself:
+Upstream's verifier of `mma` does not let integers through, nor sums of f16 of f8. Of these NVVM has the instruction
+itself:
 
     %a = builtin.unrealized_conversion_cast %described : … to i64;  %sums = … %of_thread : vector<1x32x2x2xi32> to !llvm.struct<…>
     nvvm.wgmma.fence.aligned
     %s1 = nvvm.wgmma.mma_async %a, %b, %sums, <m = 64, n = 256, k = 32>, …;  %a2 = arith.addi %a, %c2;  … %s2 = … %a2, %b2, %s1 …
     nvvm.wgmma.commit.group.sync.aligned;  nvvm.wgmma.wait.group.sync.aligned 0
 
-The number of a descriptor counts 16 bytes, and adding to it goes on along the sum. Instructions that follow each other, each adding
-to the sums of the one before, stand between a fence and a wait; as nothing else does, each is as good as waited for by itself. What
-a thread has of a struct's sums is what it has of an accumulator's of 64 rows.
+The number of a descriptor counts 16 bytes, and adding to it goes on along the sum. Instructions that follow each other,
+each adding to the sums of the one before, stand between a fence and a wait; as nothing else does, each is as good as
+waited for by itself. What a thread has of a struct's sums is what it has of an accumulator's of 64 rows.
 
 Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's `NVGPUOps.td`, `NVVMOps.td`.
 """
@@ -78,8 +87,10 @@ MMA = known(_row("nvgpu.warpgroup.mma", only=True, takes="group", agent="product
 ZERO = known(_row("nvgpu.warpgroup.mma.init.accumulator"))
 known(Instruction("nvgpu.warpgroup.mma.store", accesses=(Rule("write", 1),)))
 SAME = known(Instruction(
-    "builtin.unrealized_conversion_cast", "an accumulator of a warp group as what a thread has of it, and back; what threads have "
-    "of a left operand as a matrix; a matrix's descriptor as a number; a tile or a tensor map as a pointer, for a load of pixels",
+    "builtin.unrealized_conversion_cast", "an accumulator of a warp group as what a thread has of it, and back; what"
+                                          " threads have "
+    "of a left operand as a matrix; a matrix's descriptor as a number; a tile or a tensor map as a pointer, for a load"
+    " of pixels",
     shows="anywhere",
 ))  # fmt: skip
 _row = partial(
@@ -180,7 +191,12 @@ def in_registers(kind: ir.Type) -> bool:
 def is_held(given: ir.Type, kind: ir.Type) -> bool:
     """Whether a type is that of what a thread has of such a matrix."""
     held = matrix(kind)
-    if held is None or not in_registers(kind) or str(held.element) not in OPERANDS or not isinstance(given, ir.VectorType):
+    if (
+        held is None
+        or not in_registers(kind)
+        or str(held.element) not in OPERANDS
+        or not isinstance(given, ir.VectorType)
+    ):
         return False
     each = NUMBERS[str(held.element)].each
     return (given.shape, given.element_type) == ([held.rows * held.columns // GROUP // each, each], held.element)
@@ -232,16 +248,19 @@ def fewest_registers(columns: int) -> int:
 
 
 def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
-    """The descriptors of a product's operands, and how many bytes behind where they say it begins, at some 32 bytes of a row; None
-    where it does not, or that is not known."""
+    """The descriptors of a product's operands, and how many bytes behind where they say it begins, at some 32 bytes of
+    a row; None where it does not, or that is not known."""
     if op.name == MMA:
         return [(value, 0) for value in list(op.operands)[:2]]
-    return [_begun(*_described(value), along) for value, along in zip(list(op.operands)[1:], ("columns", "rows"), strict=True)]
+    return [
+        _begun(*_described(value), along)
+        for value, along in zip(list(op.operands)[1:], ("columns", "rows"), strict=True)
+    ]
 
 
 def in_memory(op: ir.Operation) -> Iterator[tuple[ir.Value, bool, bool]]:
-    """The descriptors of the operands that a product reads from memory; whether the rows of each in memory are those of the matrix,
-    and whether it is transposed."""
+    """The descriptors of the operands that a product reads from memory; whether the rows of each in memory are those of
+    the matrix, and whether it is transposed."""
     for number, (described, _) in enumerate(operands(op)):
         if not in_registers(described.type):
             yield described, number == 0 or "transposeB" in op.attributes, number == 0 and "transposeA" in op.attributes
@@ -255,11 +274,14 @@ def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value
         return described, None
     row_bytes = getattr(held, along) * element_bytes(held.element)
     places = panel_layout(tile, 1, row_bytes)
-    return described, after if after in [places.at("address", byte=step) for step in range(0, row_bytes, SUM_BYTES)] else None
+    return described, after if after in [
+        places.at("address", byte=step) for step in range(0, row_bytes, SUM_BYTES)
+    ] else None
 
 
 def fits(op: ir.Operation) -> bool:
-    """Whether the operands and the sums of a product are as large as each other's say, which upstream sees to of `MMA` alone."""
+    """Whether the operands and the sums of a product are as large as each other's say, which upstream sees to of `MMA`
+    alone."""
     left, right = (matrix(value.type) for value, _ in operands(op))
     total = accumulator(op.results[0].type)
     if left is None or right is None or total is None:
@@ -298,8 +320,9 @@ def may_pend(op: ir.Operation) -> int:
 
 
 def run_of(op: ir.Operation) -> list[ir.Operation]:
-    """All `MMA_ASYNC` between the fence in front of one and the wait behind it, each of which goes on with the sums of the one
-    before; none where something else is there but what is added to descriptors, or where not all of it is waited for."""
+    """All `MMA_ASYNC` between the fence in front of one and the wait behind it, each of which goes on with the sums of
+    the one before; none where something else is there but what is added to descriptors, or where not all of it is
+    waited for."""
     ops = ops_of(op.block)
     at = ops.index(op)
     first = at - sum(1 for _ in takewhile(_is_between, reversed(ops[:at])))
@@ -314,8 +337,9 @@ def run_of(op: ir.Operation) -> list[ir.Operation]:
 
 
 def flies(op: ir.Operation) -> bool:
-    """Whether a product's sums may be in flight behind it: they stay where they are, and nobody but a product that goes on with
-    them uses them until all have been waited for, or ever, where one does. A loop hands them on to itself alone."""
+    """Whether a product's sums may be in flight behind it: they stay where they are, and nobody but a product that goes
+    on with them uses them until all have been waited for, or ever, where one does. A loop hands them on to itself
+    alone."""
     first = op
     while op.name == MMA and (before := made_by(sums_before(first), MMA)) is not None and before.block == op.block:
         first = before
@@ -348,7 +372,11 @@ def _goes_on(user: ir.Operation, operand: int, first: ir.Operation, seen: set[ir
         return False
     handed = loop.regions[0].blocks[0].arguments[operand + 1]
     alone = users(handed) == [first]
-    return alone and sums_before(first) == handed and all(_awaited(one, first, seen) for one in (handed, loop.results[operand]))
+    return (
+        alone
+        and sums_before(first) == handed
+        and all(_awaited(one, first, seen) for one in (handed, loop.results[operand]))
+    )
 
 
 def _is_between(op: ir.Operation) -> bool:

@@ -4,9 +4,11 @@
     →   A = generate.descriptor A_shared[%s, 64 · group …], A_map;  B = generate.descriptor B_shared[%s, …], B_map
         sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
 
-What a thread has of the accumulator is said in `warpgroups`, and what it owns of the result by the maps that `mma` made:
-it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it behind. Operands that
-are sums of two numbers each are multiplied by an accumulator that begins at zero in each step, and is added to the array there.
+What a thread has of the accumulator is said in `warpgroups`, and what it owns of the result by the maps that `mma`
+made: it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it
+    behind. Operands that
+are sums of two numbers each are multiplied by an accumulator that begins at zero in each step, and is added to the
+array there.
 """
 
 from __future__ import annotations
@@ -79,11 +81,16 @@ class GroupProduct(Product):
 
     def rewrite(self) -> None:
         n, kind, total = self.product.n, self.held.element_type, prod(self.held.shape)
-        height, depth = ROWS * (total * 2 // n), ir.MemRefType(self.op.operands[1].type).shape[self.on[1].index(self.summed)]
+        height, depth = (
+            ROWS * (total * 2 // n),
+            ir.MemRefType(self.op.operands[1].type).shape[self.on[1].index(self.summed)],
+        )
         whole = sums_type(self.product, height)
         own, of_thread = (ir.VectorType.get(shape, kind) for shape in (self.held.shape, [height // ROWS, n // 8, 2, 2]))
         with ahead_of(self.outer):
-            lhs, flipped = self._descriptor(0, height, depth) if self.registers is None else (self._held(height, depth), False)
+            lhs, flipped = (
+                self._descriptor(0, height, depth) if self.registers is None else (self._held(height, depth), False)
+            )
             if flipped:
                 raise self.refused(
                     "the sum does not run along the rows of the left operand in memory",
@@ -92,7 +99,9 @@ class GroupProduct(Product):
             rhs, along = self._descriptor(1, n, depth)
         if fragments.in_parts(self.op):
             with ahead_of(self.outer):
-                self._add(_as(of_thread, self._multiplied(lhs, rhs, self._zero(whole, of_thread), depth, transposed=along)))
+                self._add(
+                    _as(of_thread, self._multiplied(lhs, rhs, self._zero(whole, of_thread), depth, transposed=along))
+                )
             return self.outer.erase()
         loops = self._loops()
         start = loops[-1] if loops else self.outer
@@ -128,9 +137,12 @@ class GroupProduct(Product):
     def _multiplied(
         self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, depth: int, *, transposed: bool, pending: int = 0
     ) -> ir.Value:
-        """The sums behind the product. NVVM has those that `nvgpu.warpgroup.mma` has not: one instruction after the other."""
+        """The sums behind the product. NVVM has those that `nvgpu.warpgroup.mma` has not: one instruction after the
+        other."""
         if not self.by_instruction:
-            made = nvgpu.WarpgroupMmaOp(sums.type, lhs, rhs, sums, waitGroup=pending, transposeB=True if transposed else None)
+            made = nvgpu.WarpgroupMmaOp(
+                sums.type, lhs, rhs, sums, waitGroup=pending, transposeB=True if transposed else None
+            )
             if (became := fragments.given_as(self.op)) is not None:
                 made.attributes[AS_TYPE] = became
             return made.result
@@ -151,7 +163,7 @@ class GroupProduct(Product):
         ir.Operation.create(END, attributes={"group": i64(0)})
         return sums
 
-    # ---- operands -------------------------------------------------------------------------------------------------------
+    # ---- operands ----------------------------------------------------------------------------------------------------
 
     def _held(self, height: int, depth: int) -> ir.Value:
         """The left operand, of which each thread has its part in registers."""
@@ -170,8 +182,8 @@ class GroupProduct(Product):
         return _as(held_type(depth, element_type(part)), self.from_registers(part, self.registers or (), depth))
 
     def _descriptor(self, operand: int, length: int, depth: int) -> tuple[ir.Value, bool]:
-        """Of the warp group's tile: `length` rows or columns of the product, and as many summands. Whether the latter run across
-        the rows of the memory."""
+        """Of the warp group's tile: `length` rows or columns of the product, and as many summands. Whether the latter
+        run across the rows of the memory."""
         on, mine = self.on[operand], self.columns if operand else self.rows
         tile = self.whole_tile(operand, length, length, depth)
         buffer, starts, _ = place_of(tile)
@@ -194,7 +206,8 @@ class GroupProduct(Product):
             kind = ir.FloatTF32Type.get()
         if operand and across and not self.taken.transposable:
             raise self.refused(
-                f"rows of a right operand of {self.product.kind} are rows of the matrix in memory, and the instruction wants "
+                f"rows of a right operand of {self.product.kind} are rows of the matrix in memory, and the instruction"
+                f" wants "
                 "its columns there",
                 "`pack` the product in front of the kernel: a launch of its own copies the operand as n x k",
             )
@@ -207,11 +220,13 @@ class GroupProduct(Product):
         held, wide = (depth, length) if across else (length, depth)
         seen = panels.at([bound_of(s) for s in starts[:-2]], bound_of(row), held, bound_of(panel))
         sizes = [length, depth] if operand == 0 else [depth, length]
-        described = ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {ir.MemRefType.get(sizes, kind, None, space)}>")
+        described = ir.Type.parse(
+            f"!nvgpu.warpgroup.descriptor<tensor = {ir.MemRefType.get(sizes, kind, None, space)}>"
+        )
         lies = panels.describing(held, -(-wide // panels.box.box[-1]))
         return nvgpu.WarpgroupGenerateDescriptorOp(described, seen, lies).result, across
 
-    # ---- the accumulator ------------------------------------------------------------------------------------------------
+    # ---- the accumulator ---------------------------------------------------------------------------------------------
 
     def _loops(self) -> list[ir.Operation]:
         """The loops, innermost first, all of whose iterations add to the sums, and do nothing else with them."""
@@ -222,7 +237,9 @@ class GroupProduct(Product):
     def _users(self) -> list[ir.Operation]:
         """Who uses the thread's array, or a part of it, in program order."""
         function = self.array.owner.operation.parent.operation
-        takes = ((op, [behind(v) for v in op.operands if isinstance(v.type, ir.MemRefType)]) for op in operations(function))
+        takes = (
+            (op, [behind(v) for v in op.operands if isinstance(v.type, ir.MemRefType)]) for op in operations(function)
+        )
         return [op for op, buffers in takes if self.array in buffers and not is_view(op)]
 
     def _zeros(self, start: ir.Operation) -> ir.Operation | None:
@@ -232,7 +249,9 @@ class GroupProduct(Product):
         if len(before) != 1 or before[0].name != "linalg.fill":
             return None
         zero = before[0].operands[0]
-        return before[0] if is_zero_constant(zero) and not str(maker(zero).attributes["value"]).startswith("-") else None
+        return (
+            before[0] if is_zero_constant(zero) and not str(maker(zero).attributes["value"]).startswith("-") else None
+        )
 
     def _zero(self, whole: ir.Type, of_thread: ir.VectorType) -> ir.Value:
         if not self.by_instruction:

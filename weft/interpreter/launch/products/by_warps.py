@@ -4,10 +4,11 @@
     →   A_frag[mi] = ldmatrix lhs;  B_frag[ni] = ldmatrix rhs      (in front of the loops over pieces, once each)
         acc[…, 0 … 1] = mma.sync A_frag[mi], B_frag[ni], acc[…, 0 … 1]
 
-Operands of f32 that are to be sums of two numbers each are taken apart in front of `mma.sync`, of which there are three then. The
-first begins at zero, and what they make is added to the sums by `arith.addf`, which rounds to nearest.
+Operands of f32 that are to be sums of two numbers each are taken apart in front of `mma.sync`, of which there are three
+then. The first begins at zero, and what they make is added to the sums by `arith.addf`, which rounds to nearest.
 
-What a lane has of each operand is said in `hardware/ampere/fragments.py`, what it owns of the result by the maps that `mma` made.
+What a lane has of each operand is said in `hardware/ampere/fragments.py`, what it owns of the result by the maps that
+`mma` made.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class WarpProduct(Product):
         self.halves, self.inside = None, op
         if product.m > 8:
             if not self.pieces or self.pieces[0] != op.parent.operation or trip_count(self.pieces[0]) != product.m // 8:
-                raise self.refused("the lanes do not all have a part of each piece", "let the lanes be those of whole warps")
+                raise self.refused(
+                    "the lanes do not all have a part of each piece", "let the lanes be those of whole warps"
+                )
             self.halves = self.inside = self.pieces.pop(0)
 
     def rewrite(self) -> None:
@@ -71,8 +74,8 @@ class WarpProduct(Product):
         self.inside.erase()
 
     def _terms(self, whole: ir.Value) -> list[ir.Value]:
-        """The numbers of which each element is the sum, the large ones first. Of tf32 the large one is what is left when bits are
-        cut off, which takes one instruction, and cannot overflow; the small one `mma.sync` rounds."""
+        """The numbers of which each element is the sum, the large ones first. Of tf32 the large one is what is left
+        when bits are cut off, which takes one instruction, and cannot overflow; the small one `mma.sync` rounds."""
         if self.split is None or SPLITS[self.split][1] == 1:
             return [whole]
         kind = ir.VectorType(whole.type)
@@ -87,8 +90,8 @@ class WarpProduct(Product):
         return [big, arith.SubFOp(whole, big).result]
 
     def _accumulator(self) -> tuple[list[ir.Value], ir.VectorType]:
-        """Where in the lane's array of the result the piece at hand begins, and what of it one instruction makes: all that the
-        lane has in both halves."""
+        """Where in the lane's array of the result the piece at hand begins, and what of it one instruction makes: all
+        that the lane has in both halves."""
         view = producer(self.acc)
         while view is not None and view.operands[0] != self.array:
             view = producer(view.operands[0])
@@ -101,7 +104,7 @@ class WarpProduct(Product):
             at = [value_of(o) if isinstance(o, int) else cloned(o, copies, self.inside) for o in offsets]
         return at, ir.VectorType.get(kind.shape[-dimensions:], kind.element_type)
 
-    # ---- fragments ------------------------------------------------------------------------------------------------------
+    # ---- fragments ---------------------------------------------------------------------------------------------------
 
     def _array(self, operand: int) -> Callable[[], ir.Value]:
         """Load the fragments of all pieces in front of the loops over them; gives the one of the piece at hand."""
@@ -173,9 +176,9 @@ def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, 
 
 
 def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | None:
-    """The tile as a view whose last axis is this one, along which vectors are loaded, and the order of its axes; None where that
-    many neighbors do not lie side by side in shared memory, from a multiple of their number on. A copy that is staged transposed
-    is such a view, turned."""
+    """The tile as a view whose last axis is this one, along which vectors are loaded, and the order of its axes; None
+    where that many neighbors do not lie side by side in shared memory, from a multiple of their number on. A copy that
+    is staged transposed is such a view, turned."""
     kind = ir.MemRefType(tile.type)
     strides, _ = strided(kind)
     others = [number for number in range(kind.rank) if number != axis]

@@ -1,4 +1,5 @@
-"""Products that `mma` marked → instructions of tensor cores: of a warp each (`by_warps`), or of a warp group (`by_groups`)."""
+"""Products that `mma` marked → instructions of tensor cores: of a warp each (`by_warps`), or of a warp group
+(`by_groups`)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
     if (alone := next((op for op in operations(function, "scf.for") if OVERLAP in op.attributes), None)) is not None:
         raise refuse(
             "W0369", "nothing is in flight in a loop whose products are to overlap", alone,
-            "leave `overlap` out: it is for products on `warpgroups`, directly in the loop, not of i8, nor of numbers in parts, "
+            "leave `overlap` out: it is for products on `warpgroups`, directly in the loop, not of i8, nor of numbers"
+            " in parts, "
             "nor with sums of f16, nor of a left operand in registers",
         )  # fmt: skip
     for buffer in [buffer for buffer, panels in filled.items() if panels.buffer != buffer]:
@@ -36,7 +38,8 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
 
 
 def _expect_unread(op: ir.Operation) -> None:
-    """What is swizzled by a tensor map is read through its panels: views of the buffer that was there go. Raises W0405."""
+    """What is swizzled by a tensor map is read through its panels: views of the buffer that was there go. Raises
+    W0405."""
     if not is_view(op) and op.name != "memref.dealloc":
         raise refuse(
             "W0405", "the op reads, element by element, a tile that a tensor map swizzles in panels", op,

@@ -1,4 +1,5 @@
-"""A product that `mma` marked, and the loops that stand around it since maps became loops: what its instructions have in common."""
+"""A product that `mma` marked, and the loops that stand around it since maps became loops: what its instructions have
+in common."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from ...memory.views import behind, is_view
 
 
 def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
-    """The dimensions of rows, columns and sum of a product of matrices, rows in front of columns; None of other ops. What a
-    batch or parts of a sum add stands in front of them."""
+    """The dimensions of rows, columns and sum of a product of matrices, rows in front of columns; None of other ops.
+    What a batch or parts of a sum add stands in front of them."""
     space = structure(op)
     on = [single_dimensions(indexing) for indexing in space.maps]
     plain = all(len(dims) == len(indexing.results) for dims, indexing in zip(on, space.maps, strict=True))
@@ -39,7 +40,8 @@ class Product:
         unmasked: how it comes to read no operand under a mask.
         array: of a thread's own, of which `acc` is a part.
         pieces: loops over parts of that, innermost first.
-        registers: of a left operand in registers, which of its axes count a fragment's registers along the sum, and along rows.
+        registers: of a left operand in registers, which of its axes count a fragment's registers along the sum, and
+            along rows.
     """
 
     by: ClassVar[str]
@@ -88,7 +90,9 @@ class Product:
         place, registers = held.then(lies.inverse), held.count("register")
 
         def at(register: int) -> list[ir.Value]:
-            of_axis = {axis: place.at(name, register=register) for axis, name in zip(axes, ("along", "down"), strict=True)}
+            of_axis = {
+                axis: place.at(name, register=register) for axis, name in zip(axes, ("along", "down"), strict=True)
+            }
             return [value_of(of_axis.get(axis, 0)) for axis in range(kind.rank)]
 
         return loaded(part, [at(register) for register in range(registers)], each)

@@ -1,10 +1,11 @@
 """Loops over threads in which threads meet, because they share a reduction inside: all of them go through all rounds.
 
-    forall (5 rows to threads(y: 4) cyclic) {       →   for r in 0 … 2 {
-      fill; reduction over threads(x: 8); copy }           row = r * 4 + y; mine = row < 5
-                                                           if mine { fill }
-                                                           reduction: of nothing, where it is not mine; shuffles, barriers
-                                                           if mine { copy } }
+forall (5 rows to threads(y: 4) cyclic) {       →   for r in 0 … 2 {
+  fill; reduction over threads(x: 8); copy }           row = r * 4 + y; mine = row < 5
+                                                       if mine { fill }
+                                                       reduction: of nothing, where it is not mine; shuffles,
+                                                           barriers
+                                                       if mine { copy } }
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ OUTSIDE = Within()
 
 
 def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> bool:
-    """Whether threads that may have different iterations of a mapped loop meet in it: at a barrier; or at a shuffle of a warp to
-    which the loop gives several, or so many to each that nothing but its bounds says that they are the same for a warp."""
+    """Whether threads that may have different iterations of a mapped loop meet in it: at a barrier; or at a shuffle of
+    a warp to which the loop gives several, or so many to each that nothing but its bounds says that they are the same
+    for a warp."""
     if not mapping.distributes or mapping.space == "blocks":
         return False
     rows = team(alike(loop, [mapping], geometry), geometry)
@@ -69,7 +71,8 @@ def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
         return
     if is_used(*op.results):
         raise refuse(
-            "W0352", f"threads that have no iteration left meet the others at a reduction that they share, and what {describe(op)} "
+            "W0352", f"threads that have no iteration left meet the others at a reduction that they share, and what"
+                     f" {describe(op)} "
             "gives is not there for them", op, "let the loop have as many iterations for each of its threads",
         )  # fmt: skip
     with ahead_of(op), op.location:

@@ -1,15 +1,18 @@
-"""A reduction that processors share: each one reduces iterations of its own, and then all of them combine what they have made.
+"""A reduction that processors share: each one reduces iterations of its own, and then all of them combine what they
+have made.
 
     map OP to lanes      the results of 32 lanes go from lane to lane (`gpu.shuffle`), until each lane has the whole
     map OP to threads    those of each warp so, then one for each warp through shared memory; every thread combines these
 
-So every processor has the result. Five shuffles with `xor` give all lanes the same bits, since combiners do not mind which operand
-comes first. A thread without an iteration brings the combiner's identity along.
+So every processor has the result. Five shuffles with `xor` give all lanes the same bits, since combiners do not mind
+which operand comes first. A thread without an iteration brings the combiner's identity along.
 
-Whose parts these are the op says (`weft.participants`): where a loop around it hands rows to threads, lanes of a warp that have one
-row exchange what they have made, and then the parts of the row go through shared memory, each at its thread's place.
+Whose parts these are the op says (`weft.participants`): where a loop around it hands rows to threads, lanes of a warp
+that have one row exchange what they have made, and then the parts of the row go through shared memory, each at its
+thread's place.
 
-Source: NVIDIA, "Faster Parallel Reductions on Kepler"; upstream's `gpu.subgroup_reduce`, which is broken down to the same shuffles.
+Source: NVIDIA, "Faster Parallel Reductions on Kepler"; upstream's `gpu.subgroup_reduce`, which is broken down to the
+    same shuffles.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ from ...reductions.scans import running
 
 At = Sequence[Linear]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]
-"""Emits the iterations that the thread owns of an op, given how the index of one is made of that of what is handed out."""
+"""Emits the iterations that the thread owns of an op, given how the index of one is made of that of what is handed
+out."""
 
 
 class SharedReduction:
@@ -71,10 +75,12 @@ class SharedReduction:
         self.kinds = [ir.MemRefType(result.type).element_type for result in self.results]
 
     def emit(self, owned: EmitOwned) -> None:
-        """Emit it at the insertion point, which all threads of the block reach (of participants in one warp: all of that)."""
+        """Emit it at the insertion point, which all threads of the block reach (of participants in one warp: all of
+        that)."""
         own = [self.part(memref.AllocaOp(ir.MemRefType.get(self.extents, kind), [], [])) for kind in self.kinds]
 
         for_each(self.extents, lambda at: store(self._identities(), own, at))
+
         def reduce(at: At) -> None:
             with when(*self.alive):
                 owned(self._into(own), lambda inner: self._index(at, inner))
@@ -141,7 +147,8 @@ class SharedReduction:
         found = team(stated, self.hardware.geometry)
         if found is None:
             raise refuse(
-                "W0352", f"the threads of a block that have one result do not combine it in rows of threads: {stated}", self.op,
+                "W0352", f"the threads of a block that have one result do not combine it in rows of threads:"
+                         f" {stated}", self.op,
                 "let the maps around it take warps, or axes of threads",
             )  # fmt: skip
         return found
@@ -165,7 +172,8 @@ class SharedReduction:
         return values
 
     def _finish(self, values: list[ir.Value], at: At) -> None:
-        """Combine them with what the results were before. Memory of others is written by the first thread that has them."""
+        """Combine them with what the results were before. Memory of others is written by the first thread that has
+        them."""
         zeros = self._index(at, [Linear.of()] * len(self.reduced))
         index = [value_of(place) for place in zeros]
         places = [apply_map(self.structured.maps[n], index) for n in self.outputs]

@@ -1,5 +1,5 @@
-"""A scan that processors share: a round of each thread's neighbours at a time, of which it reduces its own, takes over what those
-before it have made, and goes through its own once more.
+"""A scan that processors share: a round of each thread's neighbours at a time, of which it reduces its own, takes over
+what those before it have made, and goes through its own once more.
 
     v = the reduction of a thread's own iterations          from the combiner's identity
     five times: v = combined(v of the lane 1, 2, 4, … before, v)          `gpu.shuffle up`, where there is one
@@ -7,10 +7,11 @@ before it have made, and goes through its own once more.
     start = rounds before · warps before · lanes before      and from there the iterations again, which write their elements
     a barrier, where there is another round
 
-The running results that there were before belong to the first thread's iterations. Sums are added up in another order than a
-loop's, as those of a reduction are.
+The running results that there were before belong to the first thread's iterations. Sums are added up in another order
+than a loop's, as those of a reduction are.
 
-Source: Blelloch, "Prefix Sums and Their Applications"; Hillis and Steele, "Data Parallel Algorithms", for lanes; Merrill and
+Source: Blelloch, "Prefix Sums and Their Applications"; Hillis and Steele, "Data Parallel Algorithms", for lanes;
+    Merrill and
 Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", for rounds that hand on a carry.
 """
 
@@ -75,7 +76,9 @@ class SharedScan(SharedReduction):
         writing = reducing_into(self.structured, self.outputs, own, [])
 
         kept = self._kept(chunk * lanes)
-        copies = [generic([x], [x], [m, m], ["parallel"] * m.n_dims, lambda own: own[:1]) for x, m in map(self._operand, kept)]
+        copies = [
+            generic([x], [x], [m, m], ["parallel"] * m.n_dims, lambda own: own[:1]) for x, m in map(self._operand, kept)
+        ]
         taking = [(StructuredOp.of(copy), {1: buffer}) for copy, buffer in zip(copies, kept.values(), strict=True)]
 
         def row(at: At) -> None:
@@ -115,7 +118,8 @@ class SharedScan(SharedReduction):
             helper.erase()
 
     def _kept(self, many: int) -> dict[int, ir.Value]:
-        """Arrays of the thread's own for the elements of inputs that it takes in a round, so that it reads them once."""
+        """Arrays of the thread's own for the elements of inputs that it takes in a round, so that it reads them
+        once."""
         found: dict[int, ir.Value] = {}
         room = OF_A_THREAD
         for position in range(structure(self.op).inputs):
@@ -152,10 +156,15 @@ class SharedScan(SharedReduction):
         return [is_zero(self.hardware.digit(one)) for one in alone if one.free]
 
     def _begin(self, before: Values, at: At) -> None:
-        """The running results that there were belong to the first thread: of each warp, where each has them for itself."""
+        """The running results that there were belong to the first thread: of each warp, where each has them for
+        itself."""
         store(self._identities(), before, [])
         of_each_warp = not self.team.meets and all(map(is_own_array, self.results))
-        firsts = [is_zero(self.hardware.digit(one)) for one in self.team.lanes if one.free] if of_each_warp else self.firsts()
+        firsts = (
+            [is_zero(self.hardware.digit(one)) for one in self.team.lanes if one.free]
+            if of_each_warp
+            else self.firsts()
+        )
         with when(*firsts):
             for result, place, cell in zip(self.results, self._place(at), before, strict=True):
                 store(load([result], [index_of(i) for i in place]), [cell], [])
@@ -203,4 +212,3 @@ def named(made: memref.AllocaOp, name: str | None) -> ir.Value:
     """An array, with its name."""
     set_name(made, name)
     return made.result
-

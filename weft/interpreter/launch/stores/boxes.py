@@ -2,9 +2,9 @@
 
     linalg.copy %C_shared → %C[%row, %column] {weft.tma}     →    nvgpu.tma.async.store %C_panels[p] to %C_map[%column + 8·p, %row]
 
-The tile lies in panels, each as many bytes wide as its swizzle (a box each), as tiles do that boxes fill (`launch/boxes.py`).
-Threads write it element by element: once views are folded, subscripts of the tile become those of a panel, exchanged as the
-accelerator does it (`launch/swizzle.py`).
+The tile lies in panels, each as many bytes wide as its swizzle (a box each), as tiles do that boxes fill
+(`launch/boxes.py`). Threads write it element by element: once views are folded, subscripts of the tile become those of
+a panel, exchanged as the accelerator does it (`launch/swizzle.py`).
 
 Of a box no more is stored than lies in the tensor; the copy must say no more than that.
 """
@@ -37,8 +37,8 @@ from ..panels import Box, Panels, map_type
 from .completion import is_tensor_store
 
 IN_PANELS = "weft.in_panels"
-"""Of a tile, and of the panels that take its place, until `launch/swizzle.py` has changed the subscripts: what it does, nobody
-knows."""
+"""Of a tile, and of the panels that take its place, until `launch/swizzle.py` has changed the subscripts: what it does,
+nobody knows."""
 
 
 def lower_stores(kernel: Outlined) -> None:
@@ -97,19 +97,24 @@ class _Store:
             raise self._refused("does not write an argument of the kernel", "let it be a result of the payload")
         rank = ir.MemRefType(alloc.type).rank
         if made_by(alloc, "memref.alloc") is None or list(on) != list(range(rank))[-len(on) :] or len(on) < 2:
-            raise self._refused("does not take whole rows of a tile in shared memory", "leave `pad` and `transpose` out")
+            raise self._refused(
+                "does not take whole rows of a tile in shared memory", "leave `pad` and `transpose` out"
+            )
         if kind.rank > MOST_RANK or list(axes) != sorted(axes) or axes[-1] != kind.rank - 1 or name.rank != len(axes):
-            raise self._refused("writes its tensor in another order than that lies in memory, or one of more than 5 dimensions")
+            raise self._refused(
+                "writes its tensor in another order than that lies in memory, or one of more than 5 dimensions"
+            )
         lanes = PIECE // self.item
         if not aligned_rows(tensor, lanes):
             raise self._refused(
                 f"writes rows that are not known to begin at multiples of {PIECE} bytes, and a tensor map needs that",
-                f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; or leave the map out",
+                f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others; or leave the map"
+                f" out",
             )
 
     def _size(self, dimension: int, tensor: ir.Value, start: Linear, axis: int) -> tuple[int, End]:
-        """How large the box is along a dimension of the tile, of which the copy takes what lies in the tensor; and where that ends
-        for it. Raises W0405."""
+        """How large the box is along a dimension of the tile, of which the copy takes what lies in the tensor; and
+        where that ends for it. Raises W0405."""
         size = ir.MemRefType(self.source.type).shape[dimension]
         if not ir.MemRefType(self.source.type).is_dynamic_dim(dimension):
             whole = self._whole(dimension)
@@ -123,11 +128,18 @@ class _Store:
         for known, where in self._known_sizes(tensor, axis, bound):
             inside = forms.number(known) - first
             none = max(inside.constant, self._whole(dimension)) if inside.is_constant else 0  # ends in the one tile
-            least = min((number for number in numbers if not inside.is_constant or number != inside.constant), default=none)
-            if inside in ends and all(end == inside or end.is_constant or at_or_above(end, least) for end in ends) and least > 0:
+            least = min(
+                (number for number in numbers if not inside.is_constant or number != inside.constant), default=none
+            )
+            if (
+                inside in ends
+                and all(end == inside or end.is_constant or at_or_above(end, least) for end in ends)
+                and least > 0
+            ):
                 return least, where
         raise self._refused(
-            "takes another part of its tile than what lies in the tensor", "let tiles begin where the one in front of them ends"
+            "takes another part of its tile than what lies in the tensor",
+            "let tiles begin where the one in front of them ends",
         )
 
     def _whole(self, dimension: int) -> int:
@@ -162,7 +174,9 @@ class _Store:
         if alloc not in self.panels:
             shape = [*lead, *[columns // width] * (columns > width), rows, width]
             with ir.InsertionPoint.after(made), made.location:
-                memory = memref.AllocOp(ir.MemRefType.get(shape, kind.element_type, None, kind.memory_space), [], []).result
+                memory = memref.AllocOp(
+                    ir.MemRefType.get(shape, kind.element_type, None, kind.memory_space), [], []
+                ).result
                 said = ir.Operation.create(IN_PANELS, operands=[alloc, memory])
             if swizzle:
                 said.attributes[SWIZZLE] = i64(swizzle)
@@ -170,7 +184,9 @@ class _Store:
             self.panels[alloc] = Panels(named_like(made, memory), of_box, self.kernel, box)
         found = self.panels[alloc]
         if found.map != self.kernel.tensor_map(box.tensor, of_map, box.ends):
-            raise self._refused("stores a tile that goes to another tensor, too, or in other boxes", "stage each result by itself")
+            raise self._refused(
+                "stores a tile that goes to another tensor, too, or in other boxes", "stage each result by itself"
+            )
         return found
 
     def _refused(self, why: str, hint: str | None = None) -> Exception:
@@ -178,7 +194,8 @@ class _Store:
 
 
 def _least_of(forms: KnownIndices, bound: Bound) -> Iterator[Linear]:
-    """Forms of which a size is the least, but for 0: of `max(0, min(64, min(256, n - i) - j))` 64, 256 - j and n - i - j."""
+    """Forms of which a size is the least, but for 0: of `max(0, min(64, min(256, n - i) - j))` 64, 256 - j and n - i -
+    j."""
     made = None if isinstance(bound, int) else producer(bound)
     if made is None or not _is_extreme(made):
         yield forms.number(bound)

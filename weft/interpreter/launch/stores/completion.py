@@ -1,5 +1,5 @@
-"""Stores by the tensor memory accelerator, as `launch` completes them: a thread starts the copy of what others wrote to shared
-memory, as a group, and waits until it has been read before it is written again, and before the block ends.
+"""Stores by the tensor memory accelerator, as `launch` completes them: a thread starts the copy of what others wrote to
+shared memory, as a group, and waits until it has been read before it is written again, and before the block ends.
 
     for tile {                                              for tile {
       for part { fill C_shared; copy C_shared → C {tma} }     for part {
@@ -9,11 +9,11 @@ memory, as a group, and waits until it has been read before it is written again,
                                                             } }
                                                             one thread: wait until its stores have read
 
-So the last part of a tile is read while the next tile is computed. Where parts take several buffers in turn (`pipeline`), the wait
-of a part stands behind its fence, and is for the buffer that the next part takes: the barrier that says that a part is there also
-says that this one is free. In front of the first part all have been read. In a loop over warp groups it is a thread of each.
-Barriers, behind each wait and behind the fence, are `insert-barriers`' business. What a marked copy becomes is decided by
-`boxes.py`.
+So the last part of a tile is read while the next tile is computed. Where parts take several buffers in turn
+(`pipeline`), the wait of a part stands behind its fence, and is for the buffer that the next part takes: the barrier
+that says that a part is there also says that this one is free. In front of the first part all have been read. In a loop
+over warp groups it is a thread of each. Barriers, behind each wait and behind the fence, are `insert-barriers`'
+business. What a marked copy becomes is decided by `boxes.py`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ from ...memory.layouts import is_shared
 from ...memory.views import behind
 
 BUFFERS = "weft.buffers"
-"""On a loop over parts that are stored: so many buffers of shared memory take turns, and its iterations take the next one each."""
+"""On a loop over parts that are stored: so many buffers of shared memory take turns, and its iterations take the next
+one each."""
 _LOOPS = ("scf.for", "scf.forall")
 
 
 def is_tensor_store(op: ir.Operation) -> bool:
-    """Whether an op is mapped to the tensor memory accelerator, or marked as its own, and takes a tile out of shared memory."""
+    """Whether an op is mapped to the tensor memory accelerator, or marked as its own, and takes a tile out of shared
+    memory."""
     ours = is_tensor_copy(op) or BY_TENSOR_MAP in op.attributes
     return ours and is_structured(op) and len(op.operands) == 2 and is_shared(op.operands[0].type)
 
@@ -65,7 +67,9 @@ def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
     first, last = _fills(store, unit)
     with ir.InsertionPoint.after(last):
         kinds = {"kind": "#nvvm.proxy_kind<async.shared>", "space": "#nvvm.shared_space<cta>"}
-        fence = ir.Operation.create(FENCE_PROXY, attributes={name: ir.Attribute.parse(said) for name, said in kinds.items()})
+        fence = ir.Operation.create(
+            FENCE_PROXY, attributes={name: ir.Attribute.parse(said) for name, said in kinds.items()}
+        )
     if unit == store:
         with ahead_of(store):
             unit = thread()
@@ -75,7 +79,10 @@ def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
     with ir.InsertionPoint.after(store):
         ir.Operation.create(COMMIT)
     if BUFFERS in around.attributes:
-        buffers, parts = ir.IntegerAttr(around.attributes[BUFFERS]).value, [d.static_trips for d in loop_dimensions(around)]
+        buffers, parts = (
+            ir.IntegerAttr(around.attributes[BUFFERS]).value,
+            [d.static_trips for d in loop_dimensions(around)],
+        )
         if None in parts or prod(n or 1 for n in parts) > buffers:
             with ir.InsertionPoint.after(fence):
                 _wait(thread, buffers - 2)
@@ -113,19 +120,25 @@ def _wait(thread: Callable[[], ir.Operation], pending: int = 0) -> ir.Operation:
 
 
 def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Operation]]:
-    """The store, or the loop over warp groups that it stands in; and what makes a loop at whose iterations the threads do
-    something that start it. Raises W0405."""
+    """The store, or the loop over warp groups that it stands in; and what makes a loop at whose iterations the threads
+    do something that start it. Raises W0405."""
     loop = store.parent.operation
     mapping = mapping_of(loop)
     if mapping is not None and mapping.space == "warpgroups":
         groups = trip_counts(Mapped(loop, mapping))
         if None in groups or len(groups) != 1:
-            raise refuse("W0405", "how many warp groups store the tile is not known", store, "tile it with a number of rows, once")
+            raise refuse(
+                "W0405",
+                "how many warp groups store the tile is not known",
+                store,
+                "tile it with a number of rows, once",
+            )
         count = prod(n or 1 for n in groups)
         return loop, lambda: _mapped(count, Mapping("warpgroups", ("x",), (count,)))
     if mapping is not None and mapping.space not in ("blocks", "registers"):
         raise refuse(
-            "W0405", f"a store in a loop over `{mapping}`: a thread of the block starts it, or one of each warp group", store,
+            "W0405", f"a store in a loop over `{mapping}`: a thread of the block starts it, or one of each warp"
+                     f" group", store,
             "let loops over `registers`, sequential ones, and one over `warpgroups` alone stand around it",
         )  # fmt: skip
     return store, lambda: _mapped(1, Mapping("threads", every=True))
@@ -148,6 +161,7 @@ def _fills(store: ir.Operation, unit: ir.Operation) -> tuple[ir.Operation, ir.Op
     if len(beside) < len(writers) or not before or any(op is not None and op not in before for op in beside):
         raise refuse(
             "W0405", "what a store takes out of shared memory is filled elsewhere", store,
-            "let the op whose result `promote-to-shared` has staged stand in front of the copy that takes it on, in one loop",
+            "let the op whose result `promote-to-shared` has staged stand in front of the copy that takes it on, in"
+            " one loop",
         )  # fmt: skip
     return before[0], before[-1]

@@ -69,9 +69,13 @@ class Arithmetic:
                 result.identities[constant, place] = None
 
     def _whereto(self, store: ir.Operation) -> list[tuple[int, ...]] | None:
-        """To which element each thread stores, beside what is the same for all of them; None where that is not known."""
+        """To which element each thread stores, beside what is the same for all of them; None where that is not
+        known."""
         forms = [self.block.values.linear(value) for value in places_of(store)]
-        found = [self.block.numbers(form.replaced(lambda s: Linear.of(s) if s.depends.thread else Linear.of(0))) for form in forms]
+        found = [
+            self.block.numbers(form.replaced(lambda s: Linear.of(s) if s.depends.thread else Linear.of(0)))
+            for form in forms
+        ]
         known = [numbers for numbers in found if numbers is not None]
         if len(known) < len(found):
             return None
@@ -127,7 +131,9 @@ class Arithmetic:
                 made = self._together(found.one, found.other, found.by, op)
                 both = one is not None and other is not None and found.undecided
                 if both and made is not None and made.source is not None and not self.results[made.source].scan:
-                    why = Doubt("of two threads' values that are equal, it is not the smaller index that counts", sure=True)
+                    why = Doubt(
+                        "of two threads' values that are equal, it is not the smaller index that counts", sure=True
+                    )
                     made = made.spoiled(self.block.every, why)
                 for pair in found.beside if made is not None else ():
                     for mine, its in zip((one, other), map(self.values.get, pair), strict=True):
@@ -185,7 +191,9 @@ class Arithmetic:
             return None
         if isinstance(one, Pending) or isinstance(other, Pending):
             return pending([one, other])
-        nothing = Partial(None, [0] * self.block.count).spoiled(self.block.every, Doubt("a value is one of parts, or another one"))
+        nothing = Partial(None, [0] * self.block.count).spoiled(
+            self.block.every, Doubt("a value is one of parts, or another one")
+        )
         first, second = one or nothing, other or nothing
         if not unsure:
             return chosen(may, first, second)

@@ -57,10 +57,11 @@ class Arrays:
         made.blurred = self.blurred
         return made
 
-    # ---- accesses --------------------------------------------------------------------------------------------------------------
+    # ---- accesses ----------------------------------------------------------------------------------------------------
 
     def read_own(self, array: ir.Value, places: Sequence[int], active: Threads, *, sure: bool) -> Partial | None:
-        """What each thread finds at its place of its array; None where no part is there. `sure`: nothing else is in it."""
+        """What each thread finds at its place of its array; None where no part is there. `sure`: nothing else is in
+        it."""
         cells = self.own.get(array, {})
         out: Partial | None = None
         for place, threads in self._by_place(places, active).items():
@@ -73,7 +74,9 @@ class Arrays:
             out = chosen(threads, found, rest)
         return out
 
-    def write_own(self, array: ir.Value, places: Sequence[int], value: Partial, active: Threads, *, sure: bool = False) -> None:
+    def write_own(
+        self, array: ir.Value, places: Sequence[int], value: Partial, active: Threads, *, sure: bool = False
+    ) -> None:
         """Each active thread's value to its place. `sure`: nothing but this was written there before."""
         cells = self.own.setdefault(array, {})
         for place, threads in self._by_place(places, active).items():
@@ -83,7 +86,8 @@ class Arrays:
             cells[place] = chosen(threads, value, before)
 
     def read_shared(self, array: ir.Value, places: Sequence[int], active: Threads) -> Partial | None:
-        """What each thread finds at its place of an array that all of them share; None where that is made of no part."""
+        """What each thread finds at its place of an array that all of them share; None where that is made of no
+        part."""
         cells, members = self.shared.get(array, {}), self.block.members(active)
         found = {place: cells.get(place) for place in dict.fromkeys(places[t] for t in members)}
         held = [one for one in found.values() if one is not None]
@@ -133,7 +137,8 @@ class Arrays:
         return found
 
     def change(self, source: int, change: Callable[[Partial], Partial]) -> None:
-        """Put something else in place of all that is held of one result; nothing is known any more of what is in shared memory."""
+        """Put something else in place of all that is held of one result; nothing is known any more of what is in shared
+        memory."""
         for cells in self.own.values():
             for place, value in cells.items():
                 if value.source == source:
@@ -143,7 +148,7 @@ class Arrays:
                 if held.source == source:
                     shared[place] = replace(held, fault=OLD)
 
-    # ---- branches --------------------------------------------------------------------------------------------------------------
+    # ---- branches ----------------------------------------------------------------------------------------------------
 
     def same(self, other: Arrays) -> bool:
         """Whether both hold the same everywhere."""

@@ -1,8 +1,8 @@
 """Whether the reductions and scans that processors share in a kernel combine exactly what they state.
 
-`launch` leaves on what holds a thread's part (`weft.participants`) the set of the threads whose parts make a thread's result. The
-kernel that was made is followed from there to where the results are used: each has to be made of exactly these parts, once each.
-What a part itself is made of, the terms of a thread's own iterations, is not asked here.
+`launch` leaves on what holds a thread's part (`weft.participants`) the set of the threads whose parts make a thread's
+result. The kernel that was made is followed from there to where the results are used: each has to be made of exactly
+these parts, once each. What a part itself is made of, the terms of a thread's own iterations, is not asked here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def is_marked(op: ir.Operation) -> bool:
     return op.name == "memref.alloca" and PARTICIPANTS in op.attributes
 
 
-def combination_of(kernel: ir.Operation, shape: LaunchShape, parts: Sequence[ir.Operation] | None = None) -> list[Combined]:
+def combination_of(
+    kernel: ir.Operation, shape: LaunchShape, parts: Sequence[ir.Operation] | None = None
+) -> list[Combined]:
     """What is proven of each marked part of a kernel, in program order; nothing where there is none.
 
     Args:

@@ -49,8 +49,8 @@ class Result:
 
     Attributes:
         called: the buffer that holds the result.
-        scan: the parts of a thread's result are those of participants before it, in the order of their numbers, or all of them;
-            a row has a bit more for what there was before, and one for what earlier rounds have made.
+        scan: the parts of a thread's result are those of participants before it, in the order of their numbers, or all
+            of them; a row has a bit more for what there was before, and one for what earlier rounds have made.
         writing: of a scan, parts hold what comes before a thread's own terms, which are gone through once more.
         begun: the op that first sets a part to an identity.
         contributing: the threads that reduce anything; the others' part is the identity.
@@ -132,13 +132,16 @@ class Result:
                 return self._differs(block, t, tokens, wanted, 0, op)
             if row & ~block.every not in (before_bit(block), rounds_bit(block)):
                 what = "twice" if row & ~block.every else "not"
-                return self.fail(f"thread {block.ids[t]} combines what there was before {what}", f"its result is used in {op}")
+                return self.fail(
+                    f"thread {block.ids[t]} combines what there was before {what}", f"its result is used in {op}"
+                )
             self.made |= self.stated[t]
         self.by |= value.by
         return None
 
     def aged(self, block: Block, value: Partial) -> Partial:
-        """A value that is kept while a new round begins: what all have made together is what earlier rounds have made."""
+        """A value that is kept while a new round begins: what all have made together is what earlier rounds have
+        made."""
         rows, spoiled, both = list(value.rows), 0, (before_bit(block), rounds_bit(block))
         for t, row in enumerate(rows):
             if tokens := row & block.every:
@@ -153,8 +156,14 @@ class Result:
         if extra := row & ~wanted:
             which = _lowest(extra)
             other = block.ids[which % many]
-            part = f"the part of thread {other}" if which // many == cell else f"element {which // many} of that of thread {other}"
-            why = "which takes no part in its result" if which // many == cell else f"which is none of its element {cell}"
+            part = (
+                f"the part of thread {other}"
+                if which // many == cell
+                else f"element {which // many} of that of thread {other}"
+            )
+            why = (
+                "which takes no part in its result" if which // many == cell else f"which is none of its element {cell}"
+            )
             message = f"{own} combines {part}, {why}"
         else:
             missing = wanted & ~row
@@ -182,7 +191,9 @@ class Result:
             return Combined(self.called or "part", self.place, "wrong", wrong[0].why, wrong[1], self.words)
         if reason is not None or open_ is not None:
             why = reason if reason is not None else open_[0].why if open_ is not None else ""
-            return Combined(self.called or "part", self.place, "assumed", why, () if open_ is None else open_[1], self.words)
+            return Combined(
+                self.called or "part", self.place, "assumed", why, () if open_ is None else open_[1], self.words
+            )
         return Combined(self.called or "part", self.place, "proven", words=self.words)
 
     def _finish(self, block: Block) -> None:
@@ -201,7 +212,9 @@ class Result:
         if other := next((by for by, fit in fitting.items() if fit is False), None):
             self.fail(f"parts are combined by {other}, and are to be by {self.combiner}")
         elif len(self.by) > 1:  # perhaps a formula that is not recognized
-            self.fail(f"parts are combined in several ways: {', '.join(sorted(self.by))}", sure=None not in fitting.values())
+            self.fail(
+                f"parts are combined in several ways: {', '.join(sorted(self.by))}", sure=None not in fitting.values()
+            )
         for by in self.by if len(self.by) == 1 else ():
             for constant, where in self.identities:
                 if not changes_nothing(constant, by):

@@ -1,8 +1,8 @@
 """What combines two partial results in a kernel: the ops that `Combiner.together` emits, recognized again.
 
-One op for each result by itself (`arith.addf`) is known by its name. An extreme and its index are two selects by one comparison;
-counts, means and squared differences are the formulas of Chan, Golub and LeVeque. Which values are combined is read off the
-ops; that the formulas are those of the payload's body is said in `reductions/combiners.py`.
+One op for each result by itself (`arith.addf`) is known by its name. An extreme and its index are two selects by one
+comparison; counts, means and squared differences are the formulas of Chan, Golub and LeVeque. Which values are combined
+is read off the ops; that the formulas are those of the payload's body is said in `reductions/combiners.py`.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def predicate(compare: ir.Operation) -> str:
     return str(kinds(ir.IntegerAttr(compare.attributes["predicate"]).value)).lower()
 
 
-# ---- counts, means, squared differences ------------------------------------------------------------------------------------------
+# ---- counts, means, squared differences ------------------------------------------------------------------------------
 
 Pattern = str | float | tuple[str, "Pattern", "Pattern"]
 """A value of a name, a constant, or an op of `arith` of two patterns."""
@@ -195,12 +195,16 @@ def _matches(value: ir.Value, pattern: Pattern, known: Mapping[str, ir.Value]) -
                 yield from _matches(second, pattern[2], found)
 
 
-# ---- identities ------------------------------------------------------------------------------------------------------------------
+# ---- identities ------------------------------------------------------------------------------------------------------
 
 
 def changes_nothing(constant: ir.Attribute, by: str) -> bool:
     """Whether a constant is the identity of a way to combine; of sums, zero of either sign."""
-    if isinstance(constant, ir.FloatAttr) and constant.value == 0 and by in ("arith.addf", "means", "squared differences"):
+    if (
+        isinstance(constant, ir.FloatAttr)
+        and constant.value == 0
+        and by in ("arith.addf", "means", "squared differences")
+    ):
         return True
     return any(_same(constant, one) for one in _identities(by))
 

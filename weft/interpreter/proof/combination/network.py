@@ -1,13 +1,14 @@
-"""A kernel followed, for all threads of a block at once, from each thread's part of a reduction to where its result is used.
+"""A kernel followed, for all threads of a block at once, from each thread's part of a reduction to where its result is
+used.
 
     part[0] = identity; part[0] = part[0] + term            {t}: thread t's own
     v = part[0]; v = v + shuffle xor v, 16                  {t, t ^ 16}
     parts[t floordiv 32] = v; a barrier; v = parts[0] + …   what the writers of these elements had
     result = result + v                                     has to be exactly what is stated, now
 
-Values that have nothing to do with parts are not followed. Between threads the order is that of the program: it is, where there are
-no conflicts. A loop whose counter no access of parts depends on is gone through until nothing changes; of others each iteration is
-followed by itself.
+Values that have nothing to do with parts are not followed. Between threads the order is that of the program: it is,
+where there are no conflicts. A loop whose counter no access of parts depends on is gone through until nothing changes;
+of others each iteration is followed by itself.
 
 Source: Cousot and Cousot, "Abstract Interpretation"; the values are relations between threads and contributions.
 """
@@ -65,7 +66,7 @@ class Network(Arithmetic):
         """Go through the kernel. Raises `Unfollowed`."""
         self._region(self.kernel, 0, self.block.every)
 
-    # ---- regions ---------------------------------------------------------------------------------------------------------------
+    # ---- regions -----------------------------------------------------------------------------------------------------
 
     def _region(self, op: ir.Operation, number: int, active: Threads) -> None:
         for inner in self.reached.inside(op, number):
@@ -115,7 +116,9 @@ class Network(Arithmetic):
             self.memory = ends[0].joined(ends[1], unsure, self.sources)
             rest = self.block.every & ~may
             if rest & active:  # those that surely go the other way
-                self.memory = self.memory if before.same(ends[1]) else ends[1].joined(self.memory, active & may, self.sources)
+                self.memory = (
+                    self.memory if before.same(ends[1]) else ends[1].joined(self.memory, active & may, self.sources)
+                )
         for result, *both in zip(op.results, *yielded, strict=True) if len(op.results) else ():
             self.bind(result, self.either(both[0], both[1], may & active, unsure))
 
@@ -139,8 +142,14 @@ class Network(Arithmetic):
             self._sure = sure
 
     def _followed(
-        self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value],
-        low: Numbers, high: Numbers, step: Numbers, runs: Threads | None,
+        self,
+        op: ir.Operation,
+        inside: Threads,
+        carried: Sequence[ir.Value],
+        low: Numbers,
+        high: Numbers,
+        step: Numbers,
+        runs: Threads | None,
     ) -> None:
         """A loop that some threads enter: as long as anything changes, or iteration by iteration."""
         known = low is not None and high is not None and step is not None
@@ -171,7 +180,9 @@ class Network(Arithmetic):
         del self.block.at[symbol]
 
     def _moment(self) -> tuple[Arrays, dict[ir.Value, Followed], list[Result]]:
-        results = [replace(one, written=dict(one.written), by=set(one.by), faults=list(one.faults)) for one in self.results]
+        results = [
+            replace(one, written=dict(one.written), by=set(one.by), faults=list(one.faults)) for one in self.results
+        ]
         return self.memory.copy(), dict(self.values), results
 
     def _return_to(self, moment: tuple[Arrays, dict[ir.Value, Followed], list[Result]]) -> None:
@@ -180,9 +191,12 @@ class Network(Arithmetic):
         for one, before in zip(self.results, results, strict=True):
             vars(one).update(vars(before))
 
-    def _until_nothing_changes(self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], *, sure: bool) -> None:
+    def _until_nothing_changes(
+        self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], *, sure: bool
+    ) -> None:
         before = self.memory.copy()
-        # what one iteration makes, the next cannot find: its parts are begun anew, and all that it reads was written first
+        # what one iteration makes, the next cannot find: its parts are begun anew, and all that it reads was written
+        # first
         alone = not any(before.shared.values()) and not any(before.own.values()) and not carried
         known = sum(len(result.faults) for result in self.results)
         entering = [self.values.get(argument) for argument in carried]
@@ -216,7 +230,8 @@ class Network(Arithmetic):
                 self.bind(result, value)
 
     def _depends_on_counter(self, loop: ir.Operation) -> bool:
-        """Whether an access of parts inside a loop is of other elements in other iterations. Makes its counter a symbol."""
+        """Whether an access of parts inside a loop is of other elements in other iterations. Makes its counter a
+        symbol."""
         counter = loop.regions[0].blocks[0].arguments[0]
         values = self.block.values
         if counter not in self._counters:
@@ -240,7 +255,7 @@ class Network(Arithmetic):
                 for region in range(len(inner.regions)):
                     self._bind_counters(inner, region)
 
-    # ---- accesses --------------------------------------------------------------------------------------------------------------
+    # ---- accesses ----------------------------------------------------------------------------------------------------
 
     def _places(self, op: ir.Operation) -> list[int] | None:
         """The element of each thread, in row-major order; None where it is not known."""
@@ -292,7 +307,9 @@ class Network(Arithmetic):
             if array not in self._kept and (of_thread or result.scan) and result.whole(self.block, value, active):
                 self.end(value, active, op)
             else:
-                (self.memory.write_own if of_thread else self.memory.write_shared)(array, self._place(op), value, active)
+                (self.memory.write_own if of_thread else self.memory.write_shared)(
+                    array, self._place(op), value, active
+                )
         elif value is None:
             if self.memory.holds(array):
                 self.memory.overwritten(array, self._place(op), active)
@@ -308,7 +325,9 @@ class Network(Arithmetic):
             numbers = {one.source for one in ((value,) if isinstance(value, Partial) else value.of)}
             for number in (one for one in numbers if one is not None):
                 who = f"thread {self.block.ids[self.block.members(missing)[0]]}"
-                self.results[number].fail(f"{who} combines the parts with a result that it has not begun", f"in {describe(op)}")
+                self.results[number].fail(
+                    f"{who} combines the parts with a result that it has not begun", f"in {describe(op)}"
+                )
         self._started[array] = self._started.get(array, 0) | active
         if continues(op) and isinstance(value, Partial) and value.source is not None:
             self._of_its_element(op, array, value, self._sure & active)
@@ -362,7 +381,9 @@ class Network(Arithmetic):
         result, made = self.results[number], Partial(number, zeros)
         if value is None:
             if (begin := self.constant(op.operands[0], op)) is None:
-                made = made.spoiled(self.block.every, Doubt("a part begins with something else than a constant", sure=True))
+                made = made.spoiled(
+                    self.block.every, Doubt("a part begins with something else than a constant", sure=True)
+                )
             else:
                 result.identities[begin] = None
             self._begun(number, op, places, active)

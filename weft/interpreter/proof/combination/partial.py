@@ -1,6 +1,7 @@
 """Partial results: for each thread, the parts of which threads a value combines.
 
-A row is a set, the bits of an integer: bit `cell * threads + t` for element `cell` of the part of thread t. The empty set is the
+A row is a set, the bits of an integer: bit `cell * threads + t` for element `cell` of the part of thread t. The empty
+    set is the
 combiner's identity. Two partial results are combined by the union of their rows, which have to be disjoint.
 """
 
@@ -71,7 +72,9 @@ def union(one: Partial, other: Partial, by: str) -> tuple[Partial, Threads]:
     bad, fault = one.bad | other.bad, one.fault or other.fault
     if one.fault is not None and other.fault is not None and other.fault.sure:
         fault = other.fault
-    made = Partial(source, rows, bad, fault, (*one.terms, *other.terms), frozenset(ways), one.identities | other.identities)
+    made = Partial(
+        source, rows, bad, fault, (*one.terms, *other.terms), frozenset(ways), one.identities | other.identities
+    )
     if one.source is not None and other.source is not None and one.source != other.source:
         made = made.spoiled((1 << len(rows)) - 1, Doubt("parts of two different results are combined", sure=True))
     return made, twice & ~bad
@@ -97,8 +100,8 @@ def chosen(threads: Threads, one: Partial, other: Partial) -> Partial:
 
 
 def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | None, why: Doubt) -> Partial:
-    """One of the two for the threads `unsure`, it is not known which; where they are the same, that. `own`: rows of a part that
-    may hold nothing yet, of which the identity is as good."""
+    """One of the two for the threads `unsure`, it is not known which; where they are the same, that. `own`: rows of a
+    part that may hold nothing yet, of which the identity is as good."""
     made = chosen(((1 << len(one.rows)) - 1) & ~unsure, one, chosen(unsure, one, other))
     differing, rows = 0, list(made.rows)
     for t, (a, b) in enumerate(zip(one.rows, other.rows, strict=True)):
@@ -107,5 +110,7 @@ def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | N
                 rows[t] = a | b
             else:
                 differing |= 1 << t
-    made = replace(made, rows=rows, bad=made.bad | ((one.bad | other.bad) & unsure), fault=made.fault or one.fault or other.fault)
+    made = replace(
+        made, rows=rows, bad=made.bad | ((one.bad | other.bad) & unsure), fault=made.fault or one.fault or other.fault
+    )
     return made.spoiled(differing, why)

@@ -1,4 +1,5 @@
-"""What of a kernel a shared reduction's parts reach: the ops that take part in combining them, or use what that makes."""
+"""What of a kernel a shared reduction's parts reach: the ops that take part in combining them, or use what that
+makes."""
 
 from __future__ import annotations
 
@@ -22,16 +23,19 @@ class Reached:
         begins: arrays of a thread that a part begins with, of a scan: what there was before, or the identity; by part.
         carried: arrays of a thread that what a scan hands on to its next round is computed from.
         values: what may be made of parts, and arrays that may hold it.
-        arrays: those that may hold parts on their way; `odd`: those of them that are accessed by more than loads and stores of
-            elements.
-        results: arrays of a thread that parts are combined into: what a thread's result begins with is stored there, too.
+        arrays: those that may hold parts on their way; `odd`: those of them that are accessed by more than loads and
+            stores of elements.
+        results: arrays of a thread that parts are combined into: what a thread's result begins with is stored there,
+            too.
     """
 
     def __init__(self, kernel: ir.Operation, parts: Iterable[ir.Value]) -> None:
         self.kernel = kernel
         self.parts = list(parts)
         self.begins = {part: array for part in self.parts if (array := _begun_with(part)) is not None}
-        self.carried = {array for part in self.begins for store in _stores(part) for array in _own_arrays(store.operands[0], 12)}
+        self.carried = {
+            array for part in self.begins for store in _stores(part) for array in _own_arrays(store.operands[0], 12)
+        }
         self.carried -= set(self.parts)
         self.arrays: set[ir.Value] = {*self.parts, *self.begins.values()}
         self.odd: set[ir.Value] = set()
@@ -82,7 +86,9 @@ class Reached:
                     if not self._ends(op):
                         self.arrays.add(array)
                         wait_for(array)
-                    elif made_by(array, "memref.alloca") is not None and all(u.name in (LOAD, STORE) for u in users(array)):
+                    elif made_by(array, "memref.alloca") is not None and all(
+                        u.name in (LOAD, STORE) for u in users(array)
+                    ):
                         self.results.add(array)
                 elif op.name == "scf.yield":
                     self._handed_on(op, value, wait_for)

@@ -1,7 +1,8 @@
 """The threads of a block, one by one: what indices and conditions of a kernel are for each of them.
 
-A shared reduction has a block of a known size, of at most 1024 threads: what each has is worked out for all of them at once, lists
-of numbers and sets of threads (the bits of an integer), which is exact whatever a shuffle or an index does with their ids.
+A shared reduction has a block of a known size, of at most 1024 threads: what each has is worked out for all of them at
+once, lists of numbers and sets of threads (the bits of an integer), which is exact whatever a shuffle or an index does
+with their ids.
 """
 
 from __future__ import annotations
@@ -107,7 +108,9 @@ class Block:
         for number in range(self.count):
             lane = number % WARP
             first = lane // width * width
-            other = {"xor": lane ^ distance, "up": lane - distance, "down": lane + distance, "idx": first + distance}[mode]
+            other = {"xor": lane ^ distance, "up": lane - distance, "down": lane + distance, "idx": first + distance}[
+                mode
+            ]
             there = number - lane + other
             found.append(there if first <= other < first + width and there < self.count else None)
         return found
@@ -132,7 +135,9 @@ class Block:
                 elif symbols <= back.keys():
                     rest = rest + Linear({term: factor}, 0).replaced(lambda symbol: back[symbol])
                 else:
-                    raise Unfollowed("the participants are stated by a number of both a participant and who gets the result")
+                    raise Unfollowed(
+                        "the participants are stated by a number of both a participant and who gets the result"
+                    )
             keys, asked = self.numbers(own), self.numbers(rest)
             if keys is None or asked is None:
                 raise Unfollowed("the participants are not stated by ids of threads alone")

@@ -21,8 +21,8 @@ def inside(block: ir.Block, name: str) -> list[ir.Operation]:
 
 
 def choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] | None:
-    """The choice, a `select` or a branch, that takes a value or what is made of it alone; which arm the value is of; and the
-    constant that the other one is, if it is one."""
+    """The choice, a `select` or a branch, that takes a value or what is made of it alone; which arm the value is of;
+    and the constant that the other one is, if it is one."""
     while len(asked := users(value)) == 1:
         (user,) = asked
         if user.name == "arith.select" and value in list(user.operands)[1:]:

@@ -1,4 +1,5 @@
-"""What lies in the buffers of a kernel while it is walked over: their labels, and what is written of the host's buffers."""
+"""What lies in the buffers of a kernel while it is walked over: their labels, and what is written of the host's
+buffers."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callabl
 
 @record
 class Store:
-    """Elements of the host's that are written: where, by the counters around (`symbols`); `updated`: by what makes them."""
+    """Elements of the host's that are written: where, by the counters around (`symbols`); `updated`: by what makes
+    them."""
 
     at: Coordinates
     what: Read
@@ -72,11 +74,13 @@ class Contents:
         loops, guards: the counters around what is executed, outermost first; and when it is.
         depth: by buffer, how many loops are around its allocation.
         given: the tensors that buffers of the kernel's arguments are.
-        moved: by the location of an op whose results are returned, how far from their place they are written; None: not known.
+        moved: by the location of an op whose results are returned, how far from their place they are written; None: not
+            known.
         overwritten: results of which one part was written over another.
         begun: the constant to which the terms of a result are added, where they are.
         parts: by location, what combines the parts that an earlier launch has made of an op's result.
-        uses: of elements that may be no results, in rows beyond what a tile is of: when they are used, and what then has to hold.
+        uses: of elements that may be no results, in rows beyond what a tile is of: when they are used, and what then
+            has to hold.
     """
 
     payload: PayloadOps
@@ -130,7 +134,8 @@ class Contents:
             )
 
     def carry(self, value: ir.Value, key: Key, rank: int) -> None:
-        """A buffer of the host that nothing has been written to, and nothing is known of, is a tensor of the payload."""
+        """A buffer of the host that nothing has been written to, and nothing is known of, is a tensor of the
+        payload."""
         views = self.views.of(value)
         root = views[0].root
         known = bool(self._labels.get(root)) or root in self._written
@@ -175,7 +180,8 @@ class Contents:
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
-        """Elements of a buffer are updated, any of them: those of the host's, or parts of them in one that begins with nothing."""
+        """Elements of a buffer are updated, any of them: those of the host's, or parts of them in one that begins with
+        nothing."""
         before, cells = self._labels.get(root, ()), tuple(self._cell() for _ in root.shape)
         value = value_of(before[-1].outside) if before and before[-1].key is None else None
         same = bool(before) and before[-1].key == key
@@ -239,7 +245,8 @@ class Contents:
     def add(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
     ) -> None:
-        """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any more."""
+        """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any
+        more."""
         if what.key is not None:
             self._begin(cell[0], what.key)
         own = {*since, *involved(*cell[1])}
@@ -252,7 +259,8 @@ class Contents:
     def write(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False
     ) -> None:
-        """An element of a buffer is what is written; `updated`: where no term is added to it, it is what it began with."""
+        """An element of a buffer is what is written; `updated`: where no term is added to it, it is what it began
+        with."""
         root, coordinates = cell
         self._written.add(root)
         self._stored(cell, dims, what, updated)
@@ -331,8 +339,8 @@ class Contents:
         return Label(what.key, cells, turns, at, when, what.outside, parts, what.since, what.each, rows)
 
     def _filled(self, root: RootBuffer, coordinates: Coordinates, made: Cells, updated: bool) -> Formula:
-        """Which cells are written: those in the ranges of the counters that the coordinates are made of. Of others, the first
-        iteration writes, or none has to (`updated`); in which stage an element is, is what `races` asks."""
+        """Which cells are written: those in the ranges of the counters that the coordinates are made of. Of others, the
+        first iteration writes, or none has to (`updated`); in which stage an element is, is what `races` asks."""
         cells, turns, own, in_cells = made
         outer = set(self.loops[: self.depth.get(root, 0)])
         places = zip(coordinates, cells, turns, strict=True)
@@ -385,7 +393,8 @@ class Contents:
         return tuple(cells), tuple(turns), own, in_cells
 
     def loses(self, key: Key) -> bool:
-        """Whether a function returns a result of the payload, and in the end something else lies where that is to be."""
+        """Whether a function returns a result of the payload, and in the end something else lies where that is to
+        be."""
         for root, (kind, name, number) in self.given.items():
             returned = self.payload.result(name, number) if kind == "returned" and root in self._written else None
             own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
@@ -422,7 +431,8 @@ class Contents:
         return point is None or not executes_all(of, dims, point, store.symbols, guards, self.values)
 
     def left(self, value: ir.Value) -> Left | None:
-        """What is left in a buffer that is passed to the kernel, in each of its elements; None where that is not known."""
+        """What is left in a buffer that is passed to the kernel, in each of its elements; None where that is not
+        known."""
         (view,) = self.views.of(value)
         root, labels = view.root, self._labels.get(view.root, ())
         if root not in self._written:
@@ -440,7 +450,9 @@ class Contents:
             return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
         used = involved(*label.at)
         alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
-        at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]  # of an axis with one element
+        at = [
+            Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at
+        ]  # of an axis with one element
         return Left.stated(label.key, at, cells, self.payload.around.sizes, parts=bool(label.parts), each=label.each)
 
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:

@@ -1,8 +1,9 @@
-"""What a kernel combines: for each reduction of the payload that it executes, whether each iteration is executed once, for its
-own result, from the right start, and whether what is padded changes nothing. Coverage and disjointness, beside the races.
+"""What a kernel combines: for each reduction of the payload that it executes, whether each iteration is executed once,
+for its own result, from the right start, and whether what is padded changes nothing. Coverage and disjointness, beside
+the races.
 
-Asked before the maps of a loop are materialized; that the processors of a shared reduction then combine what each of them has made
-is proven of the kernel (`combination`).
+Asked before the maps of a loop are materialized; that the processors of a shared reduction then combine what each of
+them has made is proven of the kernel (`combination`).
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Coverage:
     """What has been found out of one reduction of the payload in a kernel.
 
     Args:
-        verdict: `once`: each iteration is executed once, for its own result; `wrong`: it seems that one is not; `assumed`: it is
-            not known.
+        verdict: `once`: each iteration is executed once, for its own result; `wrong`: it seems that one is not;
+            `assumed`: it is not known.
         of: the payload's op.
         words: how many iterations there are; what is wrong; or why it is not known.
     """
@@ -98,11 +99,14 @@ def coverage(
 
 
 def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
-    """Verdicts, of a kernel that also has to write all that it reads of its tiles, and each result where that is to lie."""
+    """Verdicts, of a kernel that also has to write all that it reads of its tiles, and each result where that is to
+    lie."""
     if not judged or any(one.verdict != "once" for one in judged):
         return judged
     if walk.held.uses_others():
-        return [replace(one, verdict="assumed", words="what is read of a tile may not have been written") for one in judged]
+        return [
+            replace(one, verdict="assumed", words="what is read of a tile may not have been written") for one in judged
+        ]
     left_out = walk.held.unwritten()
     judged = [one for one in judged if one.of not in left_out]
     return judged + [Coverage("assumed", of, "not each of its results is known to be written") for of in left_out]
@@ -114,7 +118,8 @@ _STRANGE = "which op of the payload it is, or which iteration of a loop around t
 def _bind(
     walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, operand: ir.Value, loop: ir.Operation
 ) -> None:
-    """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies there."""
+    """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies
+    there."""
     host = None if producer(operand) is not None else operand.owner.owner.operation
     buffer, around = isinstance(argument.type, ir.MemRefType), walk.payload.around
     held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched) if buffer else None
@@ -189,8 +194,8 @@ def _multiplies(execution: Executes) -> bool:
 
 
 def _wrong_start(execution: Executes, point: Coordinates, extents: Sequence[Linear], walk: Walk) -> str | None:
-    """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later; parts of
-    them with that, or with the same where a term that comes again makes nothing of it."""
+    """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later;
+    parts of them with that, or with the same where a term that comes again makes nothing of it."""
     of = execution.of
     for number, (start, label) in enumerate(zip(of.starts, execution.started, strict=False)):
         if label is not None and label.key is not None:
@@ -233,15 +238,17 @@ def _expect_own_start(
     own = [each for each in (of.begins[number], of.writes[number]) if each is not None and each.key == found.key]
     table, executed = dict(zip(of.dims, point, strict=True)), [*execution.guards, execution.rows]
     masks = [each.when for each in execution.reads if each is not None]
-    if own and not all(is_zero(a - put_in(b, table), [*executed, *masks]) for a, b in zip(found.at, own[0].at, strict=True)):
+    if own and not all(
+        is_zero(a - put_in(b, table), [*executed, *masks]) for a, b in zip(found.at, own[0].at, strict=True)
+    ):
         raise Unclear("its results are not known to begin with their own elements")
     if own and reads_outside(execution, point, extents, read, execution.rows):
         raise Unclear("some of its results begin with what is read outside")
 
 
 def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
-    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor of it. In
-    rows beyond what a tile is of it may be anything, where no such result is used."""
+    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor
+    of it. In rows beyond what a tile is of it may be anything, where no such result is used."""
     arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
     loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
     for value, read in zip([*arguments, *loads], execution.reads, strict=True):
@@ -266,7 +273,9 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
 def _own_padding(execution: Executes, point: Sequence[Linear], read: Read, padding: float | None) -> Formula:
     """Where the payload itself reads an element, and not the same constant in its place."""
     of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
-    padded = [element for element in of.reads if element is not None and element.key == read.key and element.when != TRUE]
+    padded = [
+        element for element in of.reads if element is not None and element.key == read.key and element.when != TRUE
+    ]
     if len(padded) != 1 or padding is None or value_of(padded[0].outside) != padding:
         return TRUE
     return padded[0].when.changed(lambda form: put_in(form, table))

@@ -1,5 +1,5 @@
-"""Loops of the host around a launch. Of those that are the payload's own, a launch is one iteration; those around an op that the
-payload has in none are as loops of the kernel around all of it: a tile is launched on its own.
+"""Loops of the host around a launch. Of those that are the payload's own, a launch is one iteration; those around an op
+that the payload has in none are as loops of the kernel around all of it: a tile is launched on its own.
 
     for t in 0 … 4: launch …                            the payload's loops over t, of which the kernel executes the ones inside
 """
@@ -31,7 +31,8 @@ class HostLoops:
         sizes: of arguments of the payload's function in which the launch is, those that are known at run time only.
         loops: of the host, the payload's own.
         counters: which iteration of each of them it is.
-        tiles: the loops around an op that the payload has in none, and their counters; guards: when these are of an iteration.
+        tiles: the loops around an op that the payload has in none, and their counters; guards: when these are of an
+            iteration.
     """
 
     values: Values
@@ -52,7 +53,9 @@ class HostLoops:
         if not loops or any(loop.name not in ("scf.for", "affine.for") for loop in loops):
             return cls(values, sizes)
         of = untouched.places.get(str(launched.location))
-        tiled = of is not None and of.parent.operation.name == "func.func" and all(map(_goes_on, loops, (launched, *loops)))
+        tiled = (
+            of is not None and of.parent.operation.name == "func.func" and all(map(_goes_on, loops, (launched, *loops)))
+        )
         made = cls(values, sizes, () if tiled else loops[::-1])
         for loop in made.loops:
             form = Linear.of(values.fresh("parameter", NOTHING))
@@ -66,8 +69,8 @@ class HostLoops:
         return made
 
     def inside(self, loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
-        """Of loops of the payload, outermost first, those that are not around the launch; all of them where the outer ones are not
-        what is around it."""
+        """Of loops of the payload, outermost first, those that are not around the launch; all of them where the outer
+        ones are not what is around it."""
         outer = loops[: len(self.loops)]
         if len(outer) < len(self.loops) or not all(map(self._is, outer, self.loops)):
             return loops
@@ -76,7 +79,9 @@ class HostLoops:
         return loops[len(self.loops) :]
 
     def _is(self, loop: ir.Operation, host: ir.Operation) -> bool:
-        located = "unknown" in str(host.location) or loop.location == host.location  # bufferization makes one without a place
+        located = (
+            "unknown" in str(host.location) or loop.location == host.location
+        )  # bufferization makes one without a place
         mine, its = self._bounds(loop), self._bounds(host)
         return located and mine is not None and mine == its
 
@@ -88,12 +93,15 @@ class HostLoops:
         maps = [ir.AffineMapAttr(loop.attributes[name]).value for name in ("lowerBoundMap", "upperBoundMap")]
         if any(bound.n_inputs or len(bound.results) != 1 for bound in maps):
             return None
-        return [*(self.values.affine_map(bound, [])[0] for bound in maps), Linear.of(ir.IntegerAttr(loop.attributes["step"]).value)]
+        return [
+            *(self.values.affine_map(bound, [])[0] for bound in maps),
+            Linear.of(ir.IntegerAttr(loop.attributes["step"]).value),
+        ]
 
 
 def _shared(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> dict[int, Linear]:
-    """The sizes of an argument of a host function, by axis, now that it is one of the payload's; what is stated of the sizes of one
-    holds of all that are as long."""
+    """The sizes of an argument of a host function, by axis, now that it is one of the payload's; what is stated of the
+    sizes of one holds of all that are as long."""
     if mine.type == its.type and not isinstance(mine.type, ir.ShapedType):
         values.bind(mine, values.linear(its))
     shaped = all(isinstance(value.type, ir.ShapedType) and value.type.has_rank for value in (mine, its))

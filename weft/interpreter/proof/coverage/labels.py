@@ -1,4 +1,5 @@
-"""Labels of buffers: which element of the payload each of their elements is, in terms of its coordinates and of loops' counters.
+"""Labels of buffers: which element of the payload each of their elements is, in terms of its coordinates and of loops'
+counters.
 
     copy A[128*b + m, 16*k + c] → A_shared[m, c]        A_shared[m, c] is A[128*b + m, 16*k + c], in iteration k
 
@@ -25,7 +26,8 @@ class Read:
     """An element that an iteration reads: what it is in the payload, and where.
 
     Args:
-        key, at: what it is; without a key, an element of an operand that only has the sizes, or nothing of the payload's.
+        key, at: what it is; without a key, an element of an operand that only has the sizes, or nothing of the
+            payload's.
         parts: of a sum that is not complete, the forms that tell one part of it from another.
         since: the loops in which a sum has begun anew.
         each: how many iterations each part has, one after the other; 0 where that is not known.
@@ -48,8 +50,8 @@ class Label:
 
     Args:
         key: of the payload's tensor; None of elements that hold a constant alone.
-        cells: by axis of the buffer, a symbol for the coordinate, or for the number that it is the remainder of (`turns`); a form
-            where the label is of that coordinate alone.
+        cells: by axis of the buffer, a symbol for the coordinate, or for the number that it is the remainder of
+            (`turns`); a form where the label is of that coordinate alone.
         at: the element of the payload, in terms of the cells and of counters of loops.
         when: where it is that element; elsewhere it is padding, of the value `outside`.
         parts, since, each, rows: as of `Read`, in terms of the cells.
@@ -101,8 +103,8 @@ def value_of(attribute: ir.Attribute | None) -> float | None:
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
-    """A label of all stages, of those that are labelled one by one: what is in stage n moves on with n. For an element in one of
-    these."""
+    """A label of all stages, of those that are labelled one by one: what is in stage n moves on with n. For an element
+    in one of these."""
     staged = [label for label in labels if any(isinstance(cell, Linear) and cell.is_constant for cell in label.cells)]
     if len(staged) < 2 or any(label.key != staged[0].key for label in staged):
         return []
@@ -140,8 +142,8 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
 
 
 def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> Read | None:
-    """What a label says of an element, with what labels of single stages say, those of the first iterations: the same, but for when
-    it is padding. None where they say something else, or the label is of others."""
+    """What a label says of an element, with what labels of single stages say, those of the first iterations: the same,
+    but for when it is padding. None where they say something else, or the label is of others."""
     found, table = label.read(coordinates), label.within(coordinates)
     if found is None or table is None:
         return None
@@ -205,7 +207,11 @@ def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
     form = _whole_in_terms(form, ways)
     for term, count in list(form.terms.items()):
         if isinstance(term, Floor) or term.made is not None:
-            made = _floor_in_terms(term, ways) if isinstance(term, Floor) else term.changed(lambda part: in_terms(part, ways))
+            made = (
+                _floor_in_terms(term, ways)
+                if isinstance(term, Floor)
+                else term.changed(lambda part: in_terms(part, ways))
+            )
             form = form - Linear({term: count}, 0) + made * count
     return _whole_in_terms(form, ways)
 
@@ -348,8 +354,8 @@ def in_range_of(form: Linear, symbol: Symbol) -> list[Formula]:
 
 
 def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | None:
-    """That a cell is one of those that a form is, where it takes each number from its first to its last: its counters are digits.
-    None where they are not."""
+    """That a cell is one of those that a form is, where it takes each number from its first to its last: its counters
+    are digits. None where they are not."""
     free = {s for s in form.symbols() if s not in outer and s.kind != "parameter"}
     known = {term: n for term, n in form.terms.items() if free.isdisjoint(Linear({term: 1}, 0).symbols())}
     low, total = Linear(known, form.constant), 1

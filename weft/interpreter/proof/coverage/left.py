@@ -30,7 +30,8 @@ class Left:
     """What lies in a buffer after a launch.
 
     Args:
-        key: the tensor of the payload that its elements are of, or that they are parts of (`parts`); None of a constant.
+        key: the tensor of the payload that its elements are of, or that they are parts of (`parts`); None of a
+            constant.
         at: the element of that, by coordinates of the buffer; None where the launch does not change the buffer.
         parts: they are parts of sums.
         constant: all that it holds.
@@ -60,7 +61,14 @@ class Left:
 
     @classmethod
     def stated(
-        cls, key: Key, at: Sequence[Linear], cells: Sequence[Symbol], known: Mapping[Size, Linear], *, parts: bool, each: int
+        cls,
+        key: Key,
+        at: Sequence[Linear],
+        cells: Sequence[Symbol],
+        known: Mapping[Size, Linear],
+        *,
+        parts: bool,
+        each: int,
     ) -> Left | None:
         """Of the element that is at `cells`; None where it is no map of these, and of sizes that are known."""
         used, made_of = dict[Size, ir.AffineExpr](), (PRODUCT, *QUOTIENT, *REMAINDER)
@@ -76,7 +84,9 @@ class Left:
             first, *others = (spelled(form, expression) for form in symbol.operands(*made_of))
             if symbol.operands(PRODUCT):
                 return reduce(ir.AffineExpr.get_mul, others, first)
-            return (ir.AffineExpr.get_floor_div if symbol.operands(*QUOTIENT) else ir.AffineExpr.get_mod)(first, *others)
+            return (ir.AffineExpr.get_floor_div if symbol.operands(*QUOTIENT) else ir.AffineExpr.get_mod)(
+                first, *others
+            )
 
         if not all(s in cells or s in sizes or s.operands(*made_of) for s in involved(*at)):
             return None
@@ -91,8 +101,8 @@ def state(launch: ir.Operation, left: dict[ir.Value, Left | None]) -> None:
 
 
 def found_in(value: ir.Value, root: ir.Operation, untouched: Untouched) -> Left | None:
-    """What launches before a loop have left in a buffer of the host, and what ops are to leave that are launched later, which their
-    launch has to make good (`missed`); None where that is not known.
+    """What launches before a loop have left in a buffer of the host, and what ops are to leave that are launched later,
+    which their launch has to make good (`missed`); None where that is not known.
 
     Args:
         value: the buffer.
@@ -126,8 +136,8 @@ NOT_LEFT = "combination assumed: an earlier launch reads the result of this op, 
 
 
 def missed(launched: ir.Operation, left: Mapping[ir.Value, Left | None], untouched: Untouched) -> list[str]:
-    """Of buffers that launches after an op already read, as what that was to leave there: locations of ops of the payload whose
-    results it is not known to leave.
+    """Of buffers that launches after an op already read, as what that was to leave there: locations of ops of the
+    payload whose results it is not known to leave.
 
     Args:
         launched: a loop, now launched; left: what its kernel leaves.
@@ -143,8 +153,8 @@ def missed(launched: ir.Operation, left: Mapping[ir.Value, Left | None], untouch
 
 
 def _to_leave(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left | None:
-    """What an op of the host that is not launched yet is to leave in a buffer: the result of the payload's op that writes there
-    last."""
+    """What an op of the host that is not launched yet is to leave in a buffer: the result of the payload's op that
+    writes there last."""
     writer = last_writer(op, value)
     return None if writer is None else _result(*writer, value, untouched)
 
@@ -157,12 +167,17 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
     with value.type.context:
         if of.name == "linalg.fill":
             constant = made_by(of.operands[0], "arith.constant")
-            return None if constant is None else Left(None, ir.AffineMap.get(0, 0, []), constant=constant.attributes["value"])
+            return (
+                None
+                if constant is None
+                else Left(None, ir.AffineMap.get(0, 0, []), constant=constant.attributes["value"])
+            )
         return Left(("result", str(of.location), number), ir.AffineMap.get_identity(len(shape)))
 
 
 def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str | None]:
-    """What an op leaves in a buffer, the last one first of several launches: nothing of one that only reads it; None: not known."""
+    """What an op leaves in a buffer, the last one first of several launches: nothing of one that only reads it; None:
+    not known."""
     stated = json.loads(ir.StringAttr(op.attributes[LEAVES]).value) if LEAVES in op.attributes else None
     if op.name == GAP:
         found = [] if stated is None else stated[[*op.operands, *op.results].index(value)]

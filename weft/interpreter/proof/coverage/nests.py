@@ -1,8 +1,8 @@
 """Loops of the payload: whether a kernel executes each of their iterations once, on the elements that these are of.
 
-What is left of a nest of loops after tiling, coalescing and mapping are its accesses, which are found again by their locations. The
-elements that they read and write tell which iteration of the payload's loops a kernel executes. Loops inside that no statement has
-changed have to have the bounds that they had.
+What is left of a nest of loops after tiling, coalescing and mapping are its accesses, which are found again by their
+locations. The elements that they read and write tell which iteration of the payload's loops a kernel executes. Loops
+inside that no statement has changed have to have the bounds that they had.
 
     for i in 0 … n: H[X[i]] += 1                        X[16384*b + t] in the kernel: i is 16384*b + t
 """
@@ -36,7 +36,8 @@ Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
 
 @record(eq=False)
 class NestDimension:
-    """A variable of a loop of the payload: its number among the loop's, its counter, how many iterations there are, its bounds."""
+    """A variable of a loop of the payload: its number among the loop's, its counter, how many iterations there are, its
+    bounds."""
 
     loop: ir.Operation
     number: int
@@ -99,7 +100,9 @@ class Nests:
         """Whether a branch is one of the payload's own."""
         return self._access(op) is not None
 
-    def visit(self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Linear, ...]]], *, record: bool) -> bool:
+    def visit(
+        self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Linear, ...]]], *, record: bool
+    ) -> bool:
         """Note an access of a kernel, and what it leaves; False where it is none of the payload's loops."""
         of = self._access(op)
         if of is None or of.name != op.name or len(of.regions):
@@ -108,7 +111,10 @@ class Nests:
         self._around(of)
         indices, wanted = ([values.linear(v) for v in list(each.operands)[number + 1 :]] for each in (op, of))
         place = self.held.place(op.operands[number], indices)
-        read, element = self.held.at(op.operands[number], indices), self.payload.element_of(of.operands[number])(tuple(wanted))
+        read, element = (
+            self.held.at(op.operands[number], indices),
+            self.payload.element_of(of.operands[number])(tuple(wanted)),
+        )
         if number == 0 and read is not None:
             self.held.use(read.rows)
         if number == 0 and read is not None and read.key is not None:
@@ -138,7 +144,11 @@ class Nests:
             dims = self._around(of)
             (step, *more), outer = steps, dims[0].loop
             extents = tuple(dim.extent for dim in dims)
-            loads = (other.of for other in self.steps if other.op.name == "memref.load" and self._around(other.of)[0].loop == outer)
+            loads = (
+                other.of
+                for other in self.steps
+                if other.op.name == "memref.load" and self._around(other.of)[0].loop == outer
+            )
             updates = of.name == ATOMIC or any(load.operands[0] == of.operands[1] for load in loads)
             nest = PayloadOp(
                 str(outer.location), outer.name, tuple(range(len(dims))) if updates else (), tuple(dim.symbol for dim in dims),
@@ -149,13 +159,19 @@ class Nests:
                 few = "what it reads and writes does not tell which iteration it is"
                 yield NestExecuted(nest, unclear=f"{len(steps)} accesses of the kernel execute it" if more else few)
             elif (begun := self.held.begun.get(step.key)) is not None and begun != (start := self._start(of)):
-                yield NestExecuted(nest, unclear=f"its results begin with {begun}, and those of the payload with {start}")
+                yield NestExecuted(
+                    nest, unclear=f"its results begin with {begun}, and those of the payload with {start}"
+                )
             elif not self.held.arrives(step.key) and not self._is_inner(of.operands[1], outer):
                 yield NestExecuted(nest, unclear="where its results go is not known")
             else:
-                symbols = tuple(symbol for _, counters in step.loops for counter in counters for symbol in counter.symbols())
+                symbols = tuple(
+                    symbol for _, counters in step.loops for counter in counters for symbol in counter.symbols()
+                )
                 since = () if updates else symbols  # what is stored again is the same
-                yield NestExecuted(nest, Executes(nest, symbols, step.guards, (), (step.cell,), since, step.op, ()), point)
+                yield NestExecuted(
+                    nest, Executes(nest, symbols, step.guards, (), (step.cell,), since, step.op, ()), point
+                )
 
     @staticmethod
     def _is_inner(value: ir.Value, outer: ir.Operation) -> bool:
@@ -164,7 +180,9 @@ class Nests:
 
     def _start(self, of: ir.Operation) -> float | None:
         """The constant that a buffer of the payload is filled with before a nest changes it."""
-        fills = [each for each in users(of.operands[1]) if each.name == "linalg.fill" and each.operands[1] == of.operands[1]]
+        fills = [
+            each for each in users(of.operands[1]) if each.name == "linalg.fill" and each.operands[1] == of.operands[1]
+        ]
         constant = made_by(fills[-1].operands[0], "arith.constant") if len(fills) == 1 else None
         return None if constant is None else value_of(constant.attributes["value"])
 
@@ -181,12 +199,15 @@ class Nests:
         if function not in made:
             lowered = function.clone()  # which lives as long as its name
             without_affine_loops(lowered)
-            accesses = {str(each.location): each for each in operations(lowered) if each.name.partition(".")[2] in NESTED}
+            accesses = {
+                str(each.location): each for each in operations(lowered) if each.name.partition(".")[2] in NESTED
+            }
             made[function] = lowered, accesses
         return made[function][1].get(location)
 
     def _around(self, of: ir.Operation) -> tuple[NestDimension, ...]:
-        """The loops around an access of the payload, outermost first; their variables become forms of their counters."""
+        """The loops around an access of the payload, outermost first; their variables become forms of their
+        counters."""
         loops = [each for each in ancestors(of) if each.name in ("scf.for", "scf.parallel", "scf.forall")]
         loops = self.payload.around.inside(loops[::-1]) or loops[::-1]
         return tuple(dim for loop in loops for dim in self._of_loop(loop))
@@ -216,12 +237,15 @@ class Nests:
             count = 1 if loop.name == "scf.for" else len(body_of(loop).arguments)
             operands = list(loop.operands)[: 3 * count]
             ends = ("affine.max", "affine.min", "affine.min")
-            forms = [[frozenset(values.extremes(v, end)) for v in operands[n * count :][:count]] for n, end in enumerate(ends)]
+            forms = [
+                [frozenset(values.extremes(v, end)) for v in operands[n * count :][:count]]
+                for n, end in enumerate(ends)
+            ]
         return [(low, high, next(iter(step))) for low, high, step in zip(*forms, strict=True)]
 
     def _point(self, step: NestAccess) -> Coordinates | None:
-        """The iteration that a kernel's access is one of, in terms of its counters; None where that is not known, or where a loop
-        inside the nest is not what it was."""
+        """The iteration that a kernel's access is one of, in terms of its counters; None where that is not known, or
+        where a loop inside the nest is not what it was."""
         dims = self._around(step.of)
         symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Linear]]()
         equations = [(Linear.of(dim.symbol), _form(counter)) for dim in dims for counter in self._kept(dim, step)]

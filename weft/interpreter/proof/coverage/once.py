@@ -1,12 +1,13 @@
 """Whether an execution does each iteration of the payload's op once.
 
-The iteration is a form of the execution's counters in each dimension (`points.solved`). Mixed radices make the proof: of
-`i = 128*b + 64*w + 8*l + t` with t < 8, l < 8, w < 2 and b < 4, each i below 512 has one (b, w, l, t). Dimensions that are digits
-of one number (of an implicit GEMM's row, the image and the place in it) are joined first. Guards then may leave out nothing inside
-the iteration space, and of a reduction have to leave out all that is beyond: questions to ISL about one execution, not about pairs.
+The iteration is a form of the execution's counters in each dimension (`points.solved`). Mixed radices make the proof:
+of `i = 128*b + 64*w + 8*l + t` with t < 8, l < 8, w < 2 and b < 4, each i below 512 has one (b, w, l, t). Dimensions
+that are digits of one number (of an implicit GEMM's row, the image and the place in it) are joined first. Guards then
+may leave out nothing inside the iteration space, and of a reduction have to leave out all that is beyond: questions to
+ISL about one execution, not about pairs.
 
-A dimension that is not reduced may be executed in part, or again by others that have a result of their own (a producer that is
-fused into several tiles); of one that is reduced, each result takes all.
+A dimension that is not reduced may be executed in part, or again by others that have a result of their own (a producer
+that is fused into several tiles); of one that is reduced, each result takes all.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def expect_once(
     masks = [read.when for read in execution.reads if read is not None]
     reduced = [d in of.reductions for d in range(len(point))]
     every = [*zip(point, extents, reduced, strict=True), *_numbers(point, extents, reduced, algebra)]
-    found, own, guards = _in_digits([form for each in every for form in each[:2]], execution.symbols, [*execution.guards, *masks])
+    found, own, guards = _in_digits(
+        [form for each in every for form in each[:2]], execution.symbols, [*execution.guards, *masks]
+    )
     every = [(form, n, kind) for form, n, (_, _, kind) in zip(found[::2], found[1::2], every, strict=True)]
     forms, numbers = [form for form, _, _ in every[: len(point)]], every[len(point) :]
     used = [s for s in involved(*(form for form, _, _ in numbers)) if s.made is None]
@@ -74,7 +77,9 @@ def expect_once(
         counts.append(count)
         inside += below
     seen = {*used, *involved(*(n for _, n, _ in every))}
-    free = {s: Linear.of(0) for s in own if s not in seen}  # of those that do not tell which it is, the first executes it
+    free = {
+        s: Linear.of(0) for s in own if s not in seen
+    }  # of those that do not tell which it is, the first executes it
     first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
     if (lost := point_where([*inside, *valid, both(*first).negate()])) is not None:
         if of.chooses:
@@ -100,8 +105,8 @@ def expect_once(
 
 
 def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
-    """Of an op that writes what it has summed up so far, iterations follow one another as they do in the payload: the loops are
-    digits, the outermost the most significant. Of parts that begin with the sum of those before, within each.
+    """Of an op that writes what it has summed up so far, iterations follow one another as they do in the payload: the
+    loops are digits, the outermost the most significant. Of parts that begin with the sum of those before, within each.
 
     Raises:
         Unclear: the forms do not show it.
@@ -121,7 +126,11 @@ def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
 
 
 def covers(
-    at: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[Formula], sizes: Sequence[Linear], algebra: Algebra
+    at: Sequence[Linear],
+    symbols: Sequence[Symbol],
+    guards: Sequence[Formula],
+    sizes: Sequence[Linear],
+    algebra: Algebra,
 ) -> bool:
     """Whether a store writes each element of a buffer.
 
@@ -140,7 +149,9 @@ def covers(
         for form, n in zip(forms, sizes, strict=True):
             count, below = _count(form, guards, algebra)
             inside += below
-            if form.constant > 0 or (count is not _ENDLESS and point_where([less(count, n), at_least(n, 1)]) is not None):
+            if form.constant > 0 or (
+                count is not _ENDLESS and point_where([less(count, n), at_least(n, 1)]) is not None
+            ):
                 return False
         return point_where([*inside, both(*guards).negate()]) is None
     except (Unclear, Unknown):
@@ -154,7 +165,8 @@ def executes_all(
     """Whether each iteration of some dimensions of an op is one of those that an execution comes to.
 
     Args:
-        point: the iteration, by dimension, as forms of `symbols`, the counters around it; `guards`: when it is executed.
+        point: the iteration, by dimension, as forms of `symbols`, the counters around it; `guards`: when it is
+            executed.
     """
     extents = [n for d, n in zip(of.dims, of.extents, strict=True) if d in dims and n is not None]
     if len(extents) < len(dims):
@@ -170,8 +182,8 @@ def executes_all(
 def reads_outside(
     execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read, own: Formula
 ) -> bool:
-    """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a constant; where
-    the payload does not (`own`).
+    """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a
+    constant; where the payload does not (`own`).
 
     Raises:
         Unknown: the sets are too hard.
@@ -228,8 +240,9 @@ Number = tuple[Linear, Linear, bool]
 def _numbers(
     point: Sequence[Linear], extents: Sequence[Linear], reduced: Sequence[bool], algebra: Algebra
 ) -> list[Number]:
-    """Dimensions, those that are digits by sizes known at run time only as the number that they are of: of `i floordiv n` and
-    `i mod n`, below m and n, that is i, below m*n. Each of these is one i, also inside: a remainder is inside."""
+    """Dimensions, those that are digits by sizes known at run time only as the number that they are of: of
+    `i floordiv n` and `i mod n`, below m and n, that is i, below m*n. Each of these is one i, also inside: a remainder
+    is inside."""
     found = list(zip(point, extents, reduced, strict=True))
     while True:
         pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
@@ -248,7 +261,10 @@ def _whole(upper: Number, lower: Number) -> Linear | None:
         return None
     divided = () if quotient.alone is None else quotient.alone.operands(*QUOTIENT)
     for term, factor in remainder.terms.items():
-        rest, same = remainder - Linear({term: factor}, 0), isinstance(term, Symbol) and term.operands(*REMAINDER) == divided
+        rest, same = (
+            remainder - Linear({term: factor}, 0),
+            isinstance(term, Symbol) and term.operands(*REMAINDER) == divided,
+        )
         if len(divided) == 2 and same and factor > 0 and divided[1] * factor == size and is_within(rest, factor):
             return divided[0] * factor + rest
     if not size.is_constant or not is_within(remainder, size.constant):
@@ -290,18 +306,22 @@ def _counters(form: Linear) -> list[Symbol]:
 
 
 def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol] | None:
-    """A counter as a digit, and what it counts: `factor`, or that many times a number that is known at run time only; None of what
-    is anything else."""
+    """A counter as a digit, and what it counts: `factor`, or that many times a number that is known at run time only;
+    None of what is anything else."""
     factors = term.operands(PRODUCT) or (Linear.of(term),)
     counters, others = ([form for form in factors if bool(_counters(form)) == kind] for kind in (True, False))
     counter = counters[0].alone if len(counters) == 1 else None
-    return None if counter is None or counter.made else (reduce(algebra.product, others, Linear.of(1)) * factor, counter)
+    return (
+        None if counter is None or counter.made else (reduce(algebra.product, others, Linear.of(1)) * factor, counter)
+    )
 
 
 def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[Linear, list[Formula]]:
-    """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower digits where
-    they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17, and of `s*b + t`, below s; a digit
-    that they keep at 0 counts nothing. A counter without a known end goes as far as its guard lets it, which is asked about.
+    """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower
+    digits where they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17, and of
+        `s*b + t`, below s; a digit
+    that they keep at 0 counts nothing. A counter without a known end goes as far as its guard lets it, which is asked
+    about.
 
     Raises:
         Unclear: they are not its digits.
@@ -315,7 +335,10 @@ def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[L
         if unit != total and _is_at_least(total, unit) and point_where([*guards, at_least(lower, unit)]) is None:
             total, below = unit, [*below, less(lower, unit)]
         if unit != total and point_where([*guards, at_least(Linear.of(symbol), 1)]) is None:
-            below = [*below, less(Linear.of(symbol), Linear.of(1))]  # always 0, as in tiles that are longer than what is left
+            below = [
+                *below,
+                less(Linear.of(symbol), Linear.of(1)),
+            ]  # always 0, as in tiles that are longer than what is left
             continue
         if unit != total:
             raise Unclear("its place is not made of digits, one for each loop")
@@ -325,7 +348,8 @@ def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[L
 
 
 def _size(unit: Linear) -> tuple[int, int]:
-    """Of what digits count, the smaller ones first: numbers, those that are known at run time only, products of them."""
+    """Of what digits count, the smaller ones first: numbers, those that are known at run time only, products of
+    them."""
     return max((len(s.operands(PRODUCT)) or 1 for s in unit.symbols()), default=0), unit.content
 
 

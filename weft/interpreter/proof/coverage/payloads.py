@@ -1,7 +1,8 @@
-"""The payload's structured ops, as what their iterations read and write: elements of arguments, and of other ops' results.
+"""The payload's structured ops, as what their iterations read and write: elements of arguments, and of other ops'
+results.
 
-An op of a kernel is found again by its location, which tiling and fusing keep; and its iterations by the elements that they read,
-whatever has become of the loops around them: `A[i, k]` and `B[k, j]` tell (i, j, k).
+An op of a kernel is found again by its location, which tiling and fusing keep; and its iterations by the elements that
+they read, whatever has become of the loops around them: `A[i, k]` and `B[k, j]` tell (i, j, k).
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class PayloadOp:
         copies: it hands on what it reads, and makes nothing of it.
         computes: the arithmetic of its body, by name: how often.
         chooses: its body has conditions of its own.
-        combiner: what its terms are combined by; None where it does anything else, or has several results that are no running ones.
+        combiner: what its terms are combined by; None where it does anything else, or has several results that are no
+            running ones.
         divisor: it divides an element by one of this tensor, and makes nothing else.
         unread: the inputs that only have sizes, as the window of a pooling.
         of_parts: it is no op of the payload, but combines the parts of one.
@@ -90,7 +92,8 @@ class PayloadOp:
         return cls(str(op.location), op.name, (), (), (), (), (), (), False, Counter(), False, None)
 
     def is_running(self, output: int) -> bool:
-        """Whether an output has an element of its own in each iteration of the reduction, of what has been summed up so far."""
+        """Whether an output has an element of its own in each iteration of the reduction, of what has been summed up so
+        far."""
         at = self.writes[output].at if output < len(self.writes) else ()
         return output >= len(self.writes) or not {self.dims[d] for d in self.reductions}.isdisjoint(involved(*at))
 
@@ -100,7 +103,8 @@ class PayloadOps:
     """What coverage has to know of the untouched module.
 
     Args:
-        ops: those that were read, by location; None where several ops have one, or one is in a loop that is not around the launch.
+        ops: those that were read, by location; None where several ops have one, or one is in a loop that is not around
+            the launch.
         around: the loops around the launch.
     """
 
@@ -131,16 +135,23 @@ class PayloadOps:
         return None if returned is None else self.element_of(returned)
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
-        """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several have."""
+        """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several
+        have."""
         return self.at(str(executed.location))
 
     def at(self, location: str) -> PayloadOp | None:
         """The op at a location."""
         if location not in self.ops:
             found = self.untouched.places.get(location)
-            loops = () if found is None else [each for each in ancestors(found) if each.name not in ("func.func", "builtin.module")]
+            loops = (
+                ()
+                if found is None
+                else [each for each in ancestors(found) if each.name not in ("func.func", "builtin.module")]
+            )
             known = found is not None and is_structured(found) and len(loops) == len(self.around.loops)
-            self.ops[location] = self._op(found) if found is not None and known and not self.around.inside(loops[::-1]) else None
+            self.ops[location] = (
+                self._op(found) if found is not None and known and not self.around.inside(loops[::-1]) else None
+            )
         return self.ops[location]
 
     def made_of(self, element: Element, most: int = 8) -> list[Element]:
@@ -166,7 +177,9 @@ class PayloadOps:
         of = self.at(key[1]) if key[0] == "result" else None
         if of is None or of.combiner not in ("arith.addf", "arith.subf"):
             return False
-        table = {place.alone: form for place, form in zip(of.writes[key[2]].at, at, strict=True) if place.alone is not None}
+        table = {
+            place.alone: form for place, form in zip(of.writes[key[2]].at, at, strict=True) if place.alone is not None
+        }
         for element in of.reads:
             made = None if element is None or element.key[0] != "result" else self.at(element.key[1])
             if made is None or element is None or made.reductions or made.divisor != by:
@@ -214,8 +227,8 @@ class PayloadOps:
         """What combines the parts of an op's result, which lie in one buffer: a reduction over that.
 
         Args:
-            of_result: coordinates of the buffer → the element of the result that the element there is a part of; `known`: the
-                values of its symbols.
+            of_result: coordinates of the buffer → the element of the result that the element there is a part of;
+                `known`: the values of its symbols.
             sizes: of the buffer.
         """
         of = self.at(location)
@@ -329,7 +342,8 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
 
 
 def computes(op: ir.Operation) -> Counter[str]:
-    """The arithmetic on numbers in the body of a structured op, and the choices by them: not that of indices and masks."""
+    """The arithmetic on numbers in the body of a structured op, and the choices by them: not that of indices and
+    masks."""
     found: Counter[str] = Counter()
     for view in body_of(op).operations:
         inner = view.operation

@@ -49,8 +49,8 @@ class Executes(Iterations):
     rows: Formula = TRUE
 
     def parted(self, point: Coordinates, output: int) -> Coordinates:
-        """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of its own; but
-        not where it begins with the sum of all parts before."""
+        """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of
+        its own; but not where it begins with the sum of all parts before."""
         cell = None if self.of.is_running(output) else self.cells[output]
         own = () if cell is None else involved(*cell[1])
         summed = involved(*(point[d] for d in self.of.reductions))
@@ -72,7 +72,8 @@ class Executes(Iterations):
         return is_within(rest, label.each) and involved(label.at[0]).keys().isdisjoint(involved(rest))
 
     def each(self, point: Coordinates) -> int:
-        """How many iterations of the reduction each of the parts has, one after the other, where it is cut at one loop; else 0."""
+        """How many iterations of the reduction each of the parts has, one after the other, where it is cut at one loop;
+        else 0."""
         form = point[self.of.reductions[0]] if len(self.of.reductions) == 1 else Linear.of(0)
         parts = [s for s in dict.fromkeys(self.since) if s in form.terms]
         count = form.terms[parts[0]] if len(parts) == 1 else 0
@@ -80,9 +81,11 @@ class Executes(Iterations):
 
 
 def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | None:
-    """The iteration of the payload's op, as forms of the execution's symbols; None where the elements that it reads do not tell.
+    """The iteration of the payload's op, as forms of the execution's symbols; None where the elements that it reads do
+    not tell.
 
-    Each element gives an equation for each of its coordinates; one with a single dimension that is not known yet tells it.
+    Each element gives an equation for each of its coordinates; one with a single dimension that is not known yet tells
+    it.
     """
     of = execution.of
     executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
@@ -93,8 +96,8 @@ def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | Non
 def solution(
     equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol], executed: Sequence[Formula] = ()
 ) -> dict[Symbol, Linear] | None:
-    """Dimensions as forms, of equations of forms of dimensions with others; None where these do not tell all, or contradict each
-    other where the iteration is executed at all."""
+    """Dimensions as forms, of equations of forms of dimensions with others; None where these do not tell all, or
+    contradict each other where the iteration is executed at all."""
     known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
@@ -108,12 +111,14 @@ def solution(
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
-    """Coordinates of what the payload's op reads, and of what the execution does. An element that the kernel does not read, since
-    what computes it has gone into others, is told by those that it is computed from."""
+    """Coordinates of what the payload's op reads, and of what the execution does. An element that the kernel does not
+    read, since what computes it has gone into others, is told by those that it is computed from."""
     for number, (element, read) in enumerate(zip(execution.of.reads, execution.reads, strict=False)):
         sizes = number in execution.of.unread and read is not None and read.key is None
         if sizes and element is not None and read is not None and len(read.at) == len(element.at):
-            yield from zip(element.at, read.at, strict=True)  # it is not read: any numbers do that tell iterations from one another
+            yield from zip(
+                element.at, read.at, strict=True
+            )  # it is not read: any numbers do that tell iterations from one another
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
     for element in (element for element in execution.of.reads if element is not None):
@@ -143,7 +148,8 @@ def _told(
 def _digits_told(
     left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
 ) -> list[tuple[Symbol, Linear]]:
-    """The dimensions that an equation tells as digits of one number: of `128*k + j = r` with j < 128, k is `floor(r/128)`."""
+    """The dimensions that an equation tells as digits of one number: of `128*k + j = r` with j < 128, k is
+    `floor(r/128)`."""
     unsorted = [(n, s) for s, n in left.terms.items() if isinstance(s, Symbol) and s in dims and s not in known]
     places = sorted(unsorted, key=lambda each: each[0])
     units = [n for n, _ in places]

@@ -37,7 +37,18 @@ def unclear(share: Owned) -> str | None:
     highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
     dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
     every = PayloadOp(
-        str(share.op), str(share.op), tuple(range(len(dims))), dims, share.extents, (), (), (), False, Counter(), False, None
+        str(share.op),
+        str(share.op),
+        tuple(range(len(dims))),
+        dims,
+        share.extents,
+        (),
+        (),
+        (),
+        False,
+        Counter(),
+        False,
+        None,
     )
     change = _by_linear_id(share, values)
     at, extents = tuple(map(change, share.at)), tuple(map(change, share.extents))
@@ -56,7 +67,8 @@ def unclear(share: Owned) -> str | None:
 
 
 MOST = 1 << 20
-"""Iterations of processors that are counted one by one, where forms do not show it: orders along curves, and in groups."""
+"""Iterations of processors that are counted one by one, where forms do not show it: orders along curves, and in
+groups."""
 
 
 def _counted(
@@ -115,7 +127,8 @@ def _forms(formula: Formula) -> Iterator[Linear]:
 
 
 def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear]:
-    """Numbers of threads along x, y and z as digits of the one that hardware counts, of which warps and lanes are digits, too."""
+    """Numbers of threads along x, y and z as digits of the one that hardware counts, of which warps and lanes are
+    digits, too."""
     sizes = [n for n in share.block if n is not None]
     if len(sizes) < 3 or sum(n > 1 for n in sizes) < 2:
         return lambda form: form

@@ -17,8 +17,10 @@ class Untouched:
     Args:
         functions: by name.
         places: structured ops by location; None where several have one, or none is known.
-        nested: accesses and branches in loops of the payload by location; None where several have one, or none is known.
-        lowered: functions with `scf` loops in the place of affine ones, and their accesses and branches, once they are made.
+        nested: accesses and branches in loops of the payload by location; None where several have one, or none is
+            known.
+        lowered: functions with `scf` loops in the place of affine ones, and their accesses and branches, once they are
+            made.
     """
 
     functions: dict[str, ir.Operation]
@@ -53,12 +55,15 @@ class Untouched:
         return list(next(groups, [(value, axis)]))
 
     def number(self, value: ir.Value) -> int:
-        """The number of a value in its function, one of these or a lowered one: its name in the text would take a walk for each."""
+        """The number of a value in its function, one of these or a lowered one: its name in the text would take a walk
+        for each."""
         block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
         function = next(op for op in (block.owner.operation, *ancestors(block.owner)) if op.name == "func.func")
         if function not in self._numbers:
             ops = list(operations(function))
-            passed = (value for op in ops for region in op.regions for block in region.blocks for value in block.arguments)
+            passed = (
+                value for op in ops for region in op.regions for block in region.blocks for value in block.arguments
+            )
             made = (value for op in ops for value in op.results)
             self._numbers[function] = {value: n for n, value in enumerate((*passed, *made))}
         return self._numbers[function][value]

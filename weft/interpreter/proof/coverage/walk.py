@@ -1,12 +1,13 @@
-"""The walk over a kernel that is about to be made: what lies in its buffers, and which of its ops execute the payload's.
+"""The walk over a kernel that is about to be made: what lies in its buffers, and which of its ops execute the
+payload's.
 
-One walk over the mapped loops, in program order; sequential loops twice, for what one iteration leaves to the next. A copy hands
-labels on, a structured op of the payload makes labels of its own, and any other op forgets what it writes:
+One walk over the mapped loops, in program order; sequential loops twice, for what one iteration leaves to the next. A
+copy hands labels on, a structured op of the payload makes labels of its own, and any other op forgets what it writes:
 
     matmul A_shared, B_shared → acc[m, n]               acc[m, n] is matmul[128*b + m, 64*b' + n], once it is complete
 
-That a stage of a buffer is read while it holds just that iteration is what the order of copies and waits ensures, which is proven
-of the kernel (`races`, `signals`).
+That a stage of a buffer is read while it holds just that iteration is what the order of copies and waits ensures, which
+is proven of the kernel (`races`, `signals`).
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Walk:
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
-    # ---- the walk ------------------------------------------------------------------------------------------------------
+    # ---- the walk ----------------------------------------------------------------------------------------------------
 
     def all_of(self, kernel: ir.Block) -> None:
         """A kernel, in the loops of the host that tile what it executes."""
@@ -147,7 +148,8 @@ class Walk:
         del self._guards[len(self._guards) - len(guards) :]
 
     def _digits(self, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
-        """A counter as digits, by the numbers that its variable is divided by in what follows: loops that were coalesced."""
+        """A counter as digits, by the numbers that its variable is divided by in what follows: loops that were
+        coalesced."""
         if counter.high is None:
             return None
         forms, radices = {variable: form}, dict[Symbol, set[int]]()
@@ -182,7 +184,7 @@ class Walk:
             self._guards.pop()
         self.held.rejoin(before)
 
-    # ---- structured ops ------------------------------------------------------------------------------------------------
+    # ---- structured ops ----------------------------------------------------------------------------------------------
 
     def _structured(self, op: ir.Operation) -> None:
         space = structure(op)
@@ -244,7 +246,8 @@ class Walk:
     def _rows(
         self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
     ) -> list[list[Formula]]:
-        """By output, what tells of an element of it whether it is a result that there is, of a tile's row and not of one beyond."""
+        """By output, what tells of an element of it whether it is a result that there is, of a tile's row and not of
+        one beyond."""
         of, op = execution.of, execution.op
         reads = [read for read in execution.reads if read is not None and read.key is not None]
         masks = dict.fromkeys(part for read in reads for part in _parts(read.when))
@@ -257,7 +260,9 @@ class Walk:
             known = [] if cell is None or point is None else self.held.told(cell, asked)
             if cell is not None and is_read(op, structure(op).inputs + number):
                 already = (label.read(cell[1]) for label in labels if label.rows != TRUE)
-                known += (part for read in already if read is not None for part in _parts(read.rows) if part not in known)
+                known += (
+                    part for read in already if read is not None for part in _parts(read.rows) if part not in known
+                )
             found.append(known)
         left = [part for part in others if not all(part in known for known in found)]
         left += [] if of.reductions else [part for part in masks if not all(part in known for known in found)]
@@ -266,8 +271,8 @@ class Walk:
         return found
 
     def _carried(self, op: ir.Operation, space: Structure) -> None:
-        """In a loop of the host, a buffer of the host that nothing is known of is what the payload's op has for that operand: how
-        values go from one iteration to the next is upstream's bufferization."""
+        """In a loop of the host, a buffer of the host that nothing is known of is what the payload's op has for that
+        operand: how values go from one iteration to the next is upstream's bufferization."""
         of = self.payload.op(op) if self.payload.around.loops and op.name != "linalg.fill" else None
         inputs = range(space.inputs) if of is not None and len(of.reads) == space.inputs else ()
         for number, element in zip(inputs, () if of is None else of.reads, strict=False):
@@ -307,8 +312,8 @@ class Walk:
         return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
 
     def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
-        """When an iteration counts whose update is masked: where it does not, the results stay as they are. What the payload's
-        own conditions on numbers leave as it is has counted."""
+        """When an iteration counts whose update is masked: where it does not, the results stay as they are. What the
+        payload's own conditions on numbers leave as it is has counted."""
         out: list[Formula] = []
         for value, before in zip(yielded(op), list(body_of(op).arguments)[space.inputs :], strict=True):
             if (made := producer(value)) is None:
@@ -324,8 +329,8 @@ class Walk:
     def _executed(
         self, op: ir.Operation, space: Structure, reads: Sequence[Read | None], inner: Sequence[Read | None]
     ) -> PayloadOp | None:
-        """The payload's op that an op of the kernel executes, or what combines the parts of its result; None for a copy of what
-        that reads or makes, or of what it starts with."""
+        """The payload's op that an op of the kernel executes, or what combines the parts of its result; None for a copy
+        of what that reads or makes, or of what it starts with."""
         of = None if op.name == "linalg.fill" else self.payload.op(op)
         if of is None:
             return None
@@ -373,8 +378,8 @@ class Walk:
         return self._chosen(load.results[0], found)
 
     def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
-        """What is read, where the body takes it only under conditions, and one constant elsewhere: `select(%inside, %value, 0)`;
-        None where there are several constants."""
+        """What is read, where the body takes it only under conditions, and one constant elsewhere:
+        `select(%inside, %value, 0)`; None where there are several constants."""
         while found is not None and (choice := choice_of(value)) is not None:
             taken, arm, other = choice
             condition = self.values.condition(taken.operands[0])
@@ -386,19 +391,22 @@ class Walk:
             value = taken.results[0]
         return found
 
-    # ---- labels of what is written -------------------------------------------------------------------------------------
+    # ---- labels of what is written -----------------------------------------------------------------------------------
 
     def _plain(
         self, op: ir.Operation, number: int, cell: tuple[RootBuffer, Coordinates] | None, labels: tuple[Label, ...],
         reads: Sequence[Read | None], space: Structure,
     ) -> None:  # fmt: skip
-        """An op that is not the payload's own: a copy, one under a mask, one that adds to what is there, one that changes it."""
+        """An op that is not the payload's own: a copy, one under a mask, one that adds to what is there, one that
+        changes it."""
         if cell is None:
             return self.held.forget_value(op.operands[space.inputs + number])
         known = [read for read in reads if read is not None and read.key is not None]
         dims = self._counters[op]
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
-            adds = len(known) == 1 and (self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None)
+            adds = len(known) == 1 and (
+                self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None
+            )
             if adds and labels and labels[-1].key == known[0].key:  # each term once
                 return None if (cell[0], op) in self._adding else self.held.forget(cell[0])
             if adds and (not labels or labels[-1].key is None or labels[-1].key[0] in ("argument", "returned")):
@@ -407,7 +415,9 @@ class Walk:
                 return None
             results = (label.read(cell[1]) for label in labels if label.key is not None)
             for there in (each for each in results if each is not None):
-                self.held.use(both(*(part for read in known for part in _parts(read.rows) if part not in _parts(there.rows))))
+                self.held.use(
+                    both(*(part for read in known for part in _parts(read.rows) if part not in _parts(there.rows)))
+                )
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
             return self.held.write(cell, known[0], dims)
@@ -425,7 +435,8 @@ class Walk:
         return self.held.fill(cell, held, since, dims)
 
     def _divided(self, op: ir.Operation, number: int, reads: Sequence[Read | None]) -> Read | None:
-        """A sum of terms that the payload divides, each by the same, where the sum is divided by it instead: what the sum is."""
+        """A sum of terms that the payload divides, each by the same, where the sum is divided by it instead: what the
+        sum is."""
         division = made_by(through_casts(yielded(op)[number]), "arith.divf")
         arguments = list(body_of(op).arguments)
         places = [] if division is None else [through_casts(operand) for operand in division.operands]
@@ -434,7 +445,9 @@ class Walk:
         summed, by = (reads[arguments.index(place)] for place in places)
         if summed is None or by is None or summed.key is None or by.key is None:
             return None
-        divided = replace(summed, rows=both(summed.rows, *(part for part in _parts(by.rows) if part not in _parts(summed.rows))))
+        divided = replace(
+            summed, rows=both(summed.rows, *(part for part in _parts(by.rows) if part not in _parts(summed.rows)))
+        )
         return divided if self.payload.divides(summed.key, summed.at, by.key, by.at) else None
 
 

@@ -1,8 +1,8 @@
 """What each op of a host function reads, writes, allocates and frees, and of which buffer.
 
-Views and casts are followed to the buffer that they show, as far as constants go to the very elements. What a kernel does
-to its arguments is read from its body, what a called function does from its own. A loop or a branch does what its body
-does. Arguments of a host function are distinct memory; what cannot be followed may be anything.
+Views and casts are followed to the buffer that they show, as far as constants go to the very elements. What a kernel
+does to its arguments is read from its body, what a called function does from its own. A loop or a branch does what its
+body does. Arguments of a host function are distinct memory; what cannot be followed may be anything.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from .windows import HostBuffer, MovingWindow, Window
 
 
 class HostValues(Values):
-    """The indices of a module's host functions, as forms of constants and of the counters of their loops; and what memrefs show.
+    """The indices of a module's host functions, as forms of constants and of the counters of their loops; and what
+    memrefs show.
 
     Attributes:
         counters: the loops whose iterations the symbols count.
@@ -104,7 +105,8 @@ def _shown(value: ir.Value, window: Window, host: HostValues) -> Window:
 
 
 def _cut(op: ir.Operation, buffer: HostBuffer, first: int, steps: Sequence[int] | None, host: HostValues) -> Window:
-    """The elements at the op's offsets, sizes and strides, in units of `steps`, of what begins at the element `first`."""
+    """The elements at the op's offsets, sizes and strides, in units of `steps`, of what begins at the element
+    `first`."""
     offsets, sizes, strides = window(op, host)
     if steps is None or not all(form.is_constant for form in (*sizes, *strides)):
         return Window(buffer, part=MovingWindow())
@@ -137,7 +139,6 @@ Done = tuple[AccessKind, str]
 """What is done to a buffer, and of an update what."""
 READ: Done = ("read", "")
 WRITE: Done = ("write", "")
-
 
 
 @record
@@ -194,7 +195,8 @@ class Effects:
                     self._callables[f"{symbol(op.operation)}::{symbol(kernel)}"] = kernel
 
     def of(self, op: ir.Operation) -> tuple[Effect, ...]:
-        """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay there."""
+        """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay
+        there."""
         found: dict[Effect, None] = {}
         for (kind, update), at in self._all(op):
             for seen in (Window(at),) if isinstance(at, HostBuffer) else self.host.windows(at):
@@ -203,9 +205,9 @@ class Effects:
         return tuple(found)
 
     def unseen(self, op: ir.Operation) -> ir.Operation | None:
-        """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of a
-        kernel that is not there, an op of an unknown dialect, anything done through pointers, or through tensors that show a
-        buffer and read it later. None if there is none in `op`."""
+        """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of
+        a kernel that is not there, an op of an unknown dialect, anything done through pointers, or through tensors that
+        show a buffer and read it later. None if there is none in `op`."""
         for inner in operations(op):
             if inner.name in CALLS:
                 if self._summary(inner) is None or _is_handed_pointers(inner):
@@ -215,8 +217,8 @@ class Effects:
         return None
 
     def launches_on_pointers(self, op: ir.Operation) -> bool:
-        """A launch of a kernel that is handed pointers, goes through any that it makes itself, or has an op that nobody knows: it
-        may touch memory that it is not handed."""
+        """A launch of a kernel that is handed pointers, goes through any that it makes itself, or has an op that nobody
+        knows: it may touch memory that it is not handed."""
         if op.name == "gpu.launch":
             return self.unseen(op) is not None
         if op.name != "gpu.launch_func":
@@ -228,7 +230,7 @@ class Effects:
         """A launch of a kernel that is compiled already (`gpu.binary`): it is assumed to read and write all it gets."""
         return op.name == "gpu.launch_func" and callee(op).split("::")[0] in self._binaries
 
-    # ---- calls and launches -------------------------------------------------------------------------------------------
+    # ---- calls and launches ------------------------------------------------------------------------------------------
 
     def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value | HostBuffer]]:
         """What is done to memrefs; by what is called, to globals too."""
@@ -251,7 +253,8 @@ class Effects:
                     yield ("write" if access.kind == "atomic" else access.kind, access.update), access.value
 
     def _summary(self, op: ir.Operation) -> tuple[tuple[Done, int | HostBuffer], ...] | None:
-        """What the called function does, by its arguments' numbers; None if that cannot be seen, as through pointers."""
+        """What the called function does, by its arguments' numbers; None if that cannot be seen, as through
+        pointers."""
         if self.opaque(op):
             return tuple((done, i) for i in range(len(arguments(op))) for done in (READ, WRITE))
         name = callee(op)

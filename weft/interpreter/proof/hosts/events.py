@@ -1,4 +1,5 @@
-"""What happens in a host function, once each: operations, tokens and their uses, and the choices under which they happen."""
+"""What happens in a host function, once each: operations, tokens and their uses, and the choices under which they
+happen."""
 
 from __future__ import annotations
 
@@ -122,7 +123,8 @@ class NamedToken:
 
 @record(eq=False)
 class Use:
-    """One use of a token. `event`: what started with it, if anything did; `past`: the events done when the host was there."""
+    """One use of a token. `event`: what started with it, if anything did; `past`: the events done when the host was
+    there."""
 
     op: ir.Operation
     when: frozenset[Condition]

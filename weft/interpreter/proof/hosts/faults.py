@@ -76,7 +76,7 @@ class _Speaker:
         self.names = names
         self.opaque = opaque
 
-    # ---- tokens -------------------------------------------------------------------------------------------------------
+    # ---- tokens ------------------------------------------------------------------------------------------------------
 
     def token(self, fault: TokenFault) -> Diagnostic:
         name = self.value(fault.value)
@@ -89,7 +89,8 @@ class _Speaker:
                               hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "leaks":
             return self._said("W0621", f"the stream of `{name}` would leak: nothing uses the token", fault.made,
-                              hint=f"remove this `gpu.wait async`, or wait for its token: `gpu.wait [{name}]`")  # fmt: skip
+                              hint=f"remove this `gpu.wait async`, or wait for its token:"
+                                   f" `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "some paths":
             return self._said("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
                               fault.made or maker(fault.value),
@@ -98,12 +99,14 @@ class _Speaker:
         if fault.kind == "synchronous":
             return self._said("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
                               f"it waits for `{name}` on a stream, and makes no token for what comes after it",
-                              hint=f"make it asynchronous: `%t = {first.name if first else 'op'} async [{name}] …`, or block "
+                              hint=f"make it asynchronous: `%t = {first.name if first else 'op'} async [{name}] …`, or"
+                                   f" block "
                                    f"before it: `gpu.wait [{name}]`")  # fmt: skip
         where = ("it is used in every iteration of a loop",) if again else self._at("the first is", first)
         if fault.kind == "forked":
             return self._said("W0622", f"`{name}`{made} is used twice, and the fork is not explicit", second, *where,
-                              hint=f"fork it: `%f = gpu.wait async [{name}]`, and let one of the two wait for `%f`")  # fmt: skip
+                              hint=f"fork it: `%f = gpu.wait async [{name}]`, and let one of the two wait for"
+                                   f" `%f`")  # fmt: skip
         if fault.kind == "twice":
             return self._said("W0623", f"`{name}`{made} is waited for twice", second, *where,
                               "the first wait gave its stream back",
@@ -111,12 +114,13 @@ class _Speaker:
         if fault.kind == "used after":
             return self._said("W0624", f"`{name}`{made} is used after its stream was destroyed", second,
                               *self._at("the stream is destroyed by", first),
-                              hint="what a blocking wait was for is done: depend on a new root, `gpu.wait async`")  # fmt: skip
+                              hint="what a blocking wait was for is done: depend on a new root,"
+                                   " `gpu.wait async`")  # fmt: skip
         return self._said("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
                           *self._at("on it still runs", first),
                           hint="wait for the token of the last operation on the stream instead")  # fmt: skip
 
-    # ---- memory -------------------------------------------------------------------------------------------------------
+    # ---- memory ------------------------------------------------------------------------------------------------------
 
     def memory(self, fault: MemoryFault) -> Diagnostic:
         first, second, buffer = fault.first, fault.second, self.buffer(fault.wanted.buffer)
@@ -125,7 +129,8 @@ class _Speaker:
         may = " (assumed)" if fault.assumed else ""
         notes = [self.does(first, fault.done), self.does(second, fault.wanted)]
         for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
-            notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write all it gets;"
+            notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write"
+                         f" all it gets;"
                          " its `gpu.func` in the module makes it exact")  # fmt: skip
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
@@ -148,7 +153,8 @@ class _Speaker:
             still = "write" if fault.done.changes else "read"
             message = f"the host {does} `{buffer}` while {first.op.name} may still {still} it{may}: {fault.hazard}"
             return self._said("W0630", message, second.op, *notes, hint=self._way_out(first, second))  # fmt: skip
-        return self._said("W0629", f"two operations on `{buffer}` are not ordered{may}: {fault.hazard}", second.op, *notes,
+        return self._said("W0629", f"two operations on `{buffer}` are not ordered{may}:"
+                                   f" {fault.hazard}", second.op, *notes,
                           hint=self._way_out(first, second))  # fmt: skip
 
     def does(self, event: Event, effect: Effect) -> str:
@@ -175,7 +181,7 @@ class _Speaker:
             return f"{token} is used elsewhere too: wait before it for a fork of the token, {fork}"
         return f"wait before it: `gpu.wait [{token}]`"
 
-    # ---- places and names ---------------------------------------------------------------------------------------------
+    # ---- places and names --------------------------------------------------------------------------------------------
 
     def _said(self, code: str, message: str, op: ir.Operation | None, *notes: str, hint: str) -> Diagnostic:
         return Diagnostic(code, message, self.span(op), notes=notes, hint=hint)
@@ -203,7 +209,7 @@ class _Speaker:
         return which if at is None else f"{which} in line {at.line}"
 
 
-# ---- tokens -------------------------------------------------------------------------------------------------------------
+# ---- tokens ----------------------------------------------------------------------------------------------------------
 
 
 TokenFaultKind = Literal[

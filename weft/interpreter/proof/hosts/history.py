@@ -1,14 +1,14 @@
-"""Happens-before in a host function: its operations in program order, and for each one those that are certainly done when it
-starts.
+"""Happens-before in a host function: its operations in program order, and for each one those that are certainly done
+when it starts.
 
-A synchronous operation, and anything the host does itself, is done when the host is past it. An asynchronous one starts when
-the tokens it waits for are ready, and is done when its own is; a blocking `gpu.wait` makes the host wait. Sets of operations
-are the bits of an integer, so that 10,000 of them are no trouble.
+A synchronous operation, and anything the host does itself, is done when the host is past it. An asynchronous one starts
+when the tokens it waits for are ready, and is done when its own is; a blocking `gpu.wait` makes the host wait. Sets of
+operations are the bits of an integer, so that 10,000 of them are no trouble.
 
 Both arms of a branch are walked; afterwards is done what is done either way, and what an arm that was not taken never
 began counts as done. A loop is walked until another iteration shows nothing new: what later iterations find unfinished
-depends on an earlier operation only through the carried tokens and the host that are past it, of which there are few, and
-walking stops when for every operation such a set comes back.
+depends on an earlier operation only through the carried tokens and the host that are past it, of which there are few,
+and walking stops when for every operation such a set comes back.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class History:
     Args:
         function: a `func.func` of one block.
         effects: those of its module.
-        watch: called with the history, each event, and what is done when it starts; it returns what else is to be taken as done
-            (an order that is missing and was reported need not be reported again for all that follows).
+        watch: called with the history, each event, and what is done when it starts; it returns what else is to be taken
+            as done (an order that is missing and was reported need not be reported again for all that follows).
 
     Raises:
         WeftError: W0634 for what this cannot see through.
@@ -87,7 +87,8 @@ class History:
     past: defaultdict[Condition, defaultdict[frozenset[Condition], int]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(int))
     )
-    """By a condition, and by those under which a branch or loop that asked it was left: what the host is past if they hold."""
+    """By a condition, and by those under which a branch or loop that asked it was left: what the host is past if they
+    hold."""
     _of: dict[ir.Operation, tuple[Effect, ...]] = field(default_factory=dict)
     _leaf: dict[ir.Operation, bool] = field(default_factory=dict)
 
@@ -106,7 +107,7 @@ class History:
         else:
             self._use_all(end)
 
-    # ---- walking ----------------------------------------------------------------------------------------------------------
+    # ---- walking -----------------------------------------------------------------------------------------------------
 
     def walk(self, block: ir.Block) -> None:
         """All but the terminator."""
@@ -187,7 +188,7 @@ class History:
             for value in made_tokens(op):
                 self.made(value, op, covers)
 
-    # ---- tokens -----------------------------------------------------------------------------------------------------------
+    # ---- tokens ------------------------------------------------------------------------------------------------------
 
     def made(self, value: ir.Value, maker: ir.Operation | None, covers: int, streams: Streams | None = None) -> None:
         """A token comes into being; with `streams`, as another name of what was handed on."""
@@ -214,7 +215,7 @@ def _one_operation(op: ir.Operation) -> bool:
     return not uses_tokens(op) and not any(operations(op, *FREEING))
 
 
-# ---- branches and loops -----------------------------------------------------------------------------------------------
+# ---- branches and loops ----------------------------------------------------------------------------------------------
 
 
 def walk_branch(history: History, op: ir.Operation) -> None:

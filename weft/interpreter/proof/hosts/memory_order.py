@@ -1,4 +1,5 @@
-"""Operations on one buffer that nothing orders, and memory that is used after it was freed: found while a history is made.
+"""Operations on one buffer that nothing orders, and memory that is used after it was freed: found while a history is
+made.
 
 Windows move with the iterations of a loop, `iv * stride + offset`: `apart` asks in which iterations two of them meet.
 """
@@ -115,7 +116,8 @@ class MemoryOrder:
     """What is wrong with the order of memory accesses. Hand `watch` to a `History`.
 
     Args:
-        may_alias: arguments of the function (and globals that are not constants) may overlap, unless they say otherwise.
+        may_alias: arguments of the function (and globals that are not constants) may overlap, unless they say
+            otherwise.
     """
 
     may_alias: bool = False
@@ -174,10 +176,12 @@ class MemoryOrder:
         earlier = self.history.events[number]
         return earlier.when <= event.when and not earlier.may_not_run
 
-    # ---- which memory -----------------------------------------------------------------------------------------------------
+    # ---- which memory ------------------------------------------------------------------------------------------------
 
     def _located(self, event: Event) -> dict[Place, list[Effect]]:
-        carried = any(maker(at).name in (*LOOPS, "scf.while") for v in event.op.operands if shows_memory(v) for at in way(v))
+        carried = any(
+            maker(at).name in (*LOOPS, "scf.while") for v in event.op.operands if shows_memory(v) for at in way(v)
+        )
         found: dict[Place, list[Effect]] = {}
         for effect in event.effects:
             found.setdefault((effect.buffer, self._iteration(effect.buffer, event, carried)), []).append(effect)
@@ -208,7 +212,7 @@ class MemoryOrder:
             mine += [p for p in self._outside if p[0] != buffer and self._aliasing.may_alias(p[0])]
         return mine
 
-    # ---- pairs ------------------------------------------------------------------------------------------------------------
+    # ---- pairs -------------------------------------------------------------------------------------------------------
 
     def _after_free(self, number: int, other: Place, event: Event, place: Place) -> None:
         first = self.history.events[number]

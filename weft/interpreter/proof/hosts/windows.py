@@ -1,9 +1,9 @@
 """Buffers and windows into them, as the host sees them: which two of them share no element?
 
-A caller may pass one array twice, or two windows that overlap: nothing in the function tells. That an argument shares nothing
-is said by `llvm.noalias` on it (the standard attribute; `async-fork noalias` sets it), or known: Weft makes the
-buffers of results itself (`bufferize.result`). Tensors are values: bufferization never writes into the buffer of an argument
-that was one, and reads need no order. Element types prove nothing, as memory has none.
+A caller may pass one array twice, or two windows that overlap: nothing in the function tells. That an argument shares
+nothing is said by `llvm.noalias` on it (the standard attribute; `async-fork noalias` sets it), or known: Weft makes the
+buffers of results itself (`bufferize.result`). Tensors are values: bufferization never writes into the buffer of an
+argument that was one, and reads need no order. Element types prove nothing, as memory has none.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class HostBuffer:
 
 @record
 class MovingWindow:
-    """What is known of a window that is elsewhere in each iteration of a loop: where it starts, as a form of the counters of
-    `HostValues`, and its sizes and strides. None: not known."""
+    """What is known of a window that is elsewhere in each iteration of a loop: where it starts, as a form of the
+    counters of `HostValues`, and its sizes and strides. None: not known."""
 
     start: Linear | None = None
     dims: tuple[tuple[int, int], ...] | None = None
@@ -87,7 +87,8 @@ class Window:
 
     @cached_property
     def cell(self) -> tuple[tuple[int, int], ...] | None:
-        """The grid of which the window is a cell: two cells of one grid are the same or disjoint. None if it is none."""
+        """The grid of which the window is a cell: two cells of one grid are the same or disjoint. None if it is
+        none."""
         if self.dims is None or self.empty:
             return None
         strides = self._radix(self)
@@ -105,8 +106,8 @@ class Window:
         mine, theirs = self.extent, other.extent
         if mine is not None and theirs is not None and (mine[1] < theirs[0] or theirs[1] < mine[0]):
             return True
-        # offsets as digits in the mixed radix of all strides: two windows are apart if their digits are, in one place. That tells
-        # columns of a matrix apart, and even from odd elements, whatever views they came through
+        # offsets as digits in the mixed radix of all strides: two windows are apart if their digits are, in one place.
+        # That tells columns of a matrix apart, and even from odd elements, whatever views they came through
         strides = self._radix(other)
         here, there = (None, None) if strides is None else (self._digits(strides), other._digits(strides))
         if here is None or there is None:

@@ -1,8 +1,9 @@
 """Blocks of a cluster: for which of them a load is, where they meet, and whose shared memory is accessed.
 
-The proof takes the threads of a whole cluster together: which block a thread is of is one more of its ids (`Algebra.rank`). Each
-block has its own shared memory, so that the number of the block is one more subscript there, the first one. A load for several
-blocks is one load for each of them, of one box.
+The proof takes the threads of a whole cluster together: which block a thread is of is one more of its ids
+    (`Algebra.rank`). Each
+block has its own shared memory, so that the number of the block is one more subscript there, the first one. A load for
+several blocks is one load for each of them, of one box.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class ClusterOp:
 
 
 def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gathering]:
-    """The meetings that arrivals and waits are, in the order of the text. `spaces`: what those order that are not relaxed.
+    """The meetings that arrivals and waits are, in the order of the text. `spaces`: what those order that are not
+    relaxed.
 
     Raises:
         WeftError: W0640 where an arrival and its wait are not in one block of ops, one behind the other.
@@ -55,7 +57,8 @@ def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gatheri
         paired = other is not None and one.op.name != AWAIT_CLUSTER and other.op.name == AWAIT_CLUSTER
         if other is None or not paired or one.place.steps != other.place.steps:
             raise fail(
-                "W0640", f"the race analysis does not know where all threads of a cluster meet that execute {describe(one.op)}",
+                "W0640", f"the race analysis does not know where all threads of a cluster meet that execute"
+                         f" {describe(one.op)}",
                 hint="let each `nvvm.cluster.arrive` be followed by its `nvvm.cluster.wait`, in the same block of ops",
             )  # fmt: skip
         orders = spaces if one.op.name == MEET_CLUSTER else frozenset[str]()
@@ -63,7 +66,8 @@ def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gatheri
 
 
 def targets(load: ir.Operation, values: Values) -> Iterator[tuple[Linear, Formula]]:
-    """The blocks of the cluster for which a load is, and when it is for each of them. One that is not there may be among them."""
+    """The blocks of the cluster for which a load is, and when it is for each of them. One that is not there may be
+    among them."""
     mask = load.opview.multicastMask
     if mask is None:
         yield values.rank, TRUE

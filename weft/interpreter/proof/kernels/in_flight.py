@@ -1,11 +1,13 @@
 """Asynchronous copies: where a thread waits for each, and the accesses that say so.
 
-A copy belongs to the group that its thread commits next. A wait that lets n groups be pending has waited for all but the n newest.
-So a copy has arrived at the first wait in front of which n groups were committed behind its own: which wait that is, in which
-iteration of which loop, is counted here, where groups are committed in straight code and in each iteration of a loop in it. Any
-other copy is taken not to arrive; if that leaves a conflict, its groups are counted by paths (`signals/groups.py`).
+A copy belongs to the group that its thread commits next. A wait that lets n groups be pending has waited for all but
+the n newest. So a copy has arrived at the first wait in front of which n groups were committed behind its own: which
+wait that is, in which iteration of which loop, is counted here, where groups are committed in straight code and in each
+iteration of a loop in it. Any other copy is taken not to arrive; if that leaves a conflict, its groups are counted by
+paths (`signals/groups.py`).
 
-An access of a copy becomes two: one that begins where the copy stands, and one that has ended at the wait, of the same element.
+An access of a copy becomes two: one that begins where the copy stands, and one that has ended at the wait, of the same
+    element.
 What is in between, `races/in_flight.py` looks at.
 """
 
@@ -38,7 +40,7 @@ def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: 
             sooner = both(sooner, landing.reached.negate())
 
 
-# ---- where it is waited for ---------------------------------------------------------------------------------------------
+# ---- where it is waited for ------------------------------------------------------------------------------------------
 
 
 def landings_of(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
@@ -55,7 +57,8 @@ DEEP = SCALE**8
 
 
 class _Straight:
-    """Places without the conditions that hold wherever a copy is issued: what is in there stands in the block around."""
+    """Places without the conditions that hold wherever a copy is issued: what is in there stands in the block
+    around."""
 
     def __init__(self, copy: Place) -> None:
         self.holds = {guard for guard in copy.guards if not guard.depends().loops}
@@ -106,7 +109,8 @@ def _landings(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
 
 
 def _group_of(copy: Place, commits: Sequence[Place]) -> Place | None:
-    """Where the group of a copy is committed: the next time that the thread passes a commit, whatever the iterations are."""
+    """Where the group of a copy is committed: the next time that the thread passes a commit, whatever the iterations
+    are."""
     closing = [c for c in commits if c.steps == copy.steps[: len(c.steps)] and _at(copy, c) < c.position]
     if not closing:
         return None
@@ -164,8 +168,8 @@ def _in_a_loop_behind(
 
 
 def _for_all(group: Place, waits: Sequence[GroupEvent]) -> Iterator[Landing]:
-    """A group in a loop, at waits for all: at one behind the loop; where none is, in the next iteration of a loop around it, or
-    behind that one, and so on."""
+    """A group in a loop, at waits for all: at one behind the loop; where none is, in the next iteration of a loop
+    around it, or behind that one, and so on."""
     every = sorted((w.place for w in waits if w.pending == 0), key=lambda place: place.order)
     steps = group.steps
     while steps:
@@ -178,17 +182,20 @@ def _for_all(group: Place, waits: Sequence[GroupEvent]) -> Iterator[Landing]:
         around = outer[-1].loop if outer else None
         if around is None:
             continue
-        again = next((p for p in every if p.steps[: len(steps)] == steps and all(s.loop for s in p.steps[len(steps) :])), None)
+        again = next(
+            (p for p in every if p.steps[: len(steps)] == steps and all(s.loop for s in p.steps[len(steps) :])), None
+        )
         if again is not None:  # in the first iterations of loops in it
             first = [(s.loop, Linear.of(0)) for s in again.steps[len(steps) :] if s.loop is not None]
             yield Landing(again, ((around, Linear.of(around.counter) + 1), *first))
 
 
-# ---- what has ended there -----------------------------------------------------------------------------------------------
+# ---- what has ended there --------------------------------------------------------------------------------------------
 
 
 def _ended(begins: Access, landing: Landing, sooner: Formula, values: Values) -> Access:
-    """The access as it has ended at a landing, where no `sooner` one was reached: in the names of the iteration of the wait.
+    """The access as it has ended at a landing, where no `sooner` one was reached: in the names of the iteration of the
+    wait.
 
     The copy's own loops, which the wait is not in, or in another round of them, leave any of their iterations.
     """
@@ -208,7 +215,9 @@ def _ended(begins: Access, landing: Landing, sooner: Formula, values: Values) ->
     shared = [a is b for a, b in zip(begins.place.steps, landing.place.steps, strict=False)]
     common = shared.index(False) if False in shared else len(shared)
     shifted = set(there)
-    own = [step for n, step in enumerate(begins.place.steps) if n >= common or (step.loop and step.loop.counter in shifted)]
+    own = [
+        step for n, step in enumerate(begins.place.steps) if n >= common or (step.loop and step.loop.counter in shifted)
+    ]
     conditions += [guard for step in own for guard in step.guards]
 
     def restated(form: Linear) -> Linear:

@@ -1,5 +1,5 @@
-"""The kernels of a complete module, each with the launch that is to be judged, and the sizes it runs with; and `kernel_model`: what
-stands around a kernel (its arguments, attributions and sizes), then its body."""
+"""The kernels of a complete module, each with the launch that is to be judged, and the sizes it runs with; and
+`kernel_model`: what stands around a kernel (its arguments, attributions and sizes), then its body."""
 
 from __future__ import annotations
 
@@ -50,19 +50,23 @@ def kernel_model(
     Args:
         kernel: the op.
         block, grid: sizes that are known from elsewhere (the launch); those that the kernel states are found.
-        launch: the `gpu.launch_func` that is judged: the kernel's arguments are what it passes, so that constants are known,
-            and buffers that overlap are seen to. Without it the arguments are taken as distinct buffers.
+        launch: the `gpu.launch_func` that is judged: the kernel's arguments are what it passes, so that constants are
+            known, and buffers that overlap are seen to. Without it the arguments are taken as distinct buffers.
         names: what users call a memref, where that is known.
         may_alias: buffers that come from outside may overlap, whatever they are.
-        passed_in_rows: arguments of host functions whose strides are open lie row by row: the runtime passes nothing else.
+        passed_in_rows: arguments of host functions whose strides are open lie row by row: the runtime passes nothing
+            else.
 
     Raises:
         WeftError: W0640 for an op whose effects on memory are not known, or branches between blocks.
     """
     op, host = kernel.operation, launch
-    if op.name == "gpu.launch":  # block arguments are ids (block, thread) and sizes (grid, block), then what it attributes
+    if (
+        op.name == "gpu.launch"
+    ):  # block arguments are ids (block, thread) and sizes (grid, block), then what it attributes
         if any(segments(op)[7:10]):
-            raise fail("W0640", f"the race analysis does not follow a `gpu.launch` of clusters of blocks: {describe(op)}",
+            raise fail("W0640", f"the race analysis does not follow a `gpu.launch` of clusters of blocks:"
+                                f" {describe(op)}",
                        hint=f"outline it, and state `{CLUSTER_SIZE}` of the kernel")  # fmt: skip
         name, count, host, (own_block, own_grid) = op.name, 12, op, stated_sizes(op)
         shape = LaunchShape(block or own_block, grid or own_grid)
@@ -71,9 +75,13 @@ def kernel_model(
         cluster = sizes_of(op, CLUSTER_SIZE) or (1, 1, 1)
         shape = LaunchShape(known, sizes_of(op, "known_grid_size") or grid or (None, None, None), cluster)
     if launch is not None and CLUSTER_SIZE not in op.attributes and any(segments(launch)[7:10]):
-        raise fail("W0640", f"the race analysis does not follow clusters that the kernel does not state: {describe(launch)}",
+        raise fail("W0640", f"the race analysis does not follow clusters that the kernel does not state:"
+                            f" {describe(launch)}",
                    hint=f"state `{CLUSTER_SIZE}` of the kernel")  # fmt: skip
-    shared, reader = workgroup_buffers(op), Reader(name, shape, names, may_alias=may_alias, passed_in_rows=passed_in_rows)
+    shared, reader = (
+        workgroup_buffers(op),
+        Reader(name, shape, names, may_alias=may_alias, passed_in_rows=passed_in_rows),
+    )
     body = only_block(op.regions[0], op)
     # numbers among the arguments of what stands around the launch are the same for all of its threads
     for around in () if host is None else ancestors(host):
@@ -119,7 +127,8 @@ def kernel_model(
 
 
 def stated_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
-    """The block and grid sizes (x, y, z) that a `gpu.launch` or `gpu.launch_func` states, None where they are not constant."""
+    """The block and grid sizes (x, y, z) that a `gpu.launch` or `gpu.launch_func` states, None where they are not
+    constant."""
     host = Values(LaunchShape(), lambda _: NOTHING)
     forms = [host.linear(v) for v in launch_sizes(launch)]
     gx, gy, gz, bx, by, bz = (f.constant if f.is_constant else None for f in forms)
@@ -157,7 +166,8 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
     (`gpu.binary`) cannot be looked into: they are left out.
 
     Raises:
-        WeftError: W0611 for a launch of a kernel that is not there; W0640 for a launch in a host op that may run it in parallel.
+        WeftError: W0611 for a launch of a kernel that is not there; W0640 for a launch in a host op that may run it in
+            parallel.
     """
     kernels = {
         f"@{symbol(holder)}::@{symbol(kernel)}": kernel
@@ -196,8 +206,8 @@ def model_of(
     """The model of a kernel as its launch uses it. `block` and `grid` fill in what neither launch nor kernel says.
 
     Raises:
-        WeftError: W0612 where the block size is nowhere said, W0613 for sizes that contradict each other or that no launch can
-            have; W0640.
+        WeftError: W0612 where the block size is nowhere said, W0613 for sizes that contradict each other or that no
+            launch can have; W0640.
     """
     stated: list[tuple[str, Sizes | None, Sizes | None]] = []
     if use.launch is not None:
@@ -214,7 +224,9 @@ def model_of(
             f"the block size of {use.name} is not known: nothing in the module launches it",
             hint="say it with `--block 16,16,1`, or in the kernel: `known_block_size = array<i32: 16, 16, 1>`",
         )
-    if use.launch is None:  # a kernel that does not ask for its place along an axis is made for grids of one block along it
+    if (
+        use.launch is None
+    ):  # a kernel that does not ask for its place along an axis is made for grids of one block along it
         asked = {str(op.attributes["dimension"])[-2] for op in operations(use.kernel, *_PLACES)}
         x, y, z = (1 if n is None and axis not in asked else n for axis, n in zip(AXES, chosen_grid, strict=True))
         chosen_grid = (x, y, z)

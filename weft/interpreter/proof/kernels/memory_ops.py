@@ -48,7 +48,8 @@ class Touch:
 
 @record(eq=False)
 class Exchanges:
-    """The swizzles that an element's last subscript may have in it: found out when asked, for most buffers have none."""
+    """The swizzles that an element's last subscript may have in it: found out when asked, for most buffers have
+    none."""
 
     op: ir.Operation
     access: effects.MemoryEffect
@@ -57,7 +58,9 @@ class Exchanges:
     @cached_property
     def made(self) -> tuple[tuple[ir.Value, ir.Operation], ...]:
         """The exclusive ors in it."""
-        return tuple(_exclusive_ors(list(self.op.operands)[self.access.first + ir.MemRefType(self.access.value.type).rank - 1]))
+        return tuple(
+            _exclusive_ors(list(self.op.operands)[self.access.first + ir.MemRefType(self.access.value.type).rank - 1])
+        )
 
     @cached_property
     def removed(self) -> dict[Swizzle, Linear]:
@@ -78,7 +81,9 @@ class Exchanges:
                     plain = at - made + parts[1 - parts.index(number)]
             if plain is None and number.is_constant and (at - at.constant).content % swizzle.span == 0:
                 plain = at - at.constant + (at.constant ^ number.constant)
-            if plain is not None and gcd(plain.content, swizzle.width) % self.access.count == 0:  # a vector is of one piece
+            if (
+                plain is not None and gcd(plain.content, swizzle.width) % self.access.count == 0
+            ):  # a vector is of one piece
                 yield swizzle, plain - at
 
 
@@ -120,8 +125,8 @@ def _of_matrix(op: ir.Operation, access: effects.MemoryEffect, values: Values) -
 
 
 def in_matrix(first: Access, part: OfMatrix) -> Access:
-    """An element of the matrix that begins where an access is: by its position in memory where its rows may go on into others, or
-    are not rows of the buffer."""
+    """An element of the matrix that begins where an access is: by its position in memory where its rows may go on into
+    others, or are not rows of the buffer."""
     at, steps, shape = first.coordinates, first.buffer.steps(first.sizes), first.buffer.shape
     if at is not None and len(at) == 2 and not first.flat and steps is not None and list(steps) == [part.stride, 1]:
         inside = [at_or_above(at[1], 0), at_or_above(at[1] * -1 - part.column, 1 - (shape[1] or 0))]
@@ -161,7 +166,9 @@ def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
     return [values.linear(v) for v in made.operands] if made.name == "vector.create_mask" else None
 
 
-def _indices(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+def _indices(
+    op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]
+) -> list[Linear] | None:
     """`lanes`: takes which lane of a vector is meant, along each of its dimensions."""
     match access.footprint:
         case "element" | "transfer":
@@ -174,8 +181,8 @@ def _indices(op: ir.Operation, access: effects.MemoryEffect, values: Values, lan
 
 
 def _behind(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
-    """The indices behind the memref; of a vector any of its elements: its dimensions are the last of the memref, or those that a
-    transfer names."""
+    """The indices behind the memref; of a vector any of its elements: its dimensions are the last of the memref, or
+    those that a transfer names."""
     kind, moved, transfer = ir.MemRefType(access.value.type), access.moved, access.footprint == "transfer"
     given = list(op.operands)[access.first :]
     if "map" in op.attributes:
@@ -203,11 +210,15 @@ def _lane(values: Values, extent: int) -> Linear:
     return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
 
 
-# ---- swizzles ---------------------------------------------------------------------------------------------------------------
+# ---- swizzles --------------------------------------------------------------------------------------------------------
+
 
 def without_swizzles(accesses: Sequence[Access], exchanges: Sequence[Exchanges | None]) -> list[Access]:
-    """Of buffers all accesses of which have one swizzle, elements are told apart without it. Whole rows are the same with any."""
-    swizzled = {access.buffer for access, mine in zip(accesses, exchanges, strict=True) if mine is not None and mine.made}
+    """Of buffers all accesses of which have one swizzle, elements are told apart without it. Whole rows are the same
+    with any."""
+    swizzled = {
+        access.buffer for access, mine in zip(accesses, exchanges, strict=True) if mine is not None and mine.made
+    }
     found = [None if access.buffer not in swizzled else mine for access, mine in zip(accesses, exchanges, strict=True)]
     common: dict[RootBuffer, set[Swizzle]] = {}
     out = list(accesses)
@@ -231,4 +242,9 @@ def of_whole_rows(access: Access) -> bool:
     if last is None or access.flat or access.sizes or not shape or shape[-1] is None:
         return False
     lanes = list(last.symbols())
-    return len(lanes) == 1 and last == Linear.of(lanes[0]) and lanes[0].kind == "lane" and last.bounds() == (0, shape[-1] - 1)
+    return (
+        len(lanes) == 1
+        and last == Linear.of(lanes[0])
+        and lanes[0].kind == "lane"
+        and last.bounds() == (0, shape[-1] - 1)
+    )

@@ -1,7 +1,8 @@
 """What the conflict analysis knows of a kernel: its memory accesses and barriers, each with its place in the program.
 
-Ids of threads and blocks that the kernel divides by constants are stated in digits (`split_ids`). Of a thread id below 256 that is
-divided by 4 and by 32, three numbers are made: `t = 32*d2 + 4*d1 + d0`, each within its range. Then `floor(t/4)` is `8*d2 + d1`:
+Ids of threads and blocks that the kernel divides by constants are stated in digits (`split_ids`). Of a thread id below
+256 that is divided by 4 and by 32, three numbers are made: `t = 32*d2 + 4*d1 + d0`, each within its range. Then
+    `floor(t/4)` is `8*d2 + d1`:
 forms that rounded become plain sums, of which ISL makes small sets.
 """
 
@@ -32,7 +33,8 @@ from .signals import Fence, RegisterChange, Signal
 class OfMatrix:
     """An element of a matrix that the lanes of a warp load or store together, one of them each element.
 
-    Which one depends on `kind`, on the row and on the column alone: any lane may be the one, and it is in all matrices of the kind.
+    Which one depends on `kind`, on the row and on the column alone: any lane may be the one, and it is in all matrices
+    of the kind.
     """
 
     kind: str
@@ -51,8 +53,8 @@ class Access:
         flat, sizes: what the coordinates are, as of a `View`.
         atomic: of an atomic access, the type of what it updates: those of one type do not conflict with each other.
         op: its name, and its location where it has one.
-        phase: of an asynchronous copy, whose access takes its time: that it begins (what happens before is ordered before it), or
-            that it has ended (before what happens behind it).
+        phase: of an asynchronous copy, whose access takes its time: that it begins (what happens before is ordered
+            before it), or that it has ended (before what happens behind it).
         flight: which copy's; what begins and what has ended of one have the same.
         landings: of one that begins, where it ends: at the first of these that is reached; at none of them, if none is.
     """
@@ -104,7 +106,8 @@ class Access:
 
 
 def space_of_both(a: Access, b: Access) -> str:
-    """The memory that a barrier's fence has to cover to order the two. What is not known to wait for barriers, none orders."""
+    """The memory that a barrier's fence has to cover to order the two. What is not known to wait for barriers, none
+    orders."""
     return b.buffer.space if b.buffer.anything else a.buffer.space
 
 
@@ -120,7 +123,8 @@ class Barrier:
         spaces: the memory whose accesses it orders, for the whole block.
         candidate: its number if it is only proposed.
         threads: of a narrow one, how many in a row it waits for.
-        narrow: it waits for a warp alone, and orders what that does (or for those that a named barrier counts: it orders nothing).
+        narrow: it waits for a warp alone, and orders what that does (or for those that a named barrier counts: it
+            orders nothing).
         number: of one with a number: which one it is, for a group of so many threads in a row.
         assumed: it is not proven that all threads reach it, nor that they do not.
         of_cluster: it waits for all threads of the cluster.
@@ -150,7 +154,8 @@ class KernelModel:
 
     Args:
         barriers: those that all threads of a block reach together, or, of a narrow one, all of a warp.
-        warp_wide: other ops that all threads of a warp (or of a cluster) reach together, or none: as barriers that order nothing.
+        warp_wide: other ops that all threads of a warp (or of a cluster) reach together, or none: as barriers that
+            order nothing.
         divergent: the others: faults, which order nothing.
         facts: what holds for every instance (ids are below their sizes).
         given: sizes and numbers of arguments that are known at run time only, by their names.
@@ -187,7 +192,8 @@ class KernelModel:
     _written: dict[object, int] = field(default_factory=dict, repr=False)
 
     def written(self, access: Access) -> int:
-        """A number that two accesses have in common where all that questions about their instances are made of is the same."""
+        """A number that two accesses have in common where all that questions about their instances are made of is the
+        same."""
         if access not in self._written:
             place = access.place
             alike = place.guards, access.when, place.loops, access.coordinates, access.part
@@ -214,7 +220,8 @@ class KernelModel:
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether threads wait for more than barriers of their block, or somebody else than a thread accesses memory."""
+        """Whether threads wait for more than barriers of their block, or somebody else than a thread accesses
+        memory."""
         waits = self.signals or self.registers
         return self.shape.blocks > 1 or bool(waits) or any(access.agent for access in self.accesses)
 
@@ -257,8 +264,8 @@ def digits_of(symbol: Symbol, radices: list[int]) -> Linear | None:
     """The id as a sum of digits, the most significant first, or None.
 
     Args:
-        radices: the numbers it is divided by, in ascending order. The chain that they make is used: each that is a multiple of
-            the one before. Divisions by others stay what they are, of the sum of the digits.
+        radices: the numbers it is divided by, in ascending order. The chain that they make is used: each that is a
+            multiple of the one before. Divisions by others stay what they are, of the sum of the digits.
     """
     chain = [1]
     for radix in radices:

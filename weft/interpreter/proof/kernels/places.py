@@ -1,4 +1,5 @@
-"""Where ops of a kernel stand: the regions and loops around them, their order in the text, and waits for asynchronous copies."""
+"""Where ops of a kernel stand: the regions and loops around them, their order in the text, and waits for asynchronous
+copies."""
 
 from __future__ import annotations
 
@@ -72,8 +73,8 @@ class Landing:
 
     Args:
         place: of the wait.
-        at: loops around it, outermost first, whose iterations the copy decides: each with its counter there, as a form of the
-            copy's counters. Of all other loops around both, the wait is in the same iteration.
+        at: loops around it, outermost first, whose iterations the copy decides: each with its counter there, as a form
+            of the copy's counters. Of all other loops around both, the wait is in the same iteration.
     """
 
     place: Place
@@ -83,7 +84,9 @@ class Landing:
     def reached(self) -> Formula:
         """When there are those iterations: what the loops' conditions leave out says how many there are at most."""
         decided = {loop for loop, _ in self.at}
-        guards = [guard.changed(self.there) for step in self.place.steps if step.loop in decided for guard in step.guards]
+        guards = [
+            guard.changed(self.there) for step in self.place.steps if step.loop in decided for guard in step.guards
+        ]
         most = [(counter, loop.counter.high) for loop, counter in self.at]
         return both(*guards, *(at_least(Linear.of(high) - counter, 0) for counter, high in most if high is not None))
 

@@ -1,4 +1,5 @@
-"""Which barriers all threads of a block, or of a warp or a warp group, reach together. The others are faults, and order nothing."""
+"""Which barriers all threads of a block, or of a warp or a warp group, reach together. The others are faults, and order
+nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from .model import Barrier, KernelModel
 
 
 def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
-    """The barriers that are reached by all threads of a block or by none; and what is divergent, ops of a warp among it."""
+    """The barriers that are reached by all threads of a block or by none; and what is divergent, ops of a warp among
+    it."""
     uniform: list[Barrier] = []
     divergent: list[Barrier] = []
     for barrier in (*model.barriers, *model.warp_wide):
@@ -27,10 +29,12 @@ def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], li
 
 
 def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["together", "apart", "unknown"]:
-    """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or for none, in each iteration.
+    """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or for none, in each
+    iteration.
 
     Conditions that do not depend on the thread need no proof. Those that do are compared for two threads, by ISL.
     """
+
     def differs(depends: Depends) -> bool:
         return depends.thread or (barrier.of_cluster and depends.rank)
 
@@ -64,8 +68,8 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
 
 
 def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
-    """Whether a barrier with a number is known to be that of one group of threads: all threads that meet at the number, here or
-    elsewhere, are of one group, which is whole and has one number here. Number 0 is the block's own."""
+    """Whether a barrier with a number is known to be that of one group of threads: all threads that meet at the number,
+    here or elsewhere, are of one group, which is whole and has one number here. Number 0 is the block's own."""
     group, number, threads = model.group_of(barrier.threads), barrier.number, model.shape.threads
     if group is None or number is None or threads is None:
         return False

@@ -50,7 +50,8 @@ _REWRITE = (
     "write it with ops of gpu, scf, affine, memref and vector, or with those of nvgpu and nvvm that docs/house.md lists"
 )
 MOMENTS = 3
-"""Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has waited."""
+"""Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has
+waited."""
 
 
 class Reader:
@@ -74,7 +75,7 @@ class Reader:
         self._meetings: list[ClusterOp] = []
         self.parts: list[ir.Operation] = []
 
-    # ---- what a load depends on ---------------------------------------------------------------------------------------
+    # ---- what a load depends on --------------------------------------------------------------------------------------
 
     def find_written(self, kernel: ir.Operation) -> None:
         """Which buffers the kernel writes at all: loads from the others are functions of their address."""
@@ -105,7 +106,7 @@ class Reader:
             any(view.root.foreign for root in some for view in self.views.of(root)) for some in (roots, self._written)
         )
 
-    # ---- regions ------------------------------------------------------------------------------------------------------
+    # ---- regions -----------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, steps: tuple[PlaceStep, ...]) -> None:
         for number, op in enumerate(block.operations):
@@ -212,8 +213,8 @@ class Reader:
     def _strided(self, number: int, low: Linear, step: Linear) -> tuple[Linear, Formula]:
         """The variable of a loop with a symbolic step, an uninterpreted number from `low` up.
 
-        Of a step over all processors of an axis (`s*id + rest, then s*count further`) the variable is `s*q + rest`, and q
-        tells which processor's it is.
+        Of a step over all processors of an axis (`s*id + rest, then s*count further`) the variable is `s*q + rest`, and
+        q tells which processor's it is.
         """
         depends = low.depends() | step.depends() | Depends(loops=frozenset({number}))
         for what, count in (("block_id", "grid_dim"), ("thread_id", "block_dim")):
@@ -257,7 +258,7 @@ class Reader:
                 guard = condition if region == 0 else condition.negate()
                 self.block(arm.blocks[0], place.into(region, (guard,)))
 
-    # ---- leaves -------------------------------------------------------------------------------------------------------
+    # ---- leaves ------------------------------------------------------------------------------------------------------
 
     def _group(self, op: ir.Operation, place: Place, row: Instruction) -> None:
         """A thread's asynchronous work becomes a group, or it waits until at most some of its groups are pending."""
@@ -308,7 +309,8 @@ class Reader:
                 self._exchanges.append(touch.exchanges if whole else None)
 
     def finish(self) -> KernelModel:
-        """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other sizes."""
+        """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other
+        sizes."""
         self.model.accesses[:] = without_swizzles(self.model.accesses, self._exchanges)
         late = next((access for access in self.model.accesses if access.phase), None)
         if late is not None and self.model.signals:
@@ -351,6 +353,7 @@ def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
 
 
 def _made_here(root: ir.Value) -> bool:
-    """Whether the kernel itself allocates the memory: until it is written, each thread may find something else in there."""
+    """Whether the kernel itself allocates the memory: until it is written, each thread may find something else in
+    there."""
     made = producer(root)
     return made is not None and made.name in ALLOCATIONS and in_kernel(made)

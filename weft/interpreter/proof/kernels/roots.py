@@ -1,7 +1,7 @@
 """The buffers that a kernel's memrefs are views of, and where their elements lie.
 
-Elements are told apart by their indices where no two of them lie at one address, else by their addresses: a layout such as
-`strided<[4, 1]>` of 8x8 puts several elements at one.
+Elements are told apart by their indices where no two of them lie at one address, else by their addresses: a layout such
+as `strided<[4, 1]>` of 8x8 puts several elements at one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class RootBuffer:
     """A root buffer.
 
     Args:
-        strides: those of its elements in memory, None where its layout is not static; offset: where its first element lies.
+        strides: those of its elements in memory, None where its layout is not static; offset: where its first element
+            lies.
         plain: it lies row by row from its first element on.
         foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
         value: the memref that is it, or the name of a global.
@@ -53,7 +54,8 @@ class RootBuffer:
         return self.space == "any"
 
     def steps(self, sizes: Sequence[Linear] = ()) -> tuple[int, ...] | None:
-        """The strides of its elements in memory; of rows of `sizes`, if coordinates count in those. None where they are open."""
+        """The strides of its elements in memory; of rows of `sizes`, if coordinates count in those. None where they are
+        open."""
         if not sizes:
             return self.strides
         if not all(size.is_constant for size in sizes[1:]):
@@ -64,7 +66,9 @@ class RootBuffer:
         """Where an element lies in memory, in elements; None where `steps` are."""
         if (strides := self.steps(sizes)) is None:
             return None
-        return sum((coordinate * stride for coordinate, stride in zip(coordinates, strides, strict=True)), start=self.offset)
+        return sum(
+            (coordinate * stride for coordinate, stride in zip(coordinates, strides, strict=True)), start=self.offset
+        )
 
     @property
     def size(self) -> int | None:
@@ -111,8 +115,8 @@ class View:
 
 
 def placed(layout: MemrefLayout, values: Values, *, by_address: bool) -> tuple[Linear, tuple[Linear, ...]]:
-    """The offset of a buffer's first element; and the strides, where elements are told apart by their addresses. What is known at
-    run time only is the same number for all threads."""
+    """The offset of a buffer's first element; and the strides, where elements are told apart by their addresses. What
+    is known at run time only is the same number for all threads."""
     strides = layout.strides if by_address else ()
     offset, *steps = (values.opaque(NOTHING) if n is None else Linear.of(n) for n in (layout.offset, *strides))
     return offset, tuple(steps)
@@ -124,8 +128,8 @@ def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.V
     Of strides that its type leaves open, what it was made of tells, or what is passed.
 
     Args:
-        passed_in_rows: where the strides of an argument of a host function are open, it lies row by row: the runtime passes
-            nothing else.
+        passed_in_rows: where the strides of an argument of a host function are open, it lies row by row: the runtime
+            passes nothing else.
         seen: values that are being asked about: one that a loop hands on to itself adds nothing.
 
     Raises:
@@ -136,11 +140,15 @@ def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.V
         return known is not False
     op, made_of = producer(value), sources(value)
     if op is not None and VIEWS.get(op.name) == "reinterpret":
-        sizes, strides = (tuple(map(_number, part)) for part in mixed(op, "static_offsets", "static_sizes", "static_strides")[1:])
+        sizes, strides = (
+            tuple(map(_number, part)) for part in mixed(op, "static_offsets", "static_sizes", "static_strides")[1:]
+        )
         return MemrefLayout(sizes, strides, None).apart
     if made_of == []:
         made_of = _given(value)
-        outside = isinstance(value.owner, ir.Block) and maker(value).name == "func.func" and not _is_private(maker(value))
+        outside = (
+            isinstance(value.owner, ir.Block) and maker(value).name == "func.func" and not _is_private(maker(value))
+        )
         if (outside and not passed_in_rows) or not (made_of or outside):
             return None
     elif op is not None and op.name in VIEWS and not _keeps_apart(op):
@@ -174,4 +182,7 @@ def _given(argument: ir.Value) -> list[ir.Value]:
 
 
 def _is_private(function: ir.Operation) -> bool:
-    return "sym_visibility" in function.attributes and ir.StringAttr(function.attributes["sym_visibility"]).value == "private"
+    return (
+        "sym_visibility" in function.attributes
+        and ir.StringAttr(function.attributes["sym_visibility"]).value == "private"
+    )

@@ -2,8 +2,8 @@
 
     write S[r, c]; write S[r, c + 1]; write S[r, c + 2]; write S[r, c + 3]   →   write S[r, c + lane], lane in 0 … 3
 
-The elements are the same ones. No barrier stands between the accesses, and no other access of the buffer: whatever is asked of each
-of them has the answer that it has for all, and there are a sixteenth of the pairs.
+The elements are the same ones. No barrier stands between the accesses, and no other access of the buffer: whatever is
+asked of each of them has the answer that it has for all, and there are a sixteenth of the pairs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .roots import RootBuffer
 
 
 def joined(accesses: Iterable[Access], barriers: Sequence[Barrier], values: Values) -> list[Access]:
-    """The accesses, in the order of the program; those that are a row of neighbours made by one op of the payload are one."""
+    """The accesses, in the order of the program; those that are a row of neighbours made by one op of the payload are
+    one."""
     rows: list[_Row] = []
     last: dict[RootBuffer, _Row] = {}
     for access in accesses:
@@ -56,7 +57,12 @@ class _Row:
     def _offset(self, access: Access) -> tuple[int, int] | None:
         """Along which axis, and how far, the access is from the first one; None where it is not a neighbour."""
         mine, its = self.first, access
-        if (mine.kind, mine.op) != (its.kind, its.op) or mine.place.steps != its.place.steps or mine.phase or mine.agent:
+        if (
+            (mine.kind, mine.op) != (its.kind, its.op)
+            or mine.place.steps != its.place.steps
+            or mine.phase
+            or mine.agent
+        ):
             return None
         if mine.coordinates is None or its.coordinates is None:
             return None
@@ -90,7 +96,8 @@ def _lanes(access: Access) -> list[Symbol]:
 
 
 def _between(start: Place, place: Place, end: Place) -> bool:
-    """Whether a place is in, or in what stands in, the part of a block from `start` to `end`, which are both directly in it."""
+    """Whether a place is in, or in what stands in, the part of a block from `start` to `end`, which are both directly
+    in it."""
     depth = len(start.steps)
     if place.steps[:depth] != start.steps:
         return False

@@ -1,4 +1,5 @@
-"""What a kernel does with memory barriers, warp groups and proxies, as index forms: what `proof/signals/` proves things of."""
+"""What a kernel does with memory barriers, warp groups and proxies, as index forms: what `proof/signals/` proves things
+of."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ class Signal:
         index: which one of its ring.
         block: the block of the cluster whose barrier it is, by its number there.
         when: the condition under which it is done, beside the guards of the place.
-        amount: of an `init`, how many arrivals a phase has; of an arrival, how many bytes it says are to come; of a load, how many
-            it brings.
+        amount: of an `init`, how many arrivals a phase has; of an arrival, how many bytes it says are to come; of a
+            load, how many it brings.
         odd: of a wait, when it waits for the parity 1.
         relaxed: of an arrival, that it orders nothing but time.
     """
@@ -69,12 +70,15 @@ class Signal:
     def changed(self, change: Callable[[Linear], Linear]) -> Signal:
         """The same in other forms."""
         index, block, amount = change(self.index), change(self.block), change(self.amount)
-        return replace(self, index=index, block=block, amount=amount, when=self.when.changed(change), odd=self.odd.changed(change))
+        return replace(
+            self, index=index, block=block, amount=amount, when=self.when.changed(change), odd=self.odd.changed(change)
+        )
 
 
 @record(eq=False)
 class Fence:
-    """What its thread wrote to these memories by ordinary stores is visible to asynchronous accesses; of `inits`: barriers are."""
+    """What its thread wrote to these memories by ordinary stores is visible to asynchronous accesses; of `inits`:
+    barriers are."""
 
     place: Place
     op: str
@@ -112,12 +116,14 @@ class Signals:
         load = load_of(op) if op.name in LOADS else None
         if load is None and op.name in LOADS:
             raise fail("W0640", f"the race analysis does not know what {describe(op)} loads",
-                       hint="make its pointers by one cast each, of a memref, of a tensor map, of a memory barrier")  # fmt: skip
+                       hint="make its pointers by one cast each, of a memref, of a tensor map, of a memory"
+                            " barrier")  # fmt: skip
         told, block = self._addressed(op) if op.name == ARRIVE_THERE else (op, self.values.rank)
         group, number = barrier_of(told)
         made = producer(group)
         if made is None or made.name != MAKE:
-            raise fail("W0640", f"the race analysis does not know which group of memory barriers {describe(op)} is about",
+            raise fail("W0640", f"the race analysis does not know which group of memory barriers {describe(op)} is"
+                                f" about",
                        hint="use what `nvgpu.mbarrier.create` makes")  # fmt: skip
         ring = self._rings.setdefault(group, Ring(self.called(group), count_of(group.type)))
         found = Signal("wait", ring, self.values.linear(number), block, place, describe(op))
@@ -131,19 +137,24 @@ class Signals:
         if op.name in (ARRIVE, ARRIVE_THERE):
             return replace(found, kind="arrive", relaxed=op.name == ARRIVE_THERE and self._orders(op) == "time")
         amount = self.values.linear(view.count if op.name == INIT else view.txcount)
-        return replace(found, kind="init" if op.name == INIT else "arrive", amount=amount, when=self._if(view.predicate))
+        return replace(
+            found, kind="init" if op.name == INIT else "arrive", amount=amount, when=self._if(view.predicate)
+        )
 
     def _addressed(self, op: ir.Operation) -> tuple[ir.Operation, Linear]:
-        """The op that takes the address of the barrier that one arrives at, and the block of the cluster in which that is."""
+        """The op that takes the address of the barrier that one arrives at, and the block of the cluster in which that
+        is."""
         made, block = producer(op.operands[0]), self.values.rank
         while made is not None and made.name in (POINTER, OTHER_BLOCK):
             block = self.values.linear(made.operands[1]) if made.name == OTHER_BLOCK else block
             made = producer(made.operands[0])
         if made is None or made.name != ADDRESS or len(op.operands) > 1:
             raise fail("W0640", f"the race analysis does not know at which memory barrier {describe(op)} arrives",
-                       hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of that")  # fmt: skip
+                       hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of"
+                            " that")  # fmt: skip
         if self._orders(op) is None:
-            raise fail("W0640", f"the race analysis does not follow arrivals that do not order for who waits: {describe(op)}",
+            raise fail("W0640", f"the race analysis does not follow arrivals that do not order for who waits:"
+                                f" {describe(op)}",
                        hint=RELEASING)  # fmt: skip
         return made, block
 

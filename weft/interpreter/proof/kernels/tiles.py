@@ -1,7 +1,9 @@
-"""Which elements the tensor memory accelerator and the products of warp groups touch: boxes of tensors, tiles, described matrices.
+"""Which elements the tensor memory accelerator and the products of warp groups touch: boxes of tensors, tiles,
+described matrices.
 
-A tile that a box is copied to is written as one piece, from where the memref begins on. A matrix that a descriptor describes is
-read line by line: as many bytes as the swizzle has, of all rows, then the next ones, a box further on. A swizzle exchanges pieces
+A tile that a box is copied to is written as one piece, from where the memref begins on. A matrix that a descriptor
+describes is read line by line: as many bytes as the swizzle has, of all rows, then the next ones, a box further on. A
+    swizzle exchanges pieces
 in groups of lines, of which whole ones are touched.
 """
 
@@ -54,7 +56,8 @@ Inside = Callable[[Linear, int], bool]
 
 
 def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: Views) -> Iterator[Access]:
-    """The accesses of a load or a store of the tensor memory accelerator, or of a product of a warp group that is waited for.
+    """The accesses of a load or a store of the tensor memory accelerator, or of a product of a warp group that is
+    waited for.
 
     Raises:
         WeftError: W0640 for what is not followed.
@@ -82,12 +85,15 @@ def _inside(model: KernelModel, form: Linear, size: int, place: Place) -> bool:
 
 
 def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Iterator[TouchedBox]:
-    """What a load, a store, or a product touches. `inside`: whether an index is known to be in 0 … size-1 where the op stands."""
+    """What a load, a store, or a product touches. `inside`: whether an index is known to be in 0 … size-1 where the op
+    stands."""
     seen = op.opview
     load = load_of(op) if op.name in LOADS else None
     if load is not None or op.name == STORE:
         tile, given, coordinates = (
-            (seen.src, seen.tensorMapDescriptor, seen.coordinates) if load is None else (load.tile, load.map, load.coordinates)
+            (seen.src, seen.tensorMapDescriptor, seen.coordinates)
+            if load is None
+            else (load.tile, load.map, load.coordinates)
         )
         box = tensor_map(given.type)
         assert box is not None
@@ -150,7 +156,13 @@ def _described(
 
 
 def _lines(
-    view: View, tile: ir.Value, held: Matrix, rows_first: bool, box: TensorMap, values: Values, views: Views,
+    view: View,
+    tile: ir.Value,
+    held: Matrix,
+    rows_first: bool,
+    box: TensorMap,
+    values: Values,
+    views: Views,
     inside: Inside,
 ) -> tuple[tuple[Linear, ...], bool] | None:
     """The elements of the matrix, and whether their coordinate is flat; None where that is not known."""
@@ -180,7 +192,11 @@ def _placed(
     for count, stride in parts:
         if count == 1:
             continue
-        axes = [a for a, (step, size) in enumerate(zip(root.strides, root.shape, strict=True)) if step == stride and size != 1]
+        axes = [
+            a
+            for a, (step, size) in enumerate(zip(root.strides, root.shape, strict=True))
+            if step == stride and size != 1
+        ]
         if len(axes) != 1:
             return None
         (axis,) = axes
@@ -193,4 +209,3 @@ def _placed(
 
 def _sum(parts: Sequence[tuple[int, int]], values: Values) -> Linear:
     return sum((_lane(values, count) * stride for count, stride in parts), start=Linear.of(0))
-

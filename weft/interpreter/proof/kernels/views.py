@@ -1,9 +1,11 @@
 """Memrefs of a kernel → root buffers and coordinates in them: subviews, casts and reshapes are folded.
 
 A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view reshapes (collapse,
-expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root. A `memref.view`
-of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own. Global memory that is seen whole
-and row by row in other sizes has coordinates within those: which elements are the same is told faster by them than by a position,
+expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root. A
+`memref.view` of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own. Global
+    memory that is seen whole
+and row by row in other sizes has coordinates within those: which elements are the same is told faster by them than by a
+    position,
 and a position is a sum of products where the sizes are known at run time only.
 """
 
@@ -65,7 +67,9 @@ class Views:
         """Make `value` a root buffer. `shows`: the memref that it is, where something else than a launch passes it."""
         name, kind = self._unique(name or self.called(value)), value.type
         if (box := tensor_map(kind)) is not None:  # a tensor in global memory, of which no more is known than its rank
-            return self._made_root(value, View(RootBuffer(name, "global", (), foreign=foreign, value=value), _whole(len(box.box))))
+            return self._made_root(
+                value, View(RootBuffer(name, "global", (), foreign=foreign, value=value), _whole(len(box.box)))
+            )
         assert isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType)
         space, found = space or memory_space(kind), stored_name(value) or value
         if not isinstance(kind, ir.MemRefType):
@@ -99,7 +103,8 @@ class Views:
         return known
 
     def take_turns(self, loop: ir.Operation, counter: Linear, trips: int | None) -> None:
-        """Bind the memrefs that a loop hands on and does not change: a pair that it swaps is one of two, by the iteration's number.
+        """Bind the memrefs that a loop hands on and does not change: a pair that it swaps is one of two, by the
+        iteration's number.
 
         Args:
             trips: how many iterations there are, where that is known.
@@ -186,17 +191,20 @@ class Views:
         return tuple(replace(_under(when, v), chosen=len(known) > 1) for when, root in which for v in self.of(root))
 
     def _whole_choices(self, value: ir.Value) -> list[ir.Value] | None:
-        """The buffers one of which `value` is, as a whole: nothing on the way from them shows a part. None if something does."""
+        """The buffers one of which `value` is, as a whole: nothing on the way from them shows a part. None if something
+        does."""
         found = self.roots(value)
         whole = all(at.type == value.type and (at in found or hands_on(at)) for at in way(value, self._sources))
         return found if whole else None
 
-    # ---- ops that compose ----------------------------------------------------------------------------------------------
+    # ---- ops that compose --------------------------------------------------------------------------------------------
 
     def _subview(self, op: ir.Operation, source: View) -> View:
         assert source.axes is not None
         offsets, _, steps = window(op, self.values)
-        kept = kept_dimensions(list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type))
+        kept = kept_dimensions(
+            list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), ir.MemRefType(op.results[0].type)
+        )
         axes: list[Coordinate] = []
         for axis in source.axes:
             offset = axis.offset
@@ -249,7 +257,8 @@ class Views:
         return replace(source, axes=(Coordinate(source.base + offset * source.unit, strides),), flat=True, sizes=())
 
     def _in_rows(self, source: View, sizes: Sequence[Linear], steps: Sequence[Linear]) -> bool:
-        """Whether strides are those of elements in rows of these sizes, in a memory that is one piece from its first element on."""
+        """Whether strides are those of elements in rows of these sizes, in a memory that is one piece from its first
+        element on."""
         if source.unit != 1 or source.base != Linear.of(0) or not source.root.plain:
             return False
         return all(step == reduce(self.values.product, sizes[d + 1 :], Linear.of(1)) for d, step in enumerate(steps))
@@ -272,7 +281,8 @@ class Views:
         return replace(source, axes=(Coordinate(flat.axes[0].offset, strides),), flat=True)
 
     def _other_sizes(self, op: ir.Operation, source: View) -> tuple[Linear, ...] | None:
-        """Those in which a reshape sees a buffer in global memory row by row, from its first element on; None of others."""
+        """Those in which a reshape sees a buffer in global memory row by row, from its first element on; None of
+        others."""
         kind, root, given = op.results[0].type, source.root, op.operands[0]
         from_start = not source.flat and source.unit == 1 and source.axes == _whole(len(source.axes or ()))
         if not from_start or root.space != "global" or not root.plain or not is_plain(kind):
@@ -320,7 +330,12 @@ def _contradicts(op: ir.Operation) -> bool:
 
 def _told(op: ir.Operation, view: View) -> View:
     """A view whose strides are known at run time only, by those that a cast tells."""
-    if len(op.results) != 1 or not view.root.unknown or view.axes is None or not isinstance(op.results[0].type, ir.MemRefType):
+    if (
+        len(op.results) != 1
+        or not view.root.unknown
+        or view.axes is None
+        or not isinstance(op.results[0].type, ir.MemRefType)
+    ):
         return view
     (axis,), told = view.axes, MemrefLayout.of(op.results[0].type).strides
     steps = dict(axis.strides) | {d: Linear.of(step * view.unit) for d, step in enumerate(told) if step is not None}

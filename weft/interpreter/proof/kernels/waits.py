@@ -54,7 +54,8 @@ def _warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
 
 
 def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
-    """One with a number, for so many threads in a row: those of a group. Number 0 for no number of threads is the block's own."""
+    """One with a number, for so many threads in a row: those of a group. Number 0 for no number of threads is the
+    block's own."""
     number, count = ([*part, None][0] for part in segments(op)[:2])
     if count is None and not op.results and (number is None or values.linear(number) == Linear.of(0)):
         model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op)))
@@ -62,7 +63,8 @@ def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values
     many = None if count is None else values.linear(count)
     if number is None or many is None or not many.is_constant or many.constant % WARP or many.constant < 1:
         raise fail(
-            "W0640", f"the race analysis follows barriers with a number of their own, for a number of whole warps: {describe(op)}",
+            "W0640", f"the race analysis follows barriers with a number of their own, for a number of whole warps:"
+                     f" {describe(op)}",
             hint="say which barrier it is, and for how many threads, a multiple of 32",
         )  # fmt: skip
     found = Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True, threads=many.constant)
@@ -70,7 +72,8 @@ def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values
 
 
 def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -> None:
-    """All of so many threads in a row execute it together, as lanes do a barrier of their warp, and it orders nothing."""
+    """All of so many threads in a row execute it together, as lanes do a barrier of their warp, and it orders
+    nothing."""
     _expect_whole(model.shape, op, threads)
     found = Barrier(place, frozenset(), describe(op), narrow=True, threads=threads)
     if any(guard.depends().thread for guard in place.guards):

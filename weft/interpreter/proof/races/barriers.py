@@ -1,12 +1,14 @@
 """Which of the proposed barriers to keep: a cheapest set that separates every conflict.
 
-Each colliding class (`relations.PairClass`) asks for barriers that together separate all of its collisions; most are separated
-whole by one barrier, some only by several together. Choosing is a hitting-set problem, small enough to be solved exactly by
-branch and bound; beyond a limit of nodes, a greedy choice from which nothing can be removed is taken (sound, maybe not cheapest).
+Each colliding class (`relations.PairClass`) asks for barriers that together separate all of its collisions; most are
+separated whole by one barrier, some only by several together. Choosing is a hitting-set problem, small enough to be
+solved exactly by branch and bound; beyond a limit of nodes, a greedy choice from which nothing can be removed is taken
+(sound, maybe not cheapest).
 
-The least scope is chosen with the barrier: where all collisions of a class are of two threads of one warp, a barrier of each warp
-in a candidate's place does what a block's does. A candidate `n` has such a twin, `~n`, which is looked at only where it may make
-the choice cheaper.
+The least scope is chosen with the barrier: where all collisions of a class are of two threads of one warp, a barrier of
+    each warp
+in a candidate's place does what a block's does. A candidate `n` has such a twin, `~n`, which is looked at only where it
+may make the choice cheaper.
 """
 
 from __future__ import annotations
@@ -55,9 +57,11 @@ class ChosenBarriers:
 
 
 def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset()) -> ChosenBarriers:
-    """The cheapest set of candidates that, with the barriers that are no candidates, separates all conflicts of the model.
+    """The cheapest set of candidates that, with the barriers that are no candidates, separates all conflicts of the
+    model.
 
-    Cheapest: fewest barriers of a block executed per thread, then fewest of a warp, then fewest in the text, then as many of
+    Cheapest: fewest barriers of a block executed per thread, then fewest of a warp, then fewest in the text, then as
+        many of
     `existing` (candidates that stand in the program already) as possible, then as late in the text as possible.
     """
     return _Search(model, existing).run()
@@ -65,8 +69,9 @@ def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset(
 
 @dataclass(eq=False)
 class _Demand:
-    """Classes that are described alike and between the same barriers (`pairs`), what separates all of one (`whole`), and what some
-    of it (`part`: one barrier stands for all that separate the same). `left` remembers which unions suffice."""
+    """Classes that are described alike and between the same barriers (`pairs`), what separates all of one (`whole`),
+    and what some of it (`part`: one barrier stands for all that separate the same). `left` remembers which unions
+    suffice."""
 
     pairs: list[PairClass]
     whole: set[int]
@@ -104,7 +109,9 @@ class _Demand:
         if not parts:
             return False
         if parts not in self.left:
-            self.left[parts] = all_separated(self.pair, [*self.fixed, *sorted(parts, key=lambda each: each.place.order)])
+            self.left[parts] = all_separated(
+                self.pair, [*self.fixed, *sorted(parts, key=lambda each: each.place.order)]
+            )
         return self.left[parts]
 
 
@@ -178,7 +185,9 @@ class _Search:
             found = _cheapest(self.demands, self.cost)
         chosen = found.chosen - {~n for n in found.chosen if n >= 0}
         needing = self._needing(chosen)
-        reasons = {n: tuple(dict.fromkeys(as_conflict(pair, None) for d in needing[n] for pair in d.pairs)) for n in chosen}
+        reasons = {
+            n: tuple(dict.fromkeys(as_conflict(pair, None) for d in needing[n] for pair in d.pairs)) for n in chosen
+        }
         spaces: dict[int, set[str]] = {n: set() for n in chosen}
         for d in self.demands:
             for n in d.useful & chosen:
@@ -201,8 +210,8 @@ class _Search:
         return found
 
     def _warps_may_do(self, found: _Choice) -> bool:
-        """Whether less can do if barriers of warps order what they can. Of the demands for which each chosen barrier stands, one
-        that is not in one warp is enough to say no, if the cheapest choice for these alone is as dear."""
+        """Whether less can do if barriers of warps order what they can. Of the demands for which each chosen barrier
+        stands, one that is not in one warp is enough to say no, if the cheapest choice for these alone is as dear."""
         crossing: list[_Demand] = []
         for needing in self._needing(found.chosen).values():
             sure, rest = (d for d in needing if d.pair.known_in_two_warps), (d for d in needing if not d.in_one_warp)
@@ -230,7 +239,8 @@ def _cheapest(demands: Sequence[_Demand], cost: dict[int, Cost]) -> _Choice:
 
 
 def _hardest(demands: Sequence[_Demand]) -> list[_Demand]:
-    """Those that are not met wherever another one is: what meets one of few barriers, meets all that these are among."""
+    """Those that are not met wherever another one is: what meets one of few barriers, meets all that these are
+    among."""
     apart: dict[Hashable, _Demand] = {}
     for demand in demands:
         apart.setdefault((frozenset(demand.whole), id(demand) if demand.part else 0), demand)

@@ -21,39 +21,49 @@ from .separation import empty, residue
 
 Kind = Literal["RAW", "WAR", "WAW"]
 LIMIT = (
-    "assumed, the analysis reached its limit; sizes known before a run, tiles that divide them, or fewer accesses in one kernel"
+    "assumed, the analysis reached its limit; sizes known before a run, tiles that divide them, or fewer accesses in"
+    " one kernel"
     " make it exact"
 )
 ALIASED = "assumed: nothing says that the two buffers are different memory; they are taken so without `--may-alias`"
 UNKNOWN = (
-    "assumed, not proven: it is not known what {} touches; ops of memref, affine and vector on buffers that are arguments, or"
+    "assumed, not proven: it is not known what {} touches; ops of memref, affine and vector on buffers that are"
+    " arguments, or"
     " allocated in sight, make it exact"
 )
 CHOSEN = (
-    "assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which; a loop that hands them on"
+    "assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which; a loop that"
+    " hands them on"
     " unchanged or in turn, or a choice by an affine condition, makes it exact"
 )
 UNSURE = (
-    "assumed, not proven: it is not known whether all threads execute {} in between; an affine condition around it, or none,"
+    "assumed, not proven: it is not known whether all threads execute {} in between; an affine condition around it, or"
+    " none,"
     " makes it exact"
 )
 EXCHANGED = (
-    "assumed, not proven: accesses of the buffer exchange pieces of its rows (a swizzle), and not all of them do so alike;"
+    "assumed, not proven: accesses of the buffer exchange pieces of its rows (a swizzle), and not all of them do so"
+    " alike;"
     " one swizzle in all of them makes it exact"
 )
 UNCOUNTED = (
-    "assumed, not proven: it is not known how many groups are committed before a wait, so that the copy may still be on its way;"
+    "assumed, not proven: it is not known how many groups are committed before a wait, so that the copy may still be"
+    " on its way;"
     " commits and waits under affine conditions make it exact, and so does a wait for all groups (`numGroups = 0`)"
 )
 DATA = (
-    "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are affine in"
+    "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are"
+    " affine in"
     " ids, loop variables, and sizes known before a run make it exact"
 )
 OPEN_LAYOUT = (
-    "assumed, not proven: how far apart elements of `{}` lie is known at run time only, so that two of them may lie at one address;"
+    "assumed, not proven: how far apart elements of `{}` lie is known at run time only, so that two of them may lie at"
+    " one address;"
     " strides in its type ({}), or a memref without a layout, make it exact"
 )
-BY_ADDRESS = "`{}` is {}: its layout may put several elements at one address; the number above is an address, in elements"
+BY_ADDRESS = (
+    "`{}` is {}: its layout may put several elements at one address; the number above is an address, in elements"
+)
 
 
 def not_affine(*accesses: Access) -> str:
@@ -107,19 +117,22 @@ class Conflict:
     """A conflict with its witness.
 
     Args:
-        kind: what order is missing: the write before the read, the read before the write, or one write before the other.
+        kind: what order is missing: the write before the read, the read before the write, or one write before the
+            other.
         element: coordinates in the buffer (one flat position where views of it reshape); empty if it may be any.
         first, second: two instances that collide; None where ISL gave none within its limit.
         assumption: why it is not proven, and what would make it exact; empty if it is.
         carried_by: the loop a later iteration of which `second` is in.
         across_blocks: the threads are of different blocks: no barrier can order them.
         alone: the two are one execution of one op, by two threads: no barrier can order them either.
-        agent: who makes one of them asynchronously, as of an `Access`; `unfenced_proxy`: what is missing is a fence of the proxy.
+        agent: who makes one of them asynchronously, as of an `Access`; `unfenced_proxy`: what is missing is a fence of
+            the proxy.
         in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
         unfenced: a barrier that would order them if its fence named the memory.
         in_between: a barrier of a warp, which orders what other threads do in between.
         layout: the type of the buffer, where elements are told apart by their addresses.
-        of_block: in whose shared memory the element is, by the number of the block in its cluster; None without clusters.
+        of_block: in whose shared memory the element is, by the number of the block in its cluster; None without
+            clusters.
         where: values of the witness of what is known at run time only, by name.
         needed: what such sizes have to be for it, in words.
     """
@@ -178,8 +191,8 @@ def _triple(ids: Iterable[int | None]) -> str:
 def conflicts(
     model: KernelModel, barriers: Iterable[Barrier] | None = None, *, solver: Solver | None = None
 ) -> list[Conflict]:
-    """The conflicts within a block that `barriers` (those of the model, if None) leave; one for each pair of accesses and
-    way they follow each other. `solver` bounds the effort; a question it gives up on is a conflict, `assumed`."""
+    """The conflicts within a block that `barriers` (those of the model, if None) leave; one for each pair of accesses
+    and way they follow each other. `solver` bounds the effort; a question it gives up on is a conflict, `assumed`."""
     used = Phases(model.barriers if barriers is None else barriers)
     out: list[Conflict] = []
     for pair in colliding_classes(model, used, solver):
@@ -191,10 +204,7 @@ def conflicts(
 
 def in_flight(model: KernelModel, solver: Solver | None = None) -> list[Conflict]:
     """What meets an asynchronous copy before it has arrived: no barrier helps."""
-    return [
-        replace(as_conflict(pair, pair.found), in_flight=True)
-        for pair in meetings(model, solver)
-    ]
+    return [replace(as_conflict(pair, pair.found), in_flight=True) for pair in meetings(model, solver)]
 
 
 def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
@@ -211,8 +221,8 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
 
 
 class _OwnRows:
-    """Coordinates that depend on the block alone. Where each block has rows of its own, they tell for all accesses at once that no
-    two blocks touch one element."""
+    """Coordinates that depend on the block alone. Where each block has rows of its own, they tell for all accesses at
+    once that no two blocks touch one element."""
 
     def __init__(self, model: KernelModel, solver: Solver) -> None:
         self.model, self.solver = model, solver
@@ -252,7 +262,7 @@ def _of_block(form: Linear) -> bool:
     return not any(symbol.depends.thread or symbol.depends.loops for symbol in form.symbols())
 
 
-# ---- classes ----------------------------------------------------------------------------------------------------------
+# ---- classes ---------------------------------------------------------------------------------------------------------
 
 
 def colliding_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> list[PairClass]:
@@ -261,7 +271,8 @@ def colliding_classes(model: KernelModel, fixed: Phases, solver: Solver | None =
 
 
 def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> Iterator[PairClass]:
-    """The classes of pairs in a block that may collide: not all of them do. Without a `solver` the model's own is asked."""
+    """The classes of pairs in a block that may collide: not all of them do. Without a `solver` the model's own is
+    asked."""
     if model.shape.threads == 1:
         return
     solver = solver or model.solver
@@ -290,7 +301,7 @@ def _collides(pair: PairClass) -> bool:
         return True
 
 
-# ---- witnesses --------------------------------------------------------------------------------------------------------
+# ---- witnesses -------------------------------------------------------------------------------------------------------
 
 
 def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = False) -> Conflict:
@@ -323,10 +334,13 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     whole = whole if block is None else whole[1:]
     first, second = Instance.of(pair.model, a, pair.x, point), Instance.of(pair.model, b, pair.y, point)
     if loop is None and not across_blocks and (earlier := _carrier(a, b, first, second)) is not None:
-        # no barrier is in the loop, so that all its iterations are one question; in the witness the one below comes first
+        # no barrier is in the loop, so that all its iterations are one question; in the witness the one below comes
+        # first
         a, b, first, second, loop = b, a, second, first, earlier
         kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
-    together = a.place is b.place and first.iterations == second.iterations and len(first.iterations) == len(a.place.loops)
+    together = (
+        a.place is b.place and first.iterations == second.iterations and len(first.iterations) == len(a.place.loops)
+    )
     given = given_numbers(pair)
     where = [(called, form.value(point)) for called, form in given.items()]
     return Conflict(

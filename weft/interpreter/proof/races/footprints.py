@@ -1,8 +1,9 @@
-"""What an operation of a host function touches, as sets of elements: launches by their kernels, copies and host accesses by their
-indices. Do two of them touch an element in common?
+"""What an operation of a host function touches, as sets of elements: launches by their kernels, copies and host
+accesses by their indices. Do two of them touch an element in common?
 
-A window says which part of a buffer an operation may reach; a kernel that walks every second element of it reaches less. The sets
-are those of the race analysis: all instances of an access, by all threads and blocks, in every iteration.
+A window says which part of a buffer an operation may reach; a kernel that walks every second element of it reaches
+less. The sets are those of the race analysis: all instances of an access, by all threads and blocks, in every
+    iteration.
 """
 
 from __future__ import annotations
@@ -43,8 +44,11 @@ class Footprints:
         self._values = Values(LaunchShape(), lambda _: NOTHING)
         self._views = Views(self._values)
 
-    def meet(self, one: ir.Operation, changes: bool, other: ir.Operation, overwrites: bool, buffer: ir.Value | str) -> Meeting:
-        """Whether what `one` reads (or changes) of a buffer and what `other` reads (or changes) of it have an element in common.
+    def meet(
+        self, one: ir.Operation, changes: bool, other: ir.Operation, overwrites: bool, buffer: ir.Value | str
+    ) -> Meeting:
+        """Whether what `one` reads (or changes) of a buffer and what `other` reads (or changes) of it have an element
+        in common.
 
         Args:
             buffer: the value that is the buffer, or the name of a global.
@@ -125,8 +129,8 @@ def _uses(module: ir.Module) -> list[KernelUse]:
 
 
 def _known(access: Access) -> bool:
-    """Whether it is known which elements are touched: each symbol may have all values in its range, as a number that the host
-    passes."""
+    """Whether it is known which elements are touched: each symbol may have all values in its range, as a number that
+    the host passes."""
     symbols = (s for form in (*(access.coordinates or ()), access.when) for s in form.symbols())
     guessed = any(s.guessed or (s.kind == "opaque" and s.depends != NOTHING) for s in symbols)
     return access.coordinates is not None and not guessed and not access.buffer.anything

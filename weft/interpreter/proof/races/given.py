@@ -1,4 +1,5 @@
-"""Sizes and numbers of arguments, known at run time only, on which conflicts depend: what they have to be for one, in words."""
+"""Sizes and numbers of arguments, known at run time only, on which conflicts depend: what they have to be for one, in
+words."""
 
 from __future__ import annotations
 
@@ -15,12 +16,14 @@ from .relations import PairClass
 def given_numbers(pair: PairClass) -> dict[str, Linear]:
     """Those that the pair depends on, by their names, in its symbols."""
     given = pair.model.given
-    return {name: pair.x.form(form) for name, form in given.items() if pair.shared_names.names.keys() >= set(form.symbols())}
+    return {
+        name: pair.x.form(form) for name, form in given.items() if pair.shared_names.names.keys() >= set(form.symbols())
+    }
 
 
 def needed(pair: PairClass, left: isl.Set | None, given: Mapping[str, Linear]) -> tuple[str, ...]:
-    """What they are wherever the set is not empty, in words. Not all of it where the set is more than a polyhedron; nothing where
-    ISL does not tell."""
+    """What they are wherever the set is not empty, in words. Not all of it where the set is more than a polyhedron;
+    nothing where ISL does not tell."""
     names: dict[Symbol, tuple[str, int]] = {}
     for name, form in given.items():
         for symbol, factor in form.terms.items():
@@ -52,11 +55,19 @@ def _bound(form: Linear, names: Mapping[Symbol, tuple[str, int]]) -> str | None:
     terms = [(*names[symbol], factor) for symbol, factor in form.terms.items() if isinstance(symbol, Symbol)]
     if len(terms) == 1:
         ((called, unit, factor),) = terms
-        return f"{called} ≥ {-(form.constant // factor) * unit}" if factor > 0 else f"{called} ≤ {form.constant // -factor * unit}"
+        return (
+            f"{called} ≥ {-(form.constant // factor) * unit}"
+            if factor > 0
+            else f"{called} ≤ {form.constant // -factor * unit}"
+        )
     if any(unit != 1 for _, unit, _ in terms):
         return None
     more, less = (
-        [called if sign * factor == 1 else f"{sign * factor}·{called}" for called, _, factor in terms if sign * factor > 0]
+        [
+            called if sign * factor == 1 else f"{sign * factor}·{called}"
+            for called, _, factor in terms
+            if sign * factor > 0
+        ]
         for sign in (1, -1)
     )
     if form.constant:

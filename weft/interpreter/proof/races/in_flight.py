@@ -1,12 +1,13 @@
 """Pairs of accesses, each of which takes from its begin to its end, and the ways in which one can follow the other.
 
-`pairs_of` is the one enumeration: all that look for conflicts ask it, of each access together with each, itself included, whoever
-makes them. An ordinary access begins and ends at its op. An asynchronous copy begins there, and ends at the wait at which it has
-arrived: in between is in flight. Of a pair, in each way,
+`pairs_of` is the one enumeration: all that look for conflicts ask it, of each access together with each, itself
+    included, whoever
+makes them. An ordinary access begins and ends at its op. An asynchronous copy begins there, and ends at the wait at
+which it has arrived: in between is in flight. Of a pair, in each way,
 
 - the second comes behind the end of the first: a barrier has to separate them (`ways`);
-- the second begins while the first is in flight, or at the same time (`meetings`): no barrier helps; a later use, more waiting,
-  or one more buffer does. Its own thread's accesses meet a copy as others do.
+- the second begins while the first is in flight, or at the same time (`meetings`): no barrier helps; a later use, more
+  waiting, or one more buffer does. Its own thread's accesses meet a copy as others do.
 """
 
 from __future__ import annotations
@@ -106,8 +107,8 @@ def over_and_begun(model: KernelModel) -> Iterator[tuple[Access, Access]]:
 
 
 def ways(first: Access, second: Access, shared: Iterable[Loop]) -> Iterator[Way]:
-    """In what order, and carried by which loop, instances of the two can follow each other: where one can be over when the other
-    begins. What begins is not over there, and what has ended did not begin there."""
+    """In what order, and carried by which loop, instances of the two can follow each other: where one can be over when
+    the other begins. What begins is not over there, and what has ended did not begin there."""
     for loop in (None, *shared):
         for a, b in ((first, second), (second, first))[: 1 if loop is None or first is second else 2]:
             if a.phase != "begins" and b.phase != "ended":

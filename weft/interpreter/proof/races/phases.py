@@ -1,8 +1,9 @@
 """Which barriers separate two places for certain, by their positions in the text alone.
 
-Most questions about barriers are answered here, without ISL: a barrier in a block of ops that every execution of an access passes
-separates it from what stands behind the barrier, and, in a loop, from all of other iterations that are separated by an execution of
-it.
+Most questions about barriers are answered here, without ISL: a barrier in a block of ops that every execution of an
+    access passes
+separates it from what stands behind the barrier, and, in a loop, from all of other iterations that are separated by an
+execution of it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from ..kernels.places import Loop, Place, PlaceStep
 
 
 def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
-    """The loops around both places, and which comes first in one iteration of them all (-1: a, 1: b, 0: the same op)."""
+    """The loops around both places, and which comes first in one iteration of them all (-1: a, 1: b, 0: the same
+    op)."""
     loops: list[Loop] = []
     for s, t in zip(a.steps, b.steps, strict=False):
         if s.position != t.position:
@@ -48,14 +50,16 @@ def _in_front(row: Row, place: Place) -> int:
 
 
 def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[Row]:
-    """Rows of barriers, cut where the places stand: what one barrier of a piece separates of the two, each of them does."""
+    """Rows of barriers, cut where the places stand: what one barrier of a piece separates of the two, each of them
+    does."""
     for row in rows:
         cuts = sorted({0, _in_front(row, first), _in_front(row, second), len(row)})
         yield from (row[start:end] for start, end in pairwise(cuts))
 
 
 def is_sure(barrier: Barrier, first: Place, second: Place, carried: Loop | None) -> bool:
-    """Whether a barrier that orders the memory of two accesses separates all their instances: `Phases.sure`, of one barrier."""
+    """Whether a barrier that orders the memory of two accesses separates all their instances: `Phases.sure`, of one
+    barrier."""
     steps, position = barrier.place.steps, barrier.place.position
     passed, passes = first.steps[: len(steps)] == steps, second.steps[: len(steps)] == steps
     behind = passed and position >= position_at(first, len(steps))
@@ -92,8 +96,8 @@ class Phases:
         return self._chains[key]
 
     def sure(self, first: Place, second: Place, space: str, carried: Loop | None) -> Iterator[Sequence[Barrier]]:
-        """Barriers each of which separates all instances of two accesses to this memory: `second` in a later iteration of
-        `carried`, or, where it is None, in the same one of all loops around both that hold barriers."""
+        """Barriers each of which separates all instances of two accesses to this memory: `second` in a later iteration
+        of `carried`, or, where it is None, in the same one of all loops around both that hold barriers."""
         for row in self._around(first, space):
             around = row[0].place
             if carried is None:

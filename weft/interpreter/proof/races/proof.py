@@ -1,10 +1,11 @@
-"""What is wrong with a kernel, as diagnostics, and what is proven of it: that is stated on the IR, as the fingerprint of exactly
-what was proven.
+"""What is wrong with a kernel, as diagnostics, and what is proven of it: that is stated on the IR, as the fingerprint
+of exactly what was proven.
 
-`insert-barriers` and `verify-sync` try the launch of a loop and prove the kernel that it makes. They leave `weft.proven` on the
-loop: a digest of all that `launch` makes the kernel of. `launch` proves what has no such mark, or has become something else since,
-and leaves `weft.proven` on the kernel, a digest of its text; what a later statement changed is proven again at the schedule's end.
-Nobody has to take a mark away: it is one of the thing as it was.
+`insert-barriers` and `verify-sync` try the launch of a loop and prove the kernel that it makes. They leave
+`weft.proven` on the loop: a digest of all that `launch` makes the kernel of. `launch` proves what has no such mark, or
+    has become something else since,
+and leaves `weft.proven` on the kernel, a digest of its text; what a later statement changed is proven again at the
+schedule's end. Nobody has to take a mark away: it is one of the thing as it was.
 """
 
 from __future__ import annotations
@@ -90,14 +91,15 @@ class Findings:
 
     Args:
         source: the text the kernel stands in, so that places in it can be shown.
-        independent: threads do different iterations of loops that are parallel: what is only assumed to collide does not.
+        independent: threads do different iterations of loops that are parallel: what is only assumed to collide does
+            not.
 
     Attributes:
         conflicts: those in a block, then those between blocks.
         ordered: whether all paths of an order were asked for (`signals/`), and not barriers alone.
         faults: what is wrong with its memory barriers.
-        unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come first,
-            because the order of the program says nothing where they are).
+        unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come
+            first, because the order of the program says nothing where they are).
         believed: how many conflicts were assumed, and are none because iterations are `independent`.
         wrong: what is said of reductions that combine something else than they state.
     """
@@ -125,8 +127,8 @@ class Findings:
                 self.unwritten = self.unwritten if again.faults else again.unwritten()
 
     def _counted(self, found: list[Conflict]) -> tuple[list[Conflict], SignalJudgement | None]:
-        """Conflicts with copies, where groups are counted exactly: what is asked first counts those of straight code and of simple
-        loops alone. Where that is not known either, the conflicts are assumed."""
+        """Conflicts with copies, where groups are counted exactly: what is asked first counts those of straight code
+        and of simple loops alone. Where that is not known either, the conflicts are assumed."""
         exact = judge_signals(self.model)
         if not exact.faults:
             if all(c.first is not None for c in exact.conflicts):
@@ -145,7 +147,9 @@ class Findings:
             return superfluous_barriers(self.model) if self.clean else []
         every = self.model.barriers
         trials = SignalTrials(self.model)
-        return [b for b in every if judge_signals(self.model, [other for other in every if other is not b], trials).clean]
+        return [
+            b for b in every if judge_signals(self.model, [other for other in every if other is not b], trials).clean
+        ]
 
     def diagnostics(self) -> list[Diagnostic]:
         """All of it; of many conflicts the first few."""
@@ -154,9 +158,12 @@ class Findings:
         found += [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
         found += map(self._fault, late)
         found += self.wrong
-        return [*(divergence(barrier, self.source) for barrier in self.model.divergent), *first_few(found, SHOWN, "kernel")]
+        return [
+            *(divergence(barrier, self.source) for barrier in self.model.divergent),
+            *first_few(found, SHOWN, "kernel"),
+        ]
 
-    # ---- one of each ------------------------------------------------------------------------------------------------------
+    # ---- one of each -------------------------------------------------------------------------------------------------
 
     def _fault(self, fault: SignalFault) -> Diagnostic:
         notes = tuple(note + quoted(self.source, note.rpartition(": ")[2]) for note in fault.notes)
@@ -198,7 +205,9 @@ class Findings:
             return Diagnostic("W0606", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         hint = f"put a barrier between the two operations{finds}, or give the element one owner"
         if conflict.alone:
-            hint = "no barrier orders two threads that execute one operation at the same time: give each element one owner"
+            hint = (
+                "no barrier orders two threads that execute one operation at the same time: give each element one owner"
+            )
         elif conflict.unfenced is not None:
             wider = f"add `#gpu.address_space<{conflict.space}>` to its `memfence`"
             wider = wider if self.source is not None else "`insert-barriers` adds a barrier that orders it"
@@ -221,7 +230,8 @@ class Findings:
 
 
 BELIEVED = (
-    "assumed race-free, not proven: its parallel loops are taken at their word, that no iteration touches what another writes;"
+    "assumed race-free, not proven: its parallel loops are taken at their word, that no iteration touches what another"
+    " writes;"
     " indices that do not depend on data, sizes known before a run, and tiles that divide them make it exact"
 )
 TAKEN = "`unproven` after the loop of `launch`, or `--unproven`, takes the kernel as it is"
@@ -258,7 +268,8 @@ class Judgement:
 
 
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
-    """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops (`mapping/preconditions.py`)."""
+    """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops
+    (`mapping/preconditions.py`)."""
     try:
         findings = Findings(kernel_model(kernel, block=block, grid=grid, passed_in_rows=True), independent=independent)
     except WeftError as error:
@@ -274,7 +285,9 @@ def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Ope
     return [k for k in operations(module.operation, "gpu.func", "gpu.launch") if not _settled(k, payloads)]
 
 
-def judge_changed(module: ir.Module, changed: Sequence[ir.Operation]) -> Iterator[tuple[ir.Operation, tuple[Diagnostic, ...]]]:
+def judge_changed(
+    module: ir.Module, changed: Sequence[ir.Operation]
+) -> Iterator[tuple[ir.Operation, tuple[Diagnostic, ...]]]:
     """Those of the changed kernels that can't be proven as they stand now, as their launches use them, and why."""
     for use in kernel_uses(module):
         if use.kernel in changed:
@@ -299,8 +312,8 @@ def let_through(kernel: ir.Operation, found: Sequence[Diagnostic]) -> list[str]:
 
 
 def refusal(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics of a kernel that is not built because of them. Of ops that the analysis does not know, most are unknown to
-    the emitter, too: to take the kernel as it is leads nowhere."""
+    """Diagnostics of a kernel that is not built because of them. Of ops that the analysis does not know, most are
+    unknown to the emitter, too: to take the kernel as it is leads nowhere."""
     *others, last = found
     if last.code == "W0640":
         return [*found]
@@ -321,8 +334,8 @@ def symbol_of(kernel: ir.Operation) -> str:
 
 
 def _of_loop(module: ir.Module, root: ir.Operation, outlined: Outlined | None = None) -> str:
-    """All that `launch_loop` reads, and nothing else: the loop, what it uses of the host, and what arguments are called. Which
-    name is free for the kernel is not a part of it."""
+    """All that `launch_loop` reads, and nothing else: the loop, what it uses of the host, and what arguments are
+    called. Which name is free for the kernel is not a part of it."""
     with module.context, root.location:
         outlined = outlined or outline(module, root)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")

@@ -1,13 +1,13 @@
 """Pairs of accesses, and barriers between them, as integer sets.
 
-A *class* of a pair (x, y) is a way in which two instances can follow each other without program order between them: in the
-same iteration of every loop that holds barriers and both accesses, or y in a later iteration of the n-th such loop. The
-*collisions* of a class are its pairs of instances that touch one element from two threads of a block. A barrier *separates*
-those pairs for which an instance of it, one that is sure to be executed, comes between in the schedule (Kelly's 2d+1
-vectors: static positions and loop counters in turn).
+A *class* of a pair (x, y) is a way in which two instances can follow each other without program order between them: in
+the same iteration of every loop that holds barriers and both accesses, or y in a later iteration of the n-th such loop.
+The *collisions* of a class are its pairs of instances that touch one element from two threads of a block. A barrier
+*separates* those pairs for which an instance of it, one that is sure to be executed, comes between in the schedule
+(Kelly's 2d+1 vectors: static positions and loop counters in turn).
 
-Symbols that both instances must agree on share a name and so a dimension: this is what makes uninterpreted values work, and
-keeps the sets small. Many barriers need no sets: `phases.py`.
+Symbols that both instances must agree on share a name and so a dimension: this is what makes uninterpreted values work,
+and keeps the sets small. Many barriers need no sets: `phases.py`.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class PairClass:
         equal: in how many of the `shared` loops (those around both that hold barriers) the iterations are the same.
         carried: whether `second` is in a later iteration of the next of them; else all are equal.
         unknown: ISL gave up on the collisions.
-        known: one of the collisions, between neighbouring iterations if there is one: barriers separate it that stand behind the
-            first or in front of the second in the loop's body, and no others.
+        known: one of the collisions, between neighbouring iterations if there is one: barriers separate it that stand
+            behind the first or in front of the second in the loop's body, and no others.
         still: of a class that a loop carries, the one of the same two in one iteration.
         unsure: a barrier that may separate more of them than it is known to.
     """
@@ -142,8 +142,8 @@ class PairClass:
         return None if found is None else Example(self, lambda: found)
 
     def _once(self, what: str, find: Callable[[], T], turned: Callable[[T], T]) -> T:
-        """What is found of all classes that are described alike. `turned`: what is found of those the other way round, as it is
-        this way; where time tells the two apart, it is another question."""
+        """What is found of all classes that are described alike. `turned`: what is found of those the other way round,
+        as it is this way; where time tells the two apart, it is another question."""
 
         def found() -> T:
             other = None if self.carried else self.solver.alike.get(self._key(self.second, self.first))
@@ -163,7 +163,8 @@ class PairClass:
         return type(self), self.model, *way, self.shared, self.equal, self.carried, *sides
 
     def _goes_on(self, still: PairClass) -> bool:
-        """Whether nothing depends on the iteration: two that collide in one do so in different ones, and the other way round."""
+        """Whether nothing depends on the iteration: two that collide in one do so in different ones, and the other way
+        round."""
         free = {loop.number for loop in self.shared[self.equal :]}
         trips = self.shared[self.equal].trips
         return not still.unknown and trips is not None and trips > 1 and not still._matters & free
@@ -176,7 +177,10 @@ class PairClass:
         said += [form for access in accesses for form in access.coordinates or ()]
         said += [form for each in values.made_up.values() for way in each.ways for form in way]
         said += [form for each in values.multiples for form in (each.value, each.processor, each.chunk)]
-        symbols = (*(name for name in self.names if name.kind != "loop"), *(symbol for part in said for symbol in part.symbols()))
+        symbols = (
+            *(name for name in self.names if name.kind != "loop"),
+            *(symbol for part in said for symbol in part.symbols()),
+        )
         return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
 
     def _moved(self, still: PairClass) -> Example | None:
@@ -260,7 +264,8 @@ class PairClass:
         return either(*sides) if sides else FALSE
 
     def _known_of_numbers(self) -> list[Formula]:
-        """What the values of both instances tell of other numbers: those that they make up, those that they are multiples of."""
+        """What the values of both instances tell of other numbers: those that they make up, those that they are
+        multiples of."""
         values, out = self.model.values, []
         numbers = [each for each in values.made_up.values() if self.x.form(each.number) != self.y.form(each.number)]
         waiting = [(each.number, p, q) for each in numbers for p, q in product(each.ways, repeat=2)]
@@ -287,7 +292,7 @@ class PairClass:
         """Whether the forms are of symbols that the instance has anyway."""
         return all(s in naming.names or s in self.shared_names.names for form in forms for s in form.symbols())
 
-    # ---- barriers between ----------------------------------------------------------------------------------------------
+    # ---- barriers between --------------------------------------------------------------------------------------------
 
     def separated_by(self, barrier: Barrier) -> isl.Set | bool:
         """Those collisions that `barrier` separates: all (True), none (False), or a set over the same dimensions."""
@@ -368,7 +373,8 @@ class PairClass:
                         yield piece
 
     def _piece(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool:
-        """`first` and the barrier part at level `up[0]` of the `up[1]` loops around both, it and `second` at `down`'s."""
+        """`first` and the barrier part at level `up[0]` of the `up[1]` loops around both, it and `second` at
+        `down`'s."""
         loops = barrier.place.loops
         as_x, as_y = min(up), min(down)  # so many of the barrier's counters are those of x, of y
         x, y = self.x, self.y

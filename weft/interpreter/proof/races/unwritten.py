@@ -1,8 +1,9 @@
 """Reads of shared memory that nobody wrote before.
 
 For each read: its instances, less those whose element some write has written in an earlier instance. What remains reads
-whatever the block before left behind. "Earlier" is the order of the program (Kelly's 2d+1 vectors), in one thread and across
-threads alike: between threads that order is only kept where barriers keep it, and where they do not there is a conflict, which
+whatever the block before left behind. "Earlier" is the order of the program (Kelly's 2d+1 vectors), in one thread and
+across threads alike: between threads that order is only kept where barriers keep it, and where they do not there is a
+    conflict, which
 `conflicts` finds. So this question is worth asking of kernels that have none.
 """
 
@@ -24,7 +25,8 @@ from .phases import meeting
 
 @record
 class UnwrittenRead:
-    """A read of an element that no thread of the block has written. `reader` None: ISL gave no witness within its limit.
+    """A read of an element that no thread of the block has written. `reader` None: ISL gave no witness within its
+    limit.
 
     Args:
         assumption: why it is not proven; empty if it is.
@@ -73,8 +75,8 @@ def _unwritten(
     whole: dict[Hashable, _Unfilled | None],
     rooms: Mapping[Hashable, list[_Room]],
 ) -> UnwrittenRead | None:
-    """`whole`: the answers of `_unfilled` so far. Neighbours that read one buffer behind the same writes have one answer for the
-    room around all of theirs (`rooms`), of which each is asked what it reads; else one for each."""
+    """`whole`: the answers of `_unfilled` so far. Neighbours that read one buffer behind the same writes have one
+    answer for the room around all of theirs (`rooms`), of which each is asked what it reads; else one for each."""
     writes = _writes(model, read)
     if (own := _room(read)) is not None:
         alike = _neighbours(model, read, own)
@@ -102,12 +104,14 @@ def _unwritten(
     return UnwrittenRead(read.buffer.name, element, read.op, Instance.of(model, read, question.naming, point), why)
 
 
-def _unfilled(model: KernelModel, read: Access, writes: Sequence[Access], room: _Room, solver: Solver) -> _Unfilled | None:
-    """The elements in `room` that are not written before the read, whichever of them it reads and whoever does; None where ISL
-    gave up.
+def _unfilled(
+    model: KernelModel, read: Access, writes: Sequence[Access], room: _Room, solver: Solver
+) -> _Unfilled | None:
+    """The elements in `room` that are not written before the read, whichever of them it reads and whoever does; None
+    where ISL gave up.
 
-    A tile that is filled before it is used is the common case, and often all that can be decided: which elements a ragged
-    product reads can be worse to describe than which ones the tile has.
+    A tile that is filled before it is used is the common case, and often all that can be decided: which elements a
+    ragged product reads can be worse to describe than which ones the tile has.
     """
     fresh = model.values.fresh
     anywhere = tuple(at if isinstance(at, Linear) else Linear.of(fresh("lane", THREAD, *at)) for at in room)
@@ -150,7 +154,12 @@ class _Unfilled:
 def _neighbours(model: KernelModel, read: Access, room: _Room) -> Hashable:
     """The same for reads that differ in the ranges of their rooms alone."""
     alike = tuple(at if isinstance(at, Linear) else None for at in room)
-    return read.buffer, alike, read.place.steps, *(meeting(write.place, read.place)[1] for write in _writes(model, read))
+    return (
+        read.buffer,
+        alike,
+        read.place.steps,
+        *(meeting(write.place, read.place)[1] for write in _writes(model, read)),
+    )
 
 
 def _around(rooms: Sequence[_Room]) -> _Room:
@@ -160,8 +169,8 @@ def _around(rooms: Sequence[_Room]) -> _Room:
 
 
 def _room(read: Access) -> _Room | None:
-    """The elements that may be meant, along each coordinate: the one that all threads mean (of a stage), or a range, which is that
-    of the buffer less its padding. None where the buffer has no known size."""
+    """The elements that may be meant, along each coordinate: the one that all threads mean (of a stage), or a range,
+    which is that of the buffer less its padding. None where the buffer has no known size."""
     out: list[Linear | tuple[int, int]] = []
     for axis, extent in enumerate(_extents(read)):
         if extent is None:
@@ -177,8 +186,8 @@ def _room(read: Access) -> _Room | None:
 
 @record
 class _Piece:
-    """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's dimensions.
-    `earlier`: it is of an earlier iteration of a loop around both."""
+    """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's
+    dimensions. `earlier`: it is of an earlier iteration of a loop around both."""
 
     own: tuple[Symbol, ...]
     formulas: tuple[Formula, ...]
@@ -205,8 +214,8 @@ class _Question:
                     self.here.append(less(self.naming.form(coordinate), Linear.of(extent)))
 
     def pieces(self, writes: Sequence[Access]) -> list[_Piece]:
-        """One for each way in which an instance of a write can come before the read, first of all those in the iteration that the
-        read is in: they are often all there is."""
+        """One for each way in which an instance of a write can come before the read, first of all those in the
+        iteration that the read is in: they are often all there is."""
         found: list[_Piece] = []
         for write in writes:
             if write.coordinates is None or self.read.coordinates is None or not write.certain:

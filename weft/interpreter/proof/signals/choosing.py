@@ -1,11 +1,12 @@
 """Which of the proposed barriers a kernel with memory barriers needs: as few as order what they leave unordered.
 
-Paths may lead through several barriers and through memory barriers, so that each set of candidates is judged as a whole: none,
-each one alone, the cheapest first; else all of them, from which those go that the others do without, the dearest first. Then each
+Paths may lead through several barriers and through memory barriers, so that each set of candidates is judged as a
+whole: none, each one alone, the cheapest first; else all of them, from which those go that the others do without, the
+    dearest first. Then each
 of them gets the least scope that does: each warp group's own threads, where these wait for no others.
 
-What is ordered without a barrier is ordered with some. So a set is asked of nothing but the pairs that are unordered without any,
-and those are taken first that stand around these; what is chosen in the end is judged in full.
+What is ordered without a barrier is ordered with some. So a set is asked of nothing but the pairs that are unordered
+without any, and those are taken first that stand around these; what is chosen in the end is judged in full.
 """
 
 from __future__ import annotations
@@ -64,10 +65,14 @@ def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedC
 
 
 def _chosen(
-    order: Iterable[int], fixed: list[Barrier], proposed: dict[int, Barrier], cost: dict[int, tuple[int, bool, int]],
+    order: Iterable[int],
+    fixed: list[Barrier],
+    proposed: dict[int, Barrier],
+    cost: dict[int, tuple[int, bool, int]],
     settles: Settles,
 ) -> tuple[list[int], bool] | None:
-    """The numbers of those that do, in their order; and whether they are known to be the fewest. None where all of them do not."""
+    """The numbers of those that do, in their order; and whether they are known to be the fewest. None where all of them
+    do not."""
 
     def having(numbers: Iterable[int]) -> list[Barrier]:
         return [*fixed, *(proposed[n] for n in numbers)]

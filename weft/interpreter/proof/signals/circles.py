@@ -1,8 +1,8 @@
 """Who would wait forever: waits that need, in turn, what comes behind themselves.
 
-A wait needs what ends its phase, and so all waits in front of that, those of other lanes of the warp included; a barrier needs
-all threads. Where iterations, or turns of the rings, order all of these, each needs earlier ones alone, and none of them is the
-first to be stuck.
+A wait needs what ends its phase, and so all waits in front of that, those of other lanes of the warp included; a
+barrier needs all threads. Where iterations, or turns of the rings, order all of these, each needs earlier ones alone,
+and none of them is the first to be stuck.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from .order import Order, OrderNode
 from .steps import Steps
 
 NOT_KNOWN = (
-    "assumed, not proven: numbers of barriers that are `i mod n`, parities of `i div n`, loops of known trip counts around"
+    "assumed, not proven: numbers of barriers that are `i mod n`, parities of `i div n`, loops of known trip counts"
+    " around"
     " them, and conditions of affine indices make it exact"
 )
 
@@ -30,11 +31,11 @@ NOT_KNOWN = (
 class Circles:
     """The waits of a kernel, and what they need. `steps`: loops that are taken as two, of which nothing is ordered.
 
-    That hides no circle. Within those loops a wait for a step needs the same one or an earlier one, and a barrier is met in one
-    and the same iteration. What a thread of them does before is of an earlier tile; or of the same tile and in front of its steps,
-    one of them, or behind them, in that order for all threads alike, since none goes through two such nests. So a circle within
-    them is of waits between which the order is known. And none leads out of them and back: what is waited for in front of them
-    needs nothing in them.
+    That hides no circle. Within those loops a wait for a step needs the same one or an earlier one, and a barrier is
+    met in one and the same iteration. What a thread of them does before is of an earlier tile; or of the same tile and
+    in front of its steps, one of them, or behind them, in that order for all threads alike, since none goes through two
+    such nests. So a circle within them is of waits between which the order is known. And none leads out of them and
+    back: what is waited for in front of them needs nothing in them.
     """
 
     def __init__(self, instances: Instances, order: Order, phases: Mapping[Signal, Linear], steps: Steps) -> None:
@@ -60,7 +61,9 @@ class Circles:
             told = tuple(f"{op} waits for what comes behind {', '.join(others)}" for op, others in behind)
             hint = "let what ends a wait come in front of waits for what is behind it; who fills a stage first waits for no phase"
             if (stuck := self._stuck(circle, needs)) is not None:
-                yield SignalFault("W0665", f"threads wait for each other forever: {stuck[0]}", stuck[0], (stuck[1], *told), hint)
+                yield SignalFault(
+                    "W0665", f"threads wait for each other forever: {stuck[0]}", stuck[0], (stuck[1], *told), hint
+                )
             else:
                 op = circle[0].point.op
                 message = f"threads may wait for each other forever (assumed): {op}"
@@ -80,16 +83,21 @@ class Circles:
             raise VagueError(node.point.op, "it waits for what is done in a later step")
 
     def _expect_outside(self, needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> None:
-        """Raises VagueError where a wait in front of a loop over tiles needs what is in one, by way of others as well."""
+        """Raises VagueError where a wait in front of a loop over tiles needs what is in one, by way of others as
+        well."""
         late = {node for node in needs if self.steps.is_inside(node.point.place)} if self.steps.nests else set()
         while more := [node for node in needs if node not in late and not late.isdisjoint(needs[node])]:
             for node in more:
                 for nest in self.steps.nests.values():
                     if not self.instances.is_empty(self.instances.before(node.point, nest.begin)):
-                        raise VagueError(node.point.op, "in front of a loop over tiles, it waits for what is behind one")
+                        raise VagueError(
+                            node.point.op, "in front of a loop over tiles, it waits for what is behind one"
+                        )
             late.update(more)
 
-    def _stuck(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> tuple[str, str] | None:
+    def _stuck(
+        self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]
+    ) -> tuple[str, str] | None:
         """A wait that needs what comes behind itself, and how it is told."""
         start = circle[0]
         ways = {other: way for other, way in needs[start].items() if other in circle}
@@ -124,8 +132,9 @@ class Circles:
             yield point_of(signal), self.order.same_phase(signal, node.thing)
 
     def _ranked(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> bool:
-        """Whether iterations, or turns of the rings, tell an order: what is needed is of an earlier one, or of the same one and by
-        another op, which is never needed in turn. Or those of the outermost loops do, and in each of them others again."""
+        """Whether iterations, or turns of the rings, tell an order: what is needed is of an earlier one, or of the same
+        one and by another op, which is never needed in turn. Or those of the outermost loops do, and in each of them
+        others again."""
         for rank in (_iteration, self._turn, _outermost):
             ranks = {node: rank(node) for node in circle}
             if None in ranks.values():
@@ -143,7 +152,9 @@ class Circles:
             except VagueError:
                 continue
             circles = _circles(level)
-            if not circles or (rank is _outermost and all(self._ranked(c, level) for c in circles if len(c) < len(circle))):
+            if not circles or (
+                rank is _outermost and all(self._ranked(c, level) for c in circles if len(c) < len(circle))
+            ):
                 return not any(len(c) == len(circle) for c in circles)
         return False
 
@@ -186,7 +197,9 @@ def _circles(needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> list[list[Orde
     return [c for c in _components(needs) if len(c) > 1 or c[0] in needs[c[0]]]
 
 
-def _components(needs: dict[OrderNode, dict[OrderNode, isl.Map]] | dict[OrderNode, set[OrderNode]]) -> list[list[OrderNode]]:
+def _components(
+    needs: dict[OrderNode, dict[OrderNode, isl.Map]] | dict[OrderNode, set[OrderNode]],
+) -> list[list[OrderNode]]:
     """Strongly connected ones."""
     reach: dict[OrderNode, set[OrderNode]] = {node: set(others) for node, others in needs.items()}
     for middle in reach:

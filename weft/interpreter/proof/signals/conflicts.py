@@ -1,9 +1,9 @@
 """Conflicts of a kernel with asynchronous accesses: two of one element, at least one a write, that no path orders.
 
-What the tensor memory accelerator and tensor cores do takes its time: a load lasts until its phase is over, and who has waited
-for it is behind it; a product begins in each thread and ends for all of its group; a copy ends where its thread has waited for its
-group. They may meet accesses of their own thread. What a thread has written by ordinary stores, or by copies, has to be behind a
-fence of its before it is accessed asynchronously.
+What the tensor memory accelerator and tensor cores do takes its time: a load lasts until its phase is over, and who has
+waited for it is behind it; a product begins in each thread and ends for all of its group; a copy ends where its thread
+has waited for its group. They may meet accesses of their own thread. What a thread has written by ordinary stores, or
+by copies, has to be behind a fence of its before it is accessed asynchronously.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class Unordered(PairClass):
         if self.first is not self.second:
             return TRUE
         told = self.instances.dimensions(self.first.place)
-        return either(*(less(*pair) for s in told for pair in ((of(self.x, s), of(self.y, s)), (of(self.y, s), of(self.x, s)))))
+        return either(
+            *(less(*pair) for s in told for pair in ((of(self.x, s), of(self.y, s)), (of(self.y, s), of(self.x, s))))
+        )
 
     @cached_property
     def pairs(self) -> isl.Map:
@@ -127,8 +129,8 @@ class Asynchronous:
             yield replace(made, agent=late, unfenced_proxy=unfenced, in_flight=flying)
 
     def _met(self, pair: Unordered, left: isl.Map) -> isl.Map | None:
-        """Of pairs that nothing orders, those that meet on the way of a copy: neither comes behind the end of the other in program
-        order, whichever thread it is. None if there are none. Raises Unknown."""
+        """Of pairs that nothing orders, those that meet on the way of a copy: neither comes behind the end of the other
+        in program order, whichever thread it is. None if there are none. Raises Unknown."""
         if not (pair.first.phase or pair.second.phase):
             return None
         for way in self._over(pair.first, pair.second):
@@ -146,7 +148,11 @@ class Asynchronous:
                 *here.same_block(x, y), here.earlier(start.place, end.place, x, y)
             ])  # fmt: skip
 
-        return self._arrived(first, lambda wait: iter((earlier(wait),))) if first.phase else iter((earlier(self._point(first)),))
+        return (
+            self._arrived(first, lambda wait: iter((earlier(wait),)))
+            if first.phase
+            else iter((earlier(self._point(first)),))
+        )
 
     def _counted(self, pair: Unordered, conflict: Conflict) -> Conflict:
         """The one first that comes first in the order of the program; and whether it is known when copies arrive."""
@@ -201,8 +207,8 @@ class Asynchronous:
         return Point(access.place, access.op, sure=False)
 
     def ways(self, first: Access, second: Access, kind: Kind, *, fences: bool = True) -> Iterator[isl.Map]:
-        """Pairs of instances of which the first is over when the second begins. Time alone does where that cannot be disturbed: a
-        read by a product that threads have waited for, and a box that has come, where the next one comes.
+        """Pairs of instances of which the first is over when the second begins. Time alone does where that cannot be
+        disturbed: a read by a product that threads have waited for, and a box that has come, where the next one comes.
         """
         start, end = self._point(first), self._point(second)
         if first.agent == "load":
@@ -234,7 +240,10 @@ class Asynchronous:
     def _behind(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
         """What comes behind the wait that a store ends at."""
         to = self.order.landed(start, landing)
-        return (self.instances.then(to, way) for way in self.order.paths(Point(landing.place, start.op, sure=False), end, kind))
+        return (
+            self.instances.then(to, way)
+            for way in self.order.paths(Point(landing.place, start.op, sure=False), end, kind)
+        )
 
     def faults(self) -> Iterator[SignalFault]:
         """Stores whose tiles may go before they are read."""
@@ -254,7 +263,7 @@ class Asynchronous:
                     "let the thread commit the store to a group, and wait for the group before the block ends",
                 )  # fmt: skip
 
-    # ---- reads of what nobody wrote -------------------------------------------------------------------------------------------
+    # ---- reads of what nobody wrote ----------------------------------------------------------------------------------
 
     def unwritten(self) -> Iterator[UnwrittenRead]:
         """Reads of shared memory with elements that no write before them has written; of kernels without conflicts."""
@@ -272,7 +281,11 @@ class Asynchronous:
             return UnwrittenRead(read.buffer.name, (), read.op, None, not_affine(read))
         axes = [Symbol(f"axis{n}", "lane", THREAD) for n in range(len(read.coordinates))]
         left = self._touched(read, axes)
-        writes = [a for a in self.model.accesses if a.kind == "write" and a.buffer is read.buffer and a.certain and not a.atomic]
+        writes = [
+            a
+            for a in self.model.accesses
+            if a.kind == "write" and a.buffer is read.buffer and a.certain and not a.atomic
+        ]
         writes = [a for a in writes if a.phase != "ended"]
         for write in writes:
             if write.coordinates is None:
@@ -306,5 +319,6 @@ class Asynchronous:
         naming = Naming("", None, same_for_all)
         at = {naming(symbol): value for symbol, value in values.items()}
         block, element = (rest[0], rest[1:]) if read.buffer.of_each_block else (None, rest)
-        return UnwrittenRead(read.buffer.name, tuple(element), read.op, Instance.of(self.model, read, naming, at), why, block)
-
+        return UnwrittenRead(
+            read.buffer.name, tuple(element), read.op, Instance.of(self.model, read, naming, at), why, block
+        )

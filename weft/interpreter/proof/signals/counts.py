@@ -1,8 +1,8 @@
 """How many arrivals and bytes each phase of each barrier gets.
 
-An arrival of several threads counts once for each; how many there are must not depend on the phase, but on the block of the
-cluster whose barrier it is. What is counted is a list of pieces, each of which is a set of (block, barrier, phase) that have one
-number.
+An arrival of several threads counts once for each; how many there are must not depend on the phase, but on the block of
+the cluster whose barrier it is. What is counted is a list of pieces, each of which is a set of (block, barrier, phase)
+that have one number.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class At(NamedTuple):
 
 @record
 class PhaseShare:
-    """What a signal has of the phases: in each of `phases` (those of one block's barriers), so many threads do it once."""
+    """What a signal has of the phases: in each of `phases` (those of one block's barriers), so many threads do it
+    once."""
 
     phases: isl.Set
     threads: int
@@ -165,13 +166,19 @@ class Counts:
                 there = self.instances.solver.ask(lambda w=where, s=share: w.intersect(self._any_phase(s.phases)))
                 expected = init.amount.constant
                 if count == expected and not self.instances.is_empty(there):
-                    full = there if full is None else self.instances.solver.ask(lambda f=full, t=there: f.union(t).coalesce())
+                    full = (
+                        there
+                        if full is None
+                        else self.instances.solver.ask(lambda f=full, t=there: f.union(t).coalesce())
+                    )
                 elif count > expected and not self.instances.is_empty(there):
                     at = self._phase(there)
                     yield SignalFault(
-                        "W0660", f"{count} threads arrive at {self.name(ring, at)} in a phase of {expected} arrivals", init.op,
+                        "W0660", f"{count} threads arrive at {self.name(ring, at)} in a phase of {expected}"
+                                 f" arrivals", init.op,
                         (f"phase {at.phase}: {self.who(arrivals, at)}",),
-                        "make the count of `nvgpu.mbarrier.init` the number of arrivals of each phase: each thread that arrives"
+                        "make the count of `nvgpu.mbarrier.init` the number of arrivals of each phase: each thread"
+                        " that arrives"
                         " counts, and `arrive.expect_tx` is one of them",
                     )  # fmt: skip
         nothing = isl.Set.empty(isl.Space.set_alloc(self.instances.solver.context, 0, len(At._fields)))
@@ -194,7 +201,8 @@ class Counts:
                 who = f"phase {at.phase}: {self.who([*arrivals, *loads], at)}"
                 yield SignalFault(
                     "W0661", message, (arrivals or loads)[0].op, (who,),
-                    "expect the bytes of all boxes that are loaded in the phase, of whole ones where they reach beyond the tensor",
+                    "expect the bytes of all boxes that are loaded in the phase, of whole ones where they reach beyond"
+                    " the tensor",
                 )  # fmt: skip
                 self.full[ring] = self.instances.solver.ask(lambda f=self.full[ring], w=where: f.subtract(w))
         for where, expected in total(said, self.instances):

@@ -1,8 +1,10 @@
 """What is wrong with a kernel's memory barriers: counts, phases, order, waits without an end.
 
-Each arrival and each wait is taken to be of a phase (`laps.py`). That they are is proven together with what follows from it: in any
-run, look at the first op that is of another phase. All before it were of theirs, so that the order found between those is right;
-and what is asked of each op here is said by that order alone: that the phase before is over when an arrival comes, and that
+Each arrival and each wait is taken to be of a phase (`laps.py`). That they are is proven together with what follows
+from it: in any run, look at the first op that is of another phase. All before it were of theirs, so that the order
+    found between those is right;
+and what is asked of each op here is said by that order alone: that the phase before is over when an arrival comes, and
+    that
 the phase after the one waited for cannot be over before the wait has seen it.
 """
 
@@ -50,7 +52,8 @@ class SignalJudge:
         return out
 
     def faults(self) -> Iterator[SignalFault]:
-        """All of them, one of a kind for each ring. Where counts are wrong, nothing else is looked at: it would follow."""
+        """All of them, one of a kind for each ring. Where counts are wrong, nothing else is looked at: it would
+        follow."""
         fundamental = (self._blocks, self.counts.faults, self._parities)
         for check in (*fundamental, self._begins, self._waits, self._arrivals, self._ends):
             seen: set[tuple[str, Ring | None]] = set()
@@ -74,7 +77,7 @@ class SignalJudge:
                     "number the blocks of a cluster from 0, in masks as well",
                 )  # fmt: skip
 
-    # ---- which phase ----------------------------------------------------------------------------------------------------------
+    # ---- which phase -------------------------------------------------------------------------------------------------
 
     def _parities(self) -> Iterator[SignalFault]:
         for signal in (s for s in self.phases if s.kind != "wait"):
@@ -91,7 +94,8 @@ class SignalJudge:
                 yield SignalFault(
                     "W0662", f"a wait is for the parity of another phase than its turn: {wait.op}", wait.op,
                     (told, self._phase_of(wait, point)),
-                    "the n-th time that a barrier is taken, counted from 0, its parity is n mod 2; who refills a stage waits for"
+                    "the n-th time that a barrier is taken, counted from 0, its parity is n mod 2; who refills a stage"
+                    " waits for"
                     " the parity before",
                 )  # fmt: skip
             elif (found := self._one(wait, lambda x, p=phase: [less(x.form(p), Linear.of(-1))])) is not None:
@@ -114,7 +118,7 @@ class SignalJudge:
     def _at(self, signal: Signal, values: dict[Symbol, int]) -> At:
         return At(*(form.value(values) or 0 for form in (signal.block, signal.index, self.phases[signal])))
 
-    # ---- before its time ------------------------------------------------------------------------------------------------------
+    # ---- before its time ---------------------------------------------------------------------------------------------
 
     def _begins(self) -> Iterator[SignalFault]:
         """Barriers are initialized before they are used, and what loads and other blocks use is fenced."""
@@ -124,12 +128,19 @@ class SignalJudge:
                 yield SignalFault("W0664", message, init.op, (left[1],), "initialize barriers that there are")
         for signal in self.phases:
             inits, use = of(self.model, signal.ring, "init"), point_of(signal)
-            ways = (way for init in inits for way in self._same(init, signal, self.order.paths(point_of(init), use, "workgroup")))
+            ways = (
+                way
+                for init in inits
+                for way in self._same(init, signal, self.order.paths(point_of(init), use, "workgroup"))
+            )
             if (left := self._uncovered(signal, ways)) is not None:
                 yield SignalFault(
-                    "W0664", f"a memory barrier may be used before it is initialized: {signal.op}", signal.op, (left[1],),
-                    "let one thread initialize it, with `nvvm.fence.mbarrier.init` behind it, and all threads pass a `gpu.barrier`"
-                    + ("; where other blocks of the cluster use it, all of them meet" if self.model.shape.blocks > 1 else ""),
+                    "W0664", f"a memory barrier may be used before it is initialized:"
+                             f" {signal.op}", signal.op, (left[1],),
+                    "let one thread initialize it, with `nvvm.fence.mbarrier.init` behind it, and all threads pass a"
+                    " `gpu.barrier`"
+                    + ("; where other blocks of the cluster use it, all of them"
+                       " meet" if self.model.shape.blocks > 1 else ""),
                 )  # fmt: skip
             elif signal.kind == "load" or self._is_remote(signal):
                 fences = [fence for fence in self.model.fences if fence.inits]
@@ -140,7 +151,8 @@ class SignalJudge:
                     message = f"{who} may not see that a barrier was initialized: {signal.op}"
                     yield SignalFault(
                         "W0664", message, signal.op, (left[1],),
-                        "put `nvvm.fence.mbarrier.init` between the thread's inits and the barrier of the block or of the cluster",
+                        "put `nvvm.fence.mbarrier.init` between the thread's inits and the barrier of the block or of"
+                        " the cluster",
                     )  # fmt: skip
 
     def _same(self, a: Signal, b: Signal, ways: Iterator[isl.Map]) -> Iterator[isl.Map]:
@@ -161,10 +173,11 @@ class SignalJudge:
                 return None
         return self._sampled(left, signal)
 
-    # ---- in time --------------------------------------------------------------------------------------------------------------
+    # ---- in time -----------------------------------------------------------------------------------------------------
 
     def _is_over(self, signal: Signal, before: int) -> Iterator[isl.Map]:
-        """Ways to the signal from waits that have seen the end of the phase so many before its own, or of a later one."""
+        """Ways to the signal from waits that have seen the end of the phase so many before its own, or of a later
+        one."""
         for wait in of(self.model, signal.ring, "wait"):
             mine, its = self.phases[signal], self.phases[wait]
             known = self.instances.relation(point_of(wait), point_of(signal), lambda x, y, w=wait, m=mine, i=its: [
@@ -175,12 +188,15 @@ class SignalJudge:
 
     def _arrivals(self) -> Iterator[SignalFault]:
         for signal in (s for s in self.phases if s.kind in ("arrive", "load")):
-            later = self._uncovered(signal, self._is_over(signal, 1), lambda x, s=signal: [at_least(x.form(self.phases[s]), 1)])
+            later = self._uncovered(
+                signal, self._is_over(signal, 1), lambda x, s=signal: [at_least(x.form(self.phases[s]), 1)]
+            )
             if later is not None and not self._all_before(signal):
                 what = "an arrival" if signal.kind == "arrive" else "a load"
                 yield SignalFault(
                     "W0663", f"{what} may count in the phase before its own: {signal.op}", signal.op,
-                    (later[1], self._phase_of(signal, later[0]), "nothing says that the phase before is over when it comes"),
+                    (later[1], self._phase_of(signal, later[0]), "nothing says that the phase before is over when it"
+                                                                 " comes"),
                     "let it come behind a wait for the phase before, by this thread or by one that it waits for",
                 )  # fmt: skip
 
@@ -204,12 +220,15 @@ class SignalJudge:
                 arrivals, loads = of(self.model, wait.ring, "arrive"), of(self.model, wait.ring, "load")
                 yield SignalFault(
                     "W0665", f"a wait is for a phase that never ends: {wait.op}", wait.op,
-                    (told, f"phase {at.phase} of {self.counts.name(wait.ring, at)}: arrivals: {self.counts.who(arrivals, at)};"
+                    (told, f"phase {at.phase} of {self.counts.name(wait.ring, at)}: arrivals:"
+                           f" {self.counts.who(arrivals, at)};"
                      f" loads: {self.counts.who(loads, at)}"),
                     "let as many threads arrive in each phase as `init` says, and the bytes come that are expected",
                 )  # fmt: skip
                 continue
-            early = self._uncovered(wait, self._is_over(wait, 1), lambda x, w=wait: [at_least(x.form(self.phases[w]), 1)])
+            early = self._uncovered(
+                wait, self._is_over(wait, 1), lambda x, w=wait: [at_least(x.form(self.phases[w]), 1)]
+            )
             late = None if early is not None else self._overtaken(wait)
             if early is not None or late is not None:
                 point, told = early or late or ({}, "")
@@ -219,7 +238,8 @@ class SignalJudge:
                 yield SignalFault(
                     "W0662", f"the parity may not tell which phase a wait is for: {wait.op}", wait.op,
                     (told, self._phase_of(wait, point), why),
-                    "a barrier may be at most one phase ahead of who waits: let the thread wait for each phase, and arrivals of"
+                    "a barrier may be at most one phase ahead of who waits: let the thread wait for each phase, and"
+                    " arrivals of"
                     " the next phase but one come behind the wait",
                 )  # fmt: skip
 
@@ -243,20 +263,20 @@ class SignalJudge:
 
         return self._left(wait, ends, behind())
 
-    # ---- ends -----------------------------------------------------------------------------------------------------------------
+    # ---- ends --------------------------------------------------------------------------------------------------------
 
     def _ends(self) -> Iterator[SignalFault]:
         for load in (s for s in self.phases if s.kind == "load"):
             seen = (self.ask(landing.domain) for _, landing in self.order.landing(load))
             if (left := self._left(load, self.instances.of(point_of(load)), seen)) is not None:
                 yield SignalFault(
-                    "W0665", f"nobody waits for the bytes of a load: {load.op}", load.op, (left[1], self._phase_of(load, left[0])),
+                    "W0665", f"nobody waits for the bytes of a load:"
+                             f" {load.op}", load.op, (left[1], self._phase_of(load, left[0])),
                     "wait for each phase in which something is loaded, before the block ends",
                 )  # fmt: skip
         yield from self._outlived()
         yield from Circles(self.instances, self.order, self.phases, self.steps).faults()
         yield from register_faults(self.instances)
-
 
     def _is_remote(self, signal: Signal) -> bool:
         """Whether it may be about a barrier of another block."""
@@ -279,7 +299,8 @@ class SignalJudge:
                 at = self._at(signal, left[0])
                 yield SignalFault(
                     "W0669", f"a block may end before another one arrives at its barrier: {signal.op}", signal.op,
-                    (left[1], f"{self.counts.name(signal.ring, at)}: none of that block's threads knows that it has been done"),
+                    (left[1], f"{self.counts.name(signal.ring, at)}: none of that block's threads knows that it has"
+                              f" been done"),
                     "let all blocks of the cluster meet before they end: `nvvm.cluster.arrive` and `nvvm.cluster.wait`",
                 )  # fmt: skip
 

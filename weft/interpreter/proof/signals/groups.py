@@ -1,12 +1,14 @@
-"""Where a thread has waited for its asynchronous copies, by counting groups: exactly, in any loops and under any affine conditions.
+"""Where a thread has waited for its asynchronous copies, by counting groups: exactly, in any loops and under any affine
+conditions.
 
-A copy belongs to the group that its thread commits next, and a wait that leaves n groups pending has waited for all but the n
-newest. So it has waited for a copy if, and only if, the thread commits more than n times between the two. That is a path:
+A copy belongs to the group that its thread commits next, and a wait that leaves n groups pending has waited for all but
+the n newest. So it has waited for a copy if, and only if, the thread commits more than n times between the two. That is
+a path:
 
     copy → commit → … → commit → wait        with n + 1 commits, each behind the one before in the order of the thread
 
-A commit, or a wait, of which it is not known when it is executed is left out: then a copy may be taken to arrive later than it
-does, and never sooner.
+A commit, or a wait, of which it is not known when it is executed is left out: then a copy may be taken to arrive later
+than it does, and never sooner.
 """
 
 from __future__ import annotations
@@ -78,7 +80,8 @@ class CopyGroups:
         return out
 
     def _step(self, first: _Event, second: _Event) -> isl.Map | None:
-        """The order of a thread between two of them; None where it is not known when one is executed. Raises Unknown."""
+        """The order of a thread between two of them; None where it is not known when one is executed. Raises
+        Unknown."""
         if (first, second) not in self._steps:
             try:
                 self._steps[first, second] = self.instances.before(first.point, second.point)

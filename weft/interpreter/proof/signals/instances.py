@@ -1,6 +1,7 @@
 """Executions of ops as sets of ISL, and orders of them as relations: (thread, iterations) → (thread, iterations).
 
-A thread is one of all those of a cluster: which block it is of is one of its ids. What is the same for all of them (sizes, the
+A thread is one of all those of a cluster: which block it is of is one of its ids. What is the same for all of them
+    (sizes, the
 ids of the cluster) are parameters.
 """
 
@@ -43,7 +44,8 @@ class Point:
 
     Args:
         op: what it is.
-        sure: it has to be known when it happens. Of accesses that need not be: whatever executes them has the order of its thread.
+        sure: it has to be known when it happens. Of accesses that need not be: whatever executes them has the order of
+            its thread.
     """
 
     place: Place
@@ -57,9 +59,11 @@ Relation = isl.Map | isl.Set
 
 
 class Answers:
-    """What ISL has answered about relations of one context: a question that is repeated costs nothing, of the budget neither.
+    """What ISL has answered about relations of one context: a question that is repeated costs nothing, of the budget
+    neither.
 
-    Relations are compared as they are written, and kept as long as this is. What had no answer (`Unknown`) is asked again.
+    Relations are compared as they are written, and kept as long as this is. What had no answer (`Unknown`) is asked
+    again.
     """
 
     def __init__(self) -> None:
@@ -111,7 +115,7 @@ class Instances:
         """What tells the instances of an op apart."""
         return [*self.threads, *(loop.counter for loop in place.loops)]
 
-    # ---- sets and relations ---------------------------------------------------------------------------------------------
+    # ---- sets and relations ------------------------------------------------------------------------------------------
 
     def relation(self, a: Point, b: Point | Sequence[Symbol], said: Said) -> isl.Map:
         """The pairs of instances between which that holds; or of instances and numbers. Raises VagueError, Unknown."""
@@ -148,7 +152,7 @@ class Instances:
     def _there(self, a: Point, naming: Naming) -> list[Formula]:
         return [naming.formula(g) for g in (*a.place.guards, a.when, *self.model.facts)]
 
-    # ---- orders -----------------------------------------------------------------------------------------------------------
+    # ---- orders ------------------------------------------------------------------------------------------------------
 
     def same_thread(self, x: Naming, y: Naming) -> list[Formula]:
         """The two are of one thread."""
@@ -170,7 +174,8 @@ class Instances:
         return [equal(_of(x, loop.counter), _of(y, loop.counter)) for loop in place.loops]
 
     def earlier(self, a: Place, b: Place, x: Naming, y: Naming, *, lanes: bool = False) -> Formula:
-        """In one thread, the instance of `a` comes first. `lanes`: or in a warp, where nothing orders the branches of an `if`."""
+        """In one thread, the instance of `a` comes first. `lanes`: or in a warp, where nothing orders the branches of
+        an `if`."""
         loops, order = meeting(a, b)
         order = 0 if lanes and _in_branches(a, b) else order
         counters = [(_of(x, loop.counter), _of(y, loop.counter)) for loop in loops]
@@ -190,8 +195,9 @@ class Instances:
         return self.once(("before", a, b), lambda: self.relation(a, b, said))
 
     def held_up(self, a: Point, b: Point) -> isl.Map:
-        """What must be over for `b` to be reached: what its thread does before, and what the other lanes of its warp do. They go on
-        together behind what divides them: where lanes meet again is the compiler's choice, whatever else they could do."""
+        """What must be over for `b` to be reached: what its thread does before, and what the other lanes of its warp
+        do. They go on together behind what divides them: where lanes meet again is the compiler's choice, whatever else
+            they could do."""
         if self.model.warp is None:
             return self.before(a, b)
 
@@ -200,7 +206,7 @@ class Instances:
 
         return self.once(("held up", a, b), lambda: self.relation(a, b, said))
 
-    # ---- ISL, under the solver's budget ---------------------------------------------------------------------------------------
+    # ---- ISL, under the solver's budget ------------------------------------------------------------------------------
 
     def then(self, a: isl.Map, b: isl.Map) -> isl.Map:
         """One relation behind the other."""
@@ -232,7 +238,7 @@ class Instances:
             self.known[what] = self.answers.one(find())
         return self.known[what]
 
-    # ---- witnesses ----------------------------------------------------------------------------------------------------------
+    # ---- witnesses ---------------------------------------------------------------------------------------------------
 
     def sample(self, found: isl.Set, place: Place) -> dict[Symbol, int] | None:
         """One of the instances: its symbols' values."""
@@ -252,7 +258,10 @@ class Instances:
         return out | dict(zip(own, values[count:], strict=False)), values[count + len(own) :]
 
     def _parameters(self) -> Iterable[Symbol]:
-        places = [thing.place for thing in (*self.model.accesses, *self.model.signals, *self.model.barriers, *self.model.warp_wide)]
+        places = [
+            thing.place
+            for thing in (*self.model.accesses, *self.model.signals, *self.model.barriers, *self.model.warp_wide)
+        ]
         forms: list[Linear | Formula] = [g for place in places for g in place.guards]
         forms += [signal.index for signal in self.model.signals]
         forms += [form for access in self.model.accesses for form in access.coordinates or ()]

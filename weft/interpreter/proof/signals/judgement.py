@@ -36,8 +36,8 @@ class SignalJudgement:
 
 
 class SignalTrials:
-    """A kernel that is judged with several choices of barriers. What no barrier changes is found once, and what ISL has answered is
-    remembered as long as this is there; each judgement has a budget of its own."""
+    """A kernel that is judged with several choices of barriers. What no barrier changes is found once, and what ISL has
+    answered is remembered as long as this is there; each judgement has a budget of its own."""
 
     def __init__(self, model: KernelModel) -> None:
         self.model = model
@@ -70,7 +70,8 @@ def judge_signals(
         barriers: those of the model, if None.
         trials: of the same model, what is known from other choices of barriers.
 
-    Where nothing is asynchronous but copies, threads wait for nothing but barriers that all of them reach: there are no faults.
+    Where nothing is asynchronous but copies, threads wait for nothing but barriers that all of them reach: there are no
+    faults.
     """
     out = SignalJudgement()
     try:
@@ -80,7 +81,9 @@ def judge_signals(
         out.faults += out.found.faults()
         alike: dict[tuple[str, str, str], Conflict] = {}
         for conflict in out.found.conflicts():  # a tile of several boxes is told of once
-            alike.setdefault((conflict.kind, conflict.buffer, conflict.agent or conflict.first_op + conflict.second_op), conflict)
+            alike.setdefault(
+                (conflict.kind, conflict.buffer, conflict.agent or conflict.first_op + conflict.second_op), conflict
+            )
         out.conflicts += alike.values()
         out.conflicts.sort(key=lambda conflict: conflict.kind == "WAW")  # mostly a consequence of others
     except VagueError as vague:

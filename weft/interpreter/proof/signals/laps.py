@@ -1,8 +1,10 @@
 """Which phase of its barrier an arrival, a load or a wait is of, by the iterations around it.
 
-Barriers of a ring are taken in turn: where the number in the ring is `i mod n`, `i div n` is how often each was taken before. Where
-it is not a remainder, each iteration of the loops that it doesn't depend on takes the same one once more. That is a guess: what
-follows from it (arrivals in each phase, what is over when) is proven, and none of it holds if the guess is wrong.
+Barriers of a ring are taken in turn: where the number in the ring is `i mod n`, `i div n` is how often each was taken
+    before. Where
+it is not a remainder, each iteration of the loops that it doesn't depend on takes the same one once more. That is a
+guess: what follows from it (arrivals in each phase, what is over when) is proven, and none of it holds if the guess is
+    wrong.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
 
 def _taken(ring: Ring, signals: Sequence[Signal]) -> int:
     """How many of a ring's barriers are taken in turn: all, or fewer where all numbers are remainders of as many."""
-    divisors = [{t.divisor for t, c in s.index.terms.items() if isinstance(t, Floor) and c == -t.divisor} for s in signals]
+    divisors = [
+        {t.divisor for t, c in s.index.terms.items() if isinstance(t, Floor) and c == -t.divisor} for s in signals
+    ]
     common = set.intersection(*divisors) if divisors else set()
     return min((n for n in common if n <= ring.size), default=ring.size)
 
@@ -64,7 +68,9 @@ def _low(signal: Signal, at: Linear, instances: Instances) -> int | None:
     low = at.bounds()[0]
     if low is None or not signal.place.guards:
         return low
-    turns = instances.relation(point_of(signal), (PHASE,), lambda x, y: [equal(Linear.of(y(PHASE)), x.form(at))]).range()
+    turns = instances.relation(
+        point_of(signal), (PHASE,), lambda x, y: [equal(Linear.of(y(PHASE)), x.form(at))]
+    ).range()
     least = instances.solver.ask(lambda: turns.project_out(PARAM, 0, turns.dim(PARAM)).dim_min_val(0))
     return least.to_python() if least.is_int() else low
 
@@ -77,8 +83,8 @@ def _first(lows: dict[Signal, int | None]) -> int:
 
 
 def _passed(signal: Signal, signals: Sequence[Signal], size: int) -> int:
-    """How often the ring goes round in an iteration of the loops around a signal that always takes one barrier, as those do that
-    start the first tiles of a pass: by those that take the others in a loop inside."""
+    """How often the ring goes round in an iteration of the loops around a signal that always takes one barrier, as
+    those do that start the first tiles of a pass: by those that take the others in a loop inside."""
     if not signal.index.is_constant or signal.kind == "wait":
         return 1
     found = 1
@@ -90,8 +96,8 @@ def _passed(signal: Signal, signals: Sequence[Signal], size: int) -> int:
 
 
 def turn(index: Linear, place: Place, size: int, passed: int = 1) -> Linear | None:
-    """How many barriers of its ring come before this one, whoever takes them: `index` modulo the ring's size. `passed`: how often
-    the ring goes round in an iteration of the loops around one that always takes the same."""
+    """How many barriers of its ring come before this one, whoever takes them: `index` modulo the ring's size. `passed`:
+    how often the ring goes round in an iteration of the loops around one that always takes the same."""
     running, lap, laps = index, Linear.of(0), passed
     floors = [t for t, c in index.terms.items() if isinstance(t, Floor) and t.divisor == size and c == -size]
     if floors:
@@ -174,7 +180,8 @@ def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Line
 
 
 def _awaited(wait: Signal, laps: Sequence[Linear], instances: Instances) -> Linear:
-    """The phase that it waits for, by its parity: of its own turn, or of one before; the likeliest where none has that always."""
+    """The phase that it waits for, by its parity: of its own turn, or of one before; the likeliest where none has that
+    always."""
     ways = [lap + later for lap in laps for later in LATER]
     for phase in ways:
         if instances.is_empty(instances.of(point_of(wait), lambda x, phase=phase: mismatch(wait, phase, x))):

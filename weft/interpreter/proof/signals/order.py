@@ -1,9 +1,9 @@
 """What happens before what: paths of program order, arrivals that waits see, barriers, and meetings of clusters.
 
-A path leads from an op to one that another thread sees the end of (an arrival, a barrier, a product of a warp group), from there to
-who sees it (a wait for that phase, the barrier in each thread of the block), and so on to the other op. Relations of ISL are put
-one behind the other, exactly; paths of more hops than `HOPS` are not looked for, so that an order may be missed, and none is made
-up.
+A path leads from an op to one that another thread sees the end of (an arrival, a barrier, a product of a warp group),
+from there to who sees it (a wait for that phase, the barrier in each thread of the block), and so on to the other op.
+Relations of ISL are put one behind the other, exactly; paths of more hops than `HOPS` are not looked for, so that an
+order may be missed, and none is made up.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .laps import of_one_barrier, point_of
 
 HOPS = 4
 Kind = Literal["workgroup", "global", "any", "time"]
-"""What an order is asked of: accesses to one of the memories, or to any; or only that something is done, in time, which is all that
-arrivals say that are relaxed."""
+"""What an order is asked of: accesses to one of the memories, or to any; or only that something is done, in time, which
+is all that arrivals say that are relaxed."""
 
 
 @record(compared=True)
@@ -64,7 +64,9 @@ class Order:
 
     def __init__(self, instances: Instances, phases: Mapping[Signal, Linear], barriers: tuple[Barrier, ...]) -> None:
         self.instances, self.phases = instances, phases
-        signals = [OrderNode(point_of(s), s) for s in phases if s.kind in ("arrive", "wait") or self._is_told_by_bytes(s)]
+        signals = [
+            OrderNode(point_of(s), s) for s in phases if s.kind in ("arrive", "wait") or self._is_told_by_bytes(s)
+        ]
         blocks = [OrderNode(Point(b.place, b.op), b) for b in barriers]
         products = [OrderNode(Point(b.place, b.op), b, product=True) for b in instances.model.products]
         meetings = [
@@ -76,10 +78,11 @@ class Order:
         self._reached: dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]] = {}
 
     def _is_told_by_bytes(self, signal: Signal) -> bool:
-        """Whether what others see of it are its bytes alone: a load for another block, where its thread does not arrive."""
+        """Whether what others see of it are its bytes alone: a load for another block, where its thread does not
+        arrive."""
         return signal.kind == "load" and signal.block != self.instances.model.values.rank
 
-    # ---- hops ---------------------------------------------------------------------------------------------------------------
+    # ---- hops --------------------------------------------------------------------------------------------------------
 
     def seen(self, node: OrderNode, kind: Kind) -> Iterator[tuple[OrderNode, isl.Map]]:
         """Who sees the end of an op, and in which instance."""
@@ -88,7 +91,12 @@ class Order:
             return
         if isinstance(node.thing, Barrier | Gathering):
             spaces = node.thing.spaces
-            if node.product or kind in spaces or (kind == "time" and spaces) or (kind == "any" and spaces >= ALL_SPACES):
+            if (
+                node.product
+                or kind in spaces
+                or (kind == "time" and spaces)
+                or (kind == "any" and spaces >= ALL_SPACES)
+            ):
                 yield from self.met(node)
         elif (kind == "time" and node.sends) or (node.thing.kind == "arrive" and not node.thing.relaxed):
             for wait in self._waits(node.thing):
@@ -99,10 +107,16 @@ class Order:
         if isinstance(node.thing, Barrier):
             yield node, self._edge(node, node)
         elif node.sends:
-            yield from ((other, self._edge(node, other)) for other in self.nodes if other.thing is node.thing and other.waits)
+            yield from (
+                (other, self._edge(node, other)) for other in self.nodes if other.thing is node.thing and other.waits
+            )
 
     def _waits(self, signal: Signal) -> list[OrderNode]:
-        return [n for n in self.nodes if isinstance(n.thing, Signal) and n.thing.kind == "wait" and n.thing.ring is signal.ring]
+        return [
+            n
+            for n in self.nodes
+            if isinstance(n.thing, Signal) and n.thing.kind == "wait" and n.thing.ring is signal.ring
+        ]
 
     def landing(self, load: Signal) -> Iterator[tuple[OrderNode, isl.Map]]:
         """The waits for the phase that a load is of: who waited sees its end."""
@@ -117,7 +131,9 @@ class Order:
         def said(x: Naming, y: Naming) -> list[Formula]:
             return [*of_one_barrier(a, b, x, y), equal(x.form(mine) + later, y.form(its))]
 
-        return self.instances.once(("phase", a, b, later), lambda: self.instances.relation(point_of(a), point_of(b), said))
+        return self.instances.once(
+            ("phase", a, b, later), lambda: self.instances.relation(point_of(a), point_of(b), said)
+        )
 
     def _edge(self, a: OrderNode, b: OrderNode) -> isl.Map:
         if isinstance(a.thing, Signal) and isinstance(b.thing, Signal):
@@ -140,7 +156,9 @@ class Order:
         for node in self.nodes:
             product = node.thing
             if isinstance(product, Barrier) and product.landings is not None:
-                ends = [OrderNode(Point(landing.place, product.op), product, product=True) for landing in product.landings]
+                ends = [
+                    OrderNode(Point(landing.place, product.op), product, product=True) for landing in product.landings
+                ]
                 ways = [self.landed(node.point, landing, product.threads) for landing in product.landings]
                 found[node] = list(zip(ends, ways, strict=True))
         return found
@@ -213,7 +231,7 @@ class Order:
     def _once(self) -> dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]]:
         return {}
 
-    # ---- paths ----------------------------------------------------------------------------------------------------------------
+    # ---- paths -------------------------------------------------------------------------------------------------------
 
     def told(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
         """Who knows that an op has been done, in time."""

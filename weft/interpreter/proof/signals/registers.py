@@ -1,7 +1,7 @@
 """Registers that warp groups hand on: who asks for more gets them, once others have given enough away.
 
-Each group changes its registers once, not in a loop. Then what all of them have in the end is what there must be for; and who gives
-some away does not wait in front of that for one that has asked.
+Each group changes its registers once, not in a loop. Then what all of them have in the end is what there must be for;
+and who gives some away does not wait in front of that for one that has asked.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Ins
     if (missing := needed + others * start - threads * start) > 0 and asked:
         yield SignalFault(
             "W0670", f"a warp group waits for registers that nobody gives away: {asked}", asked,
-            (_all(start, threads), f"{missing} more are asked for than there are"), "ask for fewer, or let others give more away",
+            (_all(start, threads), f"{missing} more are asked for than there are"), "ask for fewer, or let others give"
+                                                                                    " more away",
         )  # fmt: skip
 
 

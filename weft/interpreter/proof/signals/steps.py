@@ -2,9 +2,10 @@
 
     for t { for i < K { op of t*K + i };  more }      →      for c { op of c };   for t { more }
 
-Each tile has K steps, so that (t, i) ↦ t*K + i is one to one and keeps the order of a thread's steps: what counts t*K + i, which is
-no affine form, counts c. The two loops count c and t by themselves, and nothing orders what is in the one and what is in the other:
-an order may be missed. Where an order that is missed could hide something, it is asked for in another way (`circles.py`); for that,
+Each tile has K steps, so that (t, i) ↦ t*K + i is one to one and keeps the order of a thread's steps: what counts t*K +
+i, which is no affine form, counts c. The two loops count c and t by themselves, and nothing orders what is in the one
+and what is in the other: an order may be missed. Where an order that is missed could hide something, it is asked for in
+    another way (`circles.py`); for that,
 no thread goes through two such nests.
 """
 
@@ -26,7 +27,8 @@ class Nest:
     """A loop over tiles, and one over the steps of each.
 
     Args:
-        tiles, steps: the loops. `count`: how many steps a tile has. `product`: stands for the number of tiles before, times that.
+        tiles, steps: the loops. `count`: how many steps a tile has. `product`: stands for the number of tiles before,
+            times that.
         every: the loop over all steps. `total`: how many there are.
         begin: where the loop over tiles stands.
     """
@@ -70,10 +72,14 @@ class Steps:
                 if symbol in factors:
                     self._find(signal, symbol, factors[symbol], totals)
         for a, b in product(self.nests.values(), repeat=2):
-            if (a is not b and a.tiles is b.tiles) or not self.instances.is_empty(self.instances.before(a.begin, b.begin)):
+            if (a is not b and a.tiles is b.tiles) or not self.instances.is_empty(
+                self.instances.before(a.begin, b.begin)
+            ):
                 raise VagueError(b.begin.op, "its thread has gone through the steps of tiles in another loop")
 
-    def _find(self, signal: Signal, product: Symbol, factors: tuple[Linear, Linear], totals: dict[object, Symbol]) -> None:
+    def _find(
+        self, signal: Signal, product: Symbol, factors: tuple[Linear, Linear], totals: dict[object, Symbol]
+    ) -> None:
         place = signal.place
         for tiles, steps in zip(place.loops, place.loops[1:], strict=False):
             if (tiles, steps) in self.nests or tiles.variable is None or steps.variable is None:
@@ -97,7 +103,9 @@ class Steps:
         whole = Point(Place(place.steps[: at + 1], 0), "")
         free = Point(Place((*place.steps[:at], replace(inner, guards=())), 0), "")
         beyond = self.instances.of(whole, lambda x: [at_least(x.form(counter), x.form(count))])
-        short = self.instances.of(free, lambda x: [less(x.form(counter), x.form(count)), x.formula(both(*inner.guards).negate())])
+        short = self.instances.of(
+            free, lambda x: [less(x.form(counter), x.form(count)), x.formula(both(*inner.guards).negate())]
+        )
         return self.instances.is_empty(beyond) and self.instances.is_empty(short)
 
     def _nest(
@@ -106,7 +114,9 @@ class Steps:
         values = self.instances.model.values
         ((depth, outer),) = ((n, step) for n, step in enumerate(signal.place.steps) if step.loop is tiles)
         turn = totals.setdefault("tile", values.fresh("loop"))
-        guards = both(*outer.guards).changed(lambda f: f.replaced(lambda s: Linear.of(turn if s is tiles.counter else s)))
+        guards = both(*outer.guards).changed(
+            lambda f: f.replaced(lambda s: Linear.of(turn if s is tiles.counter else s))
+        )
         key = count, guards, tiles.counter.high
         if key not in totals:  # alike for all that go through as many tiles
             totals[key] = next(iter(values.opaque(Depends(), 0).symbols()))
@@ -115,7 +125,7 @@ class Steps:
         begin = Point(Place(signal.place.steps[:depth], outer.position), signal.op)
         return Nest(tiles, steps, count, product, every, totals[key], begin)
 
-    # ---- the model ------------------------------------------------------------------------------------------------------------
+    # ---- the model ---------------------------------------------------------------------------------------------------
 
     def model(self) -> KernelModel:
         """With all that is in a step placed anew."""
@@ -144,14 +154,16 @@ class Steps:
         """Where it stands then."""
         if barrier not in self._barriers:
             place = self._place(barrier.place, barrier.op)
-            landings = None if barrier.landings is None else tuple(self._landings(self._of(barrier.place), barrier.landings))
+            landings = (
+                None if barrier.landings is None else tuple(self._landings(self._of(barrier.place), barrier.landings))
+            )
             same = place is barrier.place
             self._barriers[barrier] = barrier if same else replace(barrier, place=place, landings=landings)
         return self._barriers[barrier]
 
     def _landings(self, nest: Nest | None, landings: Iterable[Landing]) -> Iterator[Landing]:
-        """Where a product of a step has ended: those that are in a later step. Of the next tile, they are behind those of this one
-        that are left out, which are behind its steps."""
+        """Where a product of a step has ended: those that are in a later step. Of the next tile, they are behind those
+        of this one that are left out, which are behind its steps."""
         for landing in landings:
             if nest is None:
                 yield landing
@@ -168,12 +180,16 @@ class Steps:
         if nest is None:
             return place
         if place not in self._places:
-            first, last = (next(n for n, s in enumerate(place.steps) if s.loop is loop) for loop in (nest.tiles, nest.steps))
+            first, last = (
+                next(n for n, s in enumerate(place.steps) if s.loop is loop) for loop in (nest.tiles, nest.steps)
+            )
             between = [self._told(nest, guard, op) for step in place.steps[first + 1 : last] for guard in step.guards]
             bound = less(Linear.of(nest.every.counter), Linear.of(nest.total))
             outer = place.steps[first]
             step = PlaceStep(outer.position, outer.region, (bound, *between), nest.every)
-            inner = [replace(s, guards=tuple(self._told(nest, g, op) for g in s.guards)) for s in place.steps[last + 1 :]]
+            inner = [
+                replace(s, guards=tuple(self._told(nest, g, op) for g in s.guards)) for s in place.steps[last + 1 :]
+            ]
             self._places[place] = Place((*place.steps[:first], step, *inner), place.position)
         return self._places[place]
 
@@ -189,7 +205,9 @@ class Steps:
             return signal
         found = replace(signal.changed(nest.form), place=self._place(signal.place, signal.op))
         if not all(map(nest.is_told, (found.index, found.block, found.amount, found.when, found.odd))):
-            raise VagueError(signal.op, "which phase it is of has to do with the tile, and not with how many steps were before")
+            raise VagueError(
+                signal.op, "which phase it is of has to do with the tile, and not with how many steps were before"
+            )
         return found
 
     def _access(self, access: Access) -> Access:
@@ -213,7 +231,7 @@ class Steps:
             raise VagueError(op, "for which block of the cluster it is has to do with the tile")
         return found
 
-    # ---- who waits for whom ---------------------------------------------------------------------------------------------------
+    # ---- who waits for whom ------------------------------------------------------------------------------------------
 
     def is_inside(self, place: Place) -> bool:
         """Whether a place of the model is in a loop over tiles, or over all steps."""

@@ -14,23 +14,25 @@ from ...tensors import levels
 class AsGemm(Statement):
     """Turn a convolution into a matrix product one of whose operands is a view of the image.
 
-    m → (n, oh, ow) and k → (kh, kw, c) by division and remainder; where that falls into the padding of a `tensor.pad`, a mask
-    yields the padding's value. The image is the left operand where its dimensions come first in the result (NHWC), else the right
-    one, in a batch of products (NCHW: over n). Groups become a batch, too. A 1×1 filter with stride 1 gives a plain view. No
-    buffer of the im2col matrix's size m·k exists: `tile`, `fuse`, and `promote-to-shared` work as on any product, with any sizes,
-    and the latter performs the gather.
+    m → (n, oh, ow) and k → (kh, kw, c) by division and remainder; where that falls into the padding of a `tensor.pad`,
+    a mask yields the padding's value. The image is the left operand where its dimensions come first in the result
+    (NHWC), else the right one, in a batch of products (NCHW: over n). Groups become a batch, too. A 1×1 filter with
+    stride 1 gives a plain view. No buffer of the im2col matrix's size m·k exists: `tile`, `fuse`, and
+    `promote-to-shared` work as on any product, with any sizes, and the latter performs the gather.
 
-    Elementwise ops after the convolution (bias, ReLU, residual) become ops on the product's result and keep their handles; so does
-    the `linalg.fill` before it.
+    Elementwise ops after the convolution (bias, ReLU, residual) become ops on the product's result and keep their
+    handles; so does the `linalg.fill` before it.
 
     Args:
-        target: a convolution (named or `linalg.generic`), including strided, dilated and grouped ones, of any sizes; consumed.
-        padding: how much the payload pads the image, on both sides of each axis that the window moves along (or before each axis,
-            then after each): an assertion that is checked. Padding is part of what the payload computes: a schedule adds none.
+        target: a convolution (named or `linalg.generic`), including strided, dilated and grouped ones, of any sizes;
+            consumed.
+        padding: how much the payload pads the image, on both sides of each axis that the window moves along (or before
+            each axis, then after each): an assertion that is checked. Padding is part of what the payload computes: a
+            schedule adds none.
 
     Returns:
-        gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are `lhs`,
-            `rhs`, `acc`.
+        gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are
+            `lhs`, `rhs`, `acc`.
 
     Errors:
         W0440: not a convolution.
@@ -63,8 +65,8 @@ class AsGemm(Statement):
             checked. Padding is part of what is computed, and a schedule only says how: it cannot add any. Write it in
             the payload; `as-gemm` reads it as a mask, and no padded copy is made.
 
-    Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and fuse on the
-        MLIR forum that asks for it.
+    Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and
+        fuse on the MLIR forum that asks for it.
 
     Example:
         let gemm = as-gemm conv
@@ -108,9 +110,15 @@ class AsGemm(Statement):
         return {"gemm": rewrite.new_handle(made)}
 
     def _as_stated(
-        self, rewrite: Rewriter, op: ir.Operation, windows: Sequence[int], low: Sequence[int], high: Sequence[int | None]
+        self,
+        rewrite: Rewriter,
+        op: ir.Operation,
+        windows: Sequence[int],
+        low: Sequence[int],
+        high: Sequence[int | None],
     ) -> None:
-        """Refuse a payload that pads otherwise than the statement says. `windows`: the image's axes that the window moves along."""
+        """Refuse a payload that pads otherwise than the statement says. `windows`: the image's axes that the window
+        moves along."""
         if self.padding is None:
             return
         found = [(low[axis], high[axis]) for axis in windows]
@@ -121,7 +129,9 @@ class AsGemm(Statement):
                 f"or {2 * axes} numbers: before each axis, then behind each", at="padding",
             )  # fmt: skip
         if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):
-            spelled = ", ".join(str(a) if a == b else f"{a} before and {'?' if b is None else b} behind" for a, b in found)
+            spelled = ", ".join(
+                str(a) if a == b else f"{a} before and {'?' if b is None else b} behind" for a, b in found
+            )
             raise rewrite.error(
                 "W0446",
                 f"the payload pads the image by [{spelled}], and the schedule says {list(self.padding)}",

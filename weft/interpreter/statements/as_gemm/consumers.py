@@ -18,7 +18,8 @@ from .product import matrix
 
 @record
 class _Read:
-    """An operand of an elementwise op: the tensor, and for each of its axes the loop dimension, or None for one of size 1."""
+    """An operand of an elementwise op: the tensor, and for each of its axes the loop dimension, or None for one of size
+    1."""
 
     value: ir.Value
     axes: tuple[int | None, ...]
@@ -27,8 +28,8 @@ class _Read:
 def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[str]:
     """Move the chain of elementwise ops that `value` (the product's result, expanded) goes through; return their names.
 
-    It ends where a result is read twice, or where an op is not elementwise, or reads an operand that has no place in the product's
-    dimensions.
+    It ends where a result is read twice, or where an op is not elementwise, or reads an operand that has no place in
+    the product's dimensions.
     """
     moved: list[str] = []
     while (op := _only_reader(value)) is not None:
@@ -107,7 +108,8 @@ def _through_broadcast(operand: ir.Value, indexing: ir.AffineMap, *, whole: bool
 
 
 def _axes(operand: ir.Value, indexing: ir.AffineMap) -> tuple[int | None, ...] | None:
-    """The loop dimension of each axis; None for an axis of size 1; None in all where one is indexed with more than a dimension."""
+    """The loop dimension of each axis; None for an axis of size 1; None in all where one is indexed with more than a
+    dimension."""
     found: list[int | None] = []
     for expr, size in zip(indexing.results, shape_of(operand), strict=True):
         d = dimension_of(expr)
@@ -132,7 +134,8 @@ def _is_broadcast(op: ir.Operation) -> bool:
 def _grouped(
     read: _Read, together: Sequence[Sequence[int]], shape: Sequence[int | None]
 ) -> tuple[list[list[int]], list[int]] | None:
-    """The operand's axes to collapse, and the product's dimension of each axis that is left; None where it does not fit."""
+    """The operand's axes to collapse, and the product's dimension of each axis that is left; None where it does not
+    fit."""
     groups: list[list[int]] = []
     numbers: list[int] = []
     place = {d: number for number, dimensions in enumerate(together) for d in dimensions}
@@ -185,6 +188,4 @@ def _made(
             groups, numbers = _grouped(read, together, shape_of(value)) or ([], [])
             operands.append(collapsed(read.value, groups) if shape_of(read.value) else read.value)
         maps.append(ir.AffineMap.get_identity(rank).get_submap(numbers))
-    return generic(
-        operands[:-1], operands[-1:], maps, ["parallel"] * rank, lambda own: clone_body(body_of(op), own)
-    )
+    return generic(operands[:-1], operands[-1:], maps, ["parallel"] * rank, lambda own: clone_body(body_of(op), own))

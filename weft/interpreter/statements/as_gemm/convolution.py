@@ -1,9 +1,10 @@
 """A convolution read as a matrix product: which of its loop dimensions make the rows, the columns and the sum.
 
-The dimensions of the result that the image has (batch, rows and columns of the output) and the filter has not are one side of
-the product, those that the filter has alone are the other; those of both are a batch of products; the summed ones are the
-product's own sum. Dimensions of one kind that stand side by side in the result (the summed ones: in the filter) make one dimension
-of the product: `n, oh, ow` of NHWC make its rows, `kh, kw, c` of HWCF its sum. Of NCHW, `oh, ow` make its columns and `n` a batch.
+The dimensions of the result that the image has (batch, rows and columns of the output) and the filter has not are one
+side of the product, those that the filter has alone are the other; those of both are a batch of products; the summed
+ones are the product's own sum. Dimensions of one kind that stand side by side in the result (the summed ones: in the
+filter) make one dimension of the product: `n, oh, ow` of NHWC make its rows, `kh, kw, c` of HWCF its sum. Of NCHW,
+`oh, ow` make its columns and `n` a batch.
 """
 
 from __future__ import annotations
@@ -144,7 +145,8 @@ class ConvolutionProblem:
 def read(op: ir.Operation) -> ConvolutionProblem:
     """The convolution `op` as a matrix product.
 
-    Raises W0440, W0441, W0443 or W0444 where it is none. Sizes that are known at run time only are checked before a run.
+    Raises W0440, W0441, W0443 or W0444 where it is none. Sizes that are known at run time only are checked before a
+    run.
     """
     space = _space(op)
     extents = extent_forms(op, space)
@@ -201,7 +203,8 @@ def _expect_room(op: ir.Operation, space: Structure) -> None:
             if len(factors) > 1 and size is not None and all(taps.values()) and size < reach:
                 raise fail(
                     "W0443",
-                    f"the filter reaches over {reach} elements along axis {number} of the image, which has {size}: no window of it "
+                    f"the filter reaches over {reach} elements along axis {number} of the image, which has {size}: no"
+                    f" window of it "
                     "stays inside, and the result is empty",
                     "make the filter smaller, or pad the image",
                 )
@@ -274,7 +277,8 @@ def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[LoopAxis]
         reason = "has a single filter, so that the product would be one of a matrix and a vector"
     if reason is not None:
         raise fail(
-            "W0441", f"{op.name} {reason}", "`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
+            "W0441", f"{op.name} {reason}", "`tile` the convolution itself, `promote-to-shared` its image, and `map`"
+                                            " the tiles",
             notes=(f"dimensions {space.spelled()}",),
         )  # fmt: skip
     if "image" not in sides or "sum" not in sides:

@@ -1,11 +1,13 @@
 """The matrix product that a convolution becomes, between its operands as matrices and its result as one.
 
-The image is a view where that is one, else a gather, whose body takes the product's own indices apart (m → n, oh, ow by division
-and remainder; k → kh, kw, c) and reads the image there, under a mask where that falls into the padding. Nothing of the product's
-size exists in memory: the gather tiles and fuses with any tile sizes, and `promote-to-shared` performs it a tile at a time.
+The image is a view where that is one, else a gather, whose body takes the product's own indices apart (m → n, oh, ow by
+division and remainder; k → kh, kw, c) and reads the image there, under a mask where that falls into the padding.
+Nothing of the product's size exists in memory: the gather tiles and fuses with any tile sizes, and `promote-to-shared`
+performs it a tile at a time.
 
 Source: the discussion "Is synchronization missed for RAW dependent ops …" of the MLIR forum (its second half); upstream
-`transform.structured.convert_conv2d_to_img2col`, whose image is a mapped operand and therefore cannot be tiled along its sum.
+`transform.structured.convert_conv2d_to_img2col`, whose image is a mapped operand and therefore cannot be tiled along
+its sum.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ def operand(
 def _collapsible(
     convolution: ConvolutionProblem, axes: Sequence[LoopAxis], image: ir.Value, sizes: Sequence[int | ir.Value]
 ) -> list[list[int]] | None:
-    """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride 1."""
+    """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride
+    1."""
     extents = convolution.extents
     order: list[int] = []
     together: list[list[int]] = []
@@ -131,7 +134,9 @@ def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSour
     numbers = count()
     together = [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.filter_groups]
     kernel = collapsed(op.operands[convolution.filter], together)
-    if None in shape_of(kernel):  # as large as the sizes of the image say: what the image has no guard for needs none here
+    if None in shape_of(
+        kernel
+    ):  # as large as the sizes of the image say: what the image has no guard for needs none here
         dimensions = [convolution.groups[g].dimensions for g in convolution.filter_groups]
         kernel = part_of(kernel, [product_of([sizes[d] for d in group]) for group in dimensions])
     start = matrix(op.operands[2], runs(convolution))
@@ -162,7 +167,8 @@ def runs(convolution: ConvolutionProblem) -> list[list[int]]:
 
 
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
-    """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of what is."""
+    """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of
+    what is."""
     fill = made_by(value, "linalg.fill")
     if fill is None and not is_empty(value):
         return collapsed(value, together)
@@ -182,7 +188,8 @@ _CONVERSIONS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "ar
 
 
 def _adds_products(op: ir.Operation) -> bool:
-    """Whether the body is that of `linalg.matmul`: inputs, converted first where needed (as signed), multiplied, and added."""
+    """Whether the body is that of `linalg.matmul`: inputs, converted first where needed (as signed), multiplied, and
+    added."""
     found = combination(op)
     term = None if found is None else made_by(found.term, "arith.mulf", "arith.muli")
     if found is None or term is None or found.combiner not in ("arith.addf", "arith.addi"):

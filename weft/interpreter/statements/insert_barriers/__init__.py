@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @record
 class _Chosen:
-    """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it; what is
-    wrong with its memory barriers."""
+    """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it;
+    what is wrong with its memory barriers."""
 
     choice: ChosenBarriers
     believed: bool
@@ -40,18 +40,21 @@ class _Chosen:
 class InsertBarriers(Statement):
     """Put a barrier exactly where a dependence crosses threads.
 
-    For every mapped loop that is not launched yet, the launch is tried on a copy, and all reads and writes of shared and global
-    memory are compared, thread against thread. Among the places that every thread of a block passes, a set that separates all
-    conflicts is chosen, with the fewest barriers executed per thread and then the fewest in the text. Existing barriers are used;
-    those that separate nothing are removed. Each barrier's fence names the memory that it orders. Bufferizes first where the
-    payload still has tensors.
+    For every mapped loop that is not launched yet, the launch is tried on a copy, and all reads and writes of shared
+    and global memory are compared, thread against thread. Among the places that every thread of a block passes, a set
+    that separates all conflicts is chosen, with the fewest barriers executed per thread and then the fewest in the
+    text. Existing barriers are used; those that separate nothing are removed. Each barrier's fence names the memory
+    that it orders. Bufferizes first where the payload still has tensors.
 
-    A barrier has the least scope that orders its conflicts. Where all of them are between lanes of one warp, it is one of each
-    warp, `nvvm.bar.warp.sync` (`__syncwarp`), if the size of a block is a multiple of 32. Where a barrier of the block is not
-    reached by all, one of a warp may stand: in a loop that whole warps go through. Barriers of a block are the dearer ones. In a
-    kernel with memory barriers the scopes are the block and each warp group; with a producer, the block's other threads.
+    A barrier has the least scope that orders its conflicts. Where all of them are between lanes of one warp, it is one
+    of each warp, `nvvm.bar.warp.sync` (`__syncwarp`), if the size of a block is a multiple of 32. Where a barrier of
+    the block is not reached by all, one of a warp may stand: in a loop that whole warps go through. Barriers of a block
+        are the dearer ones. In a
+    kernel with memory barriers the scopes are the block and each warp group; with a producer, the block's other
+    threads.
 
-    What is proven here is recorded on the loop: `launch` does not prove it again unless a statement in between changes the loop.
+    What is proven here is recorded on the loop: `launch` does not prove it again unless a statement in between changes
+        the loop.
     With `--unproven`, conflicts that no barrier can order are reported instead of refused.
 
     Returns:
@@ -62,8 +65,8 @@ class InsertBarriers(Statement):
         W0603: a barrier of the payload is where not all threads pass.
             A barrier waits for all threads of its block. Inside a condition or a loop that is not the same for all of
             them, it waits forever, or orders less than it seems to. Move it out, to a place that every thread passes.
-            Barriers of a warp, shuffles and tensor-core instructions take all 32 lanes of a warp: conditions around them
-            must be the same for each 32 threads in a row, and the size of a block a multiple of 32.
+            Barriers of a warp, shuffles and tensor-core instructions take all 32 lanes of a warp: conditions around
+            them must be the same for each 32 threads in a row, and the size of a block a multiple of 32.
         W0604: threads conflict where no barrier can be placed.
             Threads conflict inside one distributed op or loop: its iterations, distributed over threads, access the
             same element. A barrier inside would not be reached by all threads in the same way, and one of a warp is not
@@ -76,9 +79,9 @@ class InsertBarriers(Statement):
             wrong: tile gemm [16, 16]; insert-barriers
             right: let (tiles, mm) = tile gemm [16, 16]; map tiles to blocks(y, x); …; insert-barriers; launch tiles
         W0606: an asynchronous copy is met on its way.
-            An asynchronous copy reads its source and writes its destination at any time between its issue and its thread's
-            wait for its group. Nobody may write what it reads in between, or touch what it writes; a barrier does not help.
-            Wait until fewer groups are pending, begin the copy later, or use one more buffer.
+            An asynchronous copy reads its source and writes its destination at any time between its issue and its
+            thread's wait for its group. Nobody may write what it reads in between, or touch what it writes; a barrier
+            does not help. Wait until fewer groups are pending, begin the copy later, or use one more buffer.
         W0614: what threads reduce together is not made of the parts that it states.
         W0640: an op whose effects on memory are not known.
 
@@ -124,7 +127,9 @@ class InsertBarriers(Statement):
                 rewrite.remark(line)
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
-            stated = chosen.proven and not chosen.believed  # what is believed is judged again by whoever asks, and said again
+            stated = (
+                chosen.proven and not chosen.believed
+            )  # what is believed is judged again by whoever asks, and said again
             if same:
                 made = replace(trial.info.made, found={proof.Judgement: proof.Judgement(())} if stated else {})
                 keep(rewrite.known, settled.likeness, trial.alone(), made)
@@ -170,7 +175,8 @@ class InsertBarriers(Statement):
     def _with_warps(
         self, rewrite: Rewriter, number: int, root: ir.Operation, existing: set[int], trial: Trial
     ) -> _Chosen | None:
-        """What is chosen if barriers of warps are proposed too, where only whole warps pass; None where they do not help."""
+        """What is chosen if barriers of warps are proposed too, where only whole warps pass; None where they do not
+        help."""
         from .trials import propose_warp_barriers, tried_again
 
         if not propose_warp_barriers(root, trial.info):
@@ -182,10 +188,14 @@ class InsertBarriers(Statement):
         """Refuse what the chosen barriers leave unordered."""
         if chosen.faults:
             first, *more = chosen.faults
-            self._say(rewrite, first.code, first.message, [*first.notes, *(fault.message for fault in more)], first.hint)
+            self._say(
+                rewrite, first.code, first.message, [*first.notes, *(fault.message for fault in more)], first.hint
+            )
         if late := [c for c in chosen.choice.unseparated if c.agent]:
             unfenced = [c for c in late if c.unfenced_proxy]
-            code, message = ("W0666", "stores {} unfenced") if unfenced else ("W0667", "accesses {} with others that are under way")
+            code, message = (
+                ("W0666", "stores {} unfenced") if unfenced else ("W0667", "accesses {} with others that are under way")
+            )
             self._refuse(rewrite, code, message, unfenced or late)
         elif early := [c for c in chosen.choice.unseparated if c.in_flight]:
             self._refuse(rewrite, "W0606", "accesses {} with asynchronous copies that have not arrived", early)
@@ -214,7 +224,8 @@ _HINTS = {
     "W0602": "map the loop so that all accesses to one element are in one block",
     "W0604": "map the op so that each element has one owner, or tile it so that a barrier can stand between",
     "W0666": "put a fence of the proxy behind the stores, in front of a barrier",
-    "W0667": "wait for the phase of a load before what it loads is accessed, and load again behind a wait for who accessed it",
+    "W0667": "wait for the phase of a load before what it loads is accessed, and load again behind a wait for who"
+    " accessed it",
     "W0606": "wait until fewer groups are pending, begin the copies later, or use one more buffer",
 }
 
@@ -228,7 +239,9 @@ def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, p
         scope = "warp barrier " if number in choice.of_warps and mixed else ""
         lines.append(f"{scope}{_where(barrier)} ({why}{', was there' if number in existing else ''})")
     removed = len(existing.difference(choice.chosen))
-    text = f"{_count(choice)}: {'; '.join(lines)}" if lines else f"no barrier needed: {'proven' if proven else 'assumed'}"
+    text = (
+        f"{_count(choice)}: {'; '.join(lines)}" if lines else f"no barrier needed: {'proven' if proven else 'assumed'}"
+    )
     if removed:
         text += f"; removed {removed} that separated nothing"
     if not choice.exact:
@@ -239,7 +252,11 @@ def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, p
 def _count(choice: ChosenBarriers) -> str:
     """`2 barriers`, `1 barrier and 2 warp barriers`."""
     warps, groups = len(choice.of_warps), len(choice.of_groups)
-    numbers = ("barrier", len(choice.chosen) - warps - groups), ("barrier of each warp group", groups), ("warp barrier", warps)
+    numbers = (
+        ("barrier", len(choice.chosen) - warps - groups),
+        ("barrier of each warp group", groups),
+        ("warp barrier", warps),
+    )
     said = ((n, what if n == 1 else what.replace("barrier", "barriers")) for what, n in numbers if n)
     return " and ".join(f"{n} {what}" for n, what in said)
 
@@ -276,8 +293,9 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
 
 
 def _makes_the_same(trial: Trial, root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
-    """Keep the chosen barriers of a kernel that was tried; whether it then is what `launch` makes of the loop. It is not where a
-    barrier that is not chosen, or one of fewer threads, has split a loop, or was all that a guard guards."""
+    """Keep the chosen barriers of a kernel that was tried; whether it then is what `launch` makes of the loop. It is
+    not where a barrier that is not chosen, or one of fewer threads, has split a loop, or was all that a guard
+    guards."""
     from ...indices.indices import guards
     from ...launch.splitting import hands_on
     from .trials import candidates

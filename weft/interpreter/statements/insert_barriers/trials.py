@@ -112,11 +112,12 @@ def _trial(clone: ir.Module, number: int, known: Known | None) -> Trial:
 
 
 def propose_barriers(root: ir.Operation) -> set[int]:
-    """Number the barriers in `root` (`weft.candidate`), and put one wherever all threads of a block pass and it may matter.
+    """Number the barriers in `root` (`weft.candidate`), and put one wherever all threads of a block pass and it may
+    matter.
 
     That is before each op that works, and at the end, of the bodies of loops over blocks and of the sequential loops in
-    them; and between the ops of a loop over threads that hands its iterations on, which `launch` splits there. Returns the
-    numbers of those that were there before.
+    them; and between the ops of a loop over threads that hands its iterations on, which `launch` splits there. Returns
+    the numbers of those that were there before.
     """
     existing = [op for op in operations(root, *BARRIERS) if CANDIDATE not in op.attributes]
     for number, barrier in enumerate(existing):
@@ -133,9 +134,9 @@ def propose_barriers(root: ir.Operation) -> set[int]:
 
 
 def propose_warp_barriers(root: ir.Operation, info: LaunchInfo) -> bool:
-    """Put barriers of warps, numbered too, where a block's cannot stand: into loops over threads that hand their iterations on and
-    cannot be split, and into sequential loops in such loops. Which of these places whole warps pass, the kernel tells. Returns
-    whether there are any.
+    """Put barriers of warps, numbered too, where a block's cannot stand: into loops over threads that hand their
+    iterations on and cannot be split, and into sequential loops in such loops. Which of these places whole warps pass,
+    the kernel tells. Returns whether there are any.
 
     Args:
         info: a trial launch of `root`.
@@ -154,8 +155,8 @@ def propose_warp_barriers(root: ir.Operation, info: LaunchInfo) -> bool:
 
 
 def _blocks_of_warps(op: ir.Operation, *, inside: bool = False) -> list[ir.Block]:
-    """The blocks in loops over threads that hold distributed ops, and where no barrier of a block can stand. `inside`: `op` is in
-    such a loop."""
+    """The blocks in loops over threads that hold distributed ops, and where no barrier of a block can stand. `inside`:
+    `op` is in such a loop."""
     if not any(nested_maps(op)):
         return []
     handed = hands_on(op)
@@ -173,8 +174,8 @@ def candidates(root: ir.Operation) -> Iterator[tuple[int, ir.Operation]]:
 
 
 def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
-    """Blocks that all threads of a GPU block run through together, or can be made to. A loop over blocks that holds another has
-    to nest perfectly, so nothing is put into it."""
+    """Blocks that all threads of a GPU block run through together, or can be made to. A loop over blocks that holds
+    another has to nest perfectly, so nothing is put into it."""
     if hands_on(op):
         nested = [b for o in children(op) if hands_on(o) for b in _uniform_blocks(o)]
         return [op.regions[0].blocks[0], *nested] if is_separable(op) else []
@@ -203,6 +204,10 @@ def _places(block: ir.Block) -> list[ir.Operation]:
     *items, end = ops_of(block)
     found = [(op, accesses(op)) for op in items]
     return [
-        *(op for op, some in found if op.regions or some is None or any(one.kind not in ("alloc", "free") for one in some)),
+        *(
+            op
+            for op, some in found
+            if op.regions or some is None or any(one.kind not in ("alloc", "free") for one in some)
+        ),
         end,
     ]

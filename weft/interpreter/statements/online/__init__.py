@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 class Online(Statement):
     """Compute an extreme, and the sums that depend on it, in one pass over tiles of their terms.
 
-    `max → exp(x - max) → sum → weighted sum` reads its terms again and again, because the largest must be known first. Here one
-    loop over tiles of n terms updates the largest so far, multiplies the sums so far by exp(before - now), and adds the tile's
-    terms to them. A quotient by one of the sums, as in (p / sum) · v, is taken behind the loop. What makes the terms is computed
-    tile by tile in the loop, and stays outside, too, where others read it. `fuse` what the terms are computed from (a matrix
-    product, a mask) into the loop, and nothing as long as the reduction is ever stored: flash attention is a schedule of matmul,
-    softmax, matmul.
+    `max → exp(x - max) → sum → weighted sum` reads its terms again and again, because the largest must be known first.
+    Here one loop over tiles of n terms updates the largest so far, multiplies the sums so far by exp(before - now), and
+    adds the tile's terms to them. A quotient by one of the sums, as in (p / sum) · v, is taken behind the loop. What
+    makes the terms is computed tile by tile in the loop, and stays outside, too, where others read it. `fuse` what the
+    terms are computed from (a matrix product, a mask) into the loop, and nothing as long as the reduction is ever
+    stored: flash attention is a schedule of matmul, softmax, matmul.
 
-    The sums of floating-point numbers differ in their last digits from those of two passes. Where the largest of all is -inf, the
-    sums are 0 and not NaN (their quotient is NaN).
+    The sums of floating-point numbers differ in their last digits from those of two passes. Where the largest of all is
+    -inf, the sums are 0 and not NaN (their quotient is NaN).
 
     Args:
         target: the largest (or smallest) element along one dimension, before anything is tiled along that; stays alive.
@@ -35,8 +35,8 @@ class Online(Statement):
         factor: the elementwise op that makes the factors, the extreme so far, and the one that the terms use.
         scaled: for each sum the op that corrects it.
         last: for each sum that is multiplied or divided by another, the op that does so behind the loop.
-        outside: for each op that makes terms which others read, too, the one that stays outside; its handle names the one in the
-            loop.
+        outside: for each op that makes terms which others read, too, the one that stays outside; its handle names the
+            one in the loop.
 
     Errors:
         W0320: not a structured op.
@@ -45,11 +45,11 @@ class Online(Statement):
             `online` takes the reduction that the others depend on: `maximumf` or `maxnumf` along one dimension, or the
             smallest elements where exp(min - x) is summed.
         W0471: a sum that cannot be corrected.
-            A sum so far is corrected by a factor where all its terms have the form b^(c·(x - m)) · v, m the extreme of x, b e
-            or 2, and v free of m; or that divided by another of the sums. b and c are those of all sums. A sum starts at zero,
-            and walks along the same dimension as the extreme. Of other reductions nothing is known that would make what they
-            have so far right for another m; and powers of what m is not the extreme of are too large for their type where m
-            is still small.
+            A sum so far is corrected by a factor where all its terms have the form b^(c·(x - m)) · v, m the extreme of
+            x, b e or 2, and v free of m; or that divided by another of the sums. b and c are those of all sums. A sum
+            starts at zero, and walks along the same dimension as the extreme. Of other reductions nothing is known that
+            would make what they have so far right for another m; and powers of what m is not the extreme of are too
+            large for their type where m is still small.
 
             right: Σ exp(x - m) · v        Σ exp2((x - m) · 1.44) / s
             wrong: Σ (x - m)²              max (exp(x - m))              Σ exp(y - m)

@@ -2,12 +2,14 @@
 
     m = max x_j        p_j = exp(x_j - m)        s = Σ p_j        o = Σ (p_j / s) · v_j
 
-A value is read as `v · b^(c·m) · Π s^k`, with v free of both, or as the exponent `v + c·m`. Sums of terms that share c and k keep
-the form, so a sum over the terms so far, made with the extreme so far, is corrected by the factor b^(c·(m' - m)) when that becomes
-m'; and s^k, which no term changes, is multiplied to the whole sum behind it. The exponent has to be c·(m - x), x what the extreme
-is of, but for what has nothing to do with x: with the extreme of the terms so far others could leave the range of their type.
+A value is read as `v · b^(c·m) · Π s^k`, with v free of both, or as the exponent `v + c·m`. Sums of terms that share c
+and k keep the form, so a sum over the terms so far, made with the extreme so far, is corrected by the factor b^(c·(m' -
+m)) when that becomes m'; and s^k, which no term changes, is multiplied to the whole sum behind it. The exponent has to
+be c·(m - x), x what the extreme is of, but for what has nothing to do with x: with the extreme of the terms so far
+others could leave the range of their type.
 
-Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); Dao et al., "FlashAttention"
+Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); Dao et al.,
+    "FlashAttention"
 (arXiv 2205.14135); with the division behind the sum as in FlashAttention-2 (arXiv 2307.08691).
 """
 
@@ -30,7 +32,8 @@ from .weights import FREE, Weight, weight_of
 
 @record
 class Reading:
-    """Of a tensor: its elements' weight (None: something else), which axis of it is which of the extreme's, which is walked."""
+    """Of a tensor: its elements' weight (None: something else), which axis of it is which of the extreme's, which is
+    walked."""
 
     weight: Weight | None
     rows: tuple[int, ...]
@@ -73,13 +76,18 @@ EXTREMES = {"arith.maximumf": -1, "arith.maxnumf": -1, "arith.minimumf": 1, "ari
 
 
 def read(extreme: ir.Operation) -> Chain:
-    """The sums that depend on an extreme. Raises W0470 for an op that is none, and W0471 for what is not of the form."""
+    """The sums that depend on an extreme. Raises W0470 for an op that is none, and W0471 for what is not of the
+    form."""
     found, space = combination(extreme), structure(extreme)
     walked = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
     result = space.maps[-1]
     rows = [dimension_of(e) for e in result.results]
     if found is None or found.combiner not in EXTREMES or len(walked) != 1 or None in rows:
-        raise fail("W0470", f"{extreme.name} is no largest or smallest element along one dimension", "name the `max` of a softmax")
+        raise fail(
+            "W0470",
+            f"{extreme.name} is no largest or smallest element along one dimension",
+            "name the `max` of a softmax",
+        )
     states: list[tuple[ir.Value, Reading]] = []
     single = weight_of(extreme, [Weight(own=1.0), FREE], found.term) if space.inputs == 1 else None
     own = Weight(own=1 / single.own) if single is not None and single.own else FREE
@@ -93,7 +101,9 @@ def read(extreme: ir.Operation) -> Chain:
             states.append((op.results[0], Reading(Weight(1.0), tuple(range(len(rows))), None)))
         elif is_structured(op) and (given := _given(op, states)) is not None:
             _follow(op, given, states, chain)
-        elif not is_structured(op) and any(_depends(value, states) for inner in operations(op) for value in inner.operands):
+        elif not is_structured(op) and any(
+            _depends(value, states) for inner in operations(op) for value in inner.operands
+        ):
             states += [(value, Reading(None, (), None)) for value in op.results]
             lost.append(op)
     if not chain.sums:
@@ -114,7 +124,8 @@ def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftEr
             "let elementwise ops and the sum read it as it is, and reshape what they make",
         )  # fmt: skip
     return fail(
-        "W0471", f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max) does",
+        "W0471", f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max)"
+                 f" does",
         "`fuse` it as any other producer",
     )  # fmt: skip
 
@@ -130,7 +141,9 @@ def _depends(value: ir.Value, states: Sequence[tuple[ir.Value, Reading]]) -> boo
     return any(known == value and (state.weight is None or not state.weight.is_free) for known, state in states)
 
 
-def _follow(op: ir.Operation, given: list[Reading | None], states: list[tuple[ir.Value, Reading]], chain: Chain) -> None:
+def _follow(
+    op: ir.Operation, given: list[Reading | None], states: list[tuple[ir.Value, Reading]], chain: Chain
+) -> None:
     """What is known of the results of one op; a sum joins the chain."""
     space = structure(op)
     placed = [_placed(state, m) for state, m in zip(given, space.maps, strict=True) if state is not None]
@@ -153,7 +166,9 @@ def _follow(op: ir.Operation, given: list[Reading | None], states: list[tuple[ir
         weight = weight_of(op, weights, out)
         if fits and all(d in axes for d in dims):
             at = next(iter(along), None)
-            states.append((value, Reading(weight, tuple(axes.index(d) for d in dims), axes.index(at) if at in axes else None)))
+            states.append(
+                (value, Reading(weight, tuple(axes.index(d) for d in dims), axes.index(at) if at in axes else None))
+            )
         elif dependent:
             states.append((value, Reading(None, (), None)))
 
@@ -182,19 +197,29 @@ def _sum(
     weight = weight_of(op, weights, found.term)
     if weight is None or weight.base is None:
         raise fail(
-            "W0471", f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor b^(c·m)",
-            "what can be corrected is exp(x - m) or exp2(x - m), x the one input of the extreme, multiplied with or divided "
+            "W0471", f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor"
+                     f" b^(c·m)",
+            "what can be corrected is exp(x - m) or exp2(x - m), x the one input of the extreme, multiplied with or"
+            " divided "
             "by what does not depend on m",
         )  # fmt: skip
     first = chain.sums[0].weight if chain.sums else weight
     if (weight.exponent, weight.base) != (first.exponent, first.base):
-        raise fail("W0471", f"{where} has terms of another power than {describe(chain.sums[0].op)}: one factor corrects all")
+        raise fail(
+            "W0471", f"{where} has terms of another power than {describe(chain.sums[0].op)}: one factor corrects all"
+        )
     if weight.exponent * EXTREMES[chain.combiner] < 0:
-        raise fail("W0471", f"{where} has terms that grow with the extreme: on the way they could leave the range of their type")
+        raise fail(
+            "W0471",
+            f"{where} has terms that grow with the extreme: on the way they could leave the range of their type",
+        )
     if any(abs(power) != 1 for _, power in weight.powers) or len(weight.powers) > 1:
         raise fail("W0471", f"{where} has terms divided by more than one sum, or by a power of one")
     if (start := start_of(op.operands[space.inputs])) is None or ir.FloatAttr(start).value != 0:
-        raise fail("W0471", f"{where} starts from something else than a fill of zeros, and what it starts from is not corrected")
+        raise fail(
+            "W0471",
+            f"{where} starts from something else than a fill of zeros, and what it starts from is not corrected",
+        )
     if extent(op, walked) != extent(chain.extreme, chain.walked):
         raise fail("W0471", f"{where} has another number of terms than the extreme")
     inside: list[ir.Operation] = []
@@ -239,9 +264,11 @@ def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
                 if value in behind and not (inner == op and producer(value) in allowed):
                     maker = producer(value)
                     raise fail(
-                        "W0471", f"{describe(op)} reads {describe(maker) if maker else 'a value'}, which depends on the result of "
+                        "W0471", f"{describe(op)} reads {describe(maker) if maker else 'a value'}, which depends on"
+                                 f" the result of "
                         f"{chain.extreme.name} in a way that is not known",
-                        "have the terms made from the extreme by elementwise ops that take it as an operand, and none cancel it",
+                        "have the terms made from the extreme by elementwise ops that take it as an operand, and none"
+                        " cancel it",
                     )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""Loops over the same tiles of several reductions as one loop, in which sums are corrected whenever the extreme grows."""
+"""Loops over the same tiles of several reductions as one loop, in which sums are corrected whenever the extreme
+grows."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class OnePass:
 
 
 def own_terms(one: CorrectedSum, sums: Sequence[ir.Value]) -> list[ir.Operation]:
-    """Copies, for this sum alone, of the ops that make its terms, and of itself; without factors that are the same in all terms."""
+    """Copies, for this sum alone, of the ops that make its terms, and of itself; without factors that are the same in
+    all terms."""
     made: list[ir.Operation] = []
     copies: dict[ir.Value, ir.Value] = {}
     with ahead_of(one.op):
@@ -66,7 +68,12 @@ def _without(
     arguments = list(body_of(op).arguments)
     out = yielded(op)[0] if len(yielded(op)) == 1 else None
     taken = _passed_on(op, sums, out)
-    if taken is not None and not keep and space.maps[taken] == space.maps[-1] and op.operands[taken].type == op.results[0].type:
+    if (
+        taken is not None
+        and not keep
+        and space.maps[taken] == space.maps[-1]
+        and op.operands[taken].type == op.results[0].type
+    ):
         copies[op.results[0]] = copies.get(op.operands[taken], op.operands[taken])
         return None
 
@@ -114,7 +121,9 @@ def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -
 
     with ahead_of(op):
         place = empty(sizes_of(result), element_type(result))
-        made = generic([result, by], [place], [whole, whole.get_submap(list(one.rows)), whole], ["parallel"] * rank, body)
+        made = generic(
+            [result, by], [place], [whole, whole.get_submap(list(one.rows)), whole], ["parallel"] * rank, body
+        )
     made.move_after(op)
     for user in uses:
         replace_operands(user.operation, {result: made.results[0]})
@@ -195,9 +204,11 @@ def _behind(loops: Sequence[ir.Operation]) -> list[ir.Operation]:
     return found
 
 
-def _factor(before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribute | None, wide: ir.Type) -> ir.Operation:
-    """The extreme so far, in its place; b^(c·(now - before)), in the widest type of a sum; and what the terms take as the
-    extreme: 0 as long as that is infinite, where exp(x - m) has no value."""
+def _factor(
+    before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribute | None, wide: ir.Type
+) -> ir.Operation:
+    """The extreme so far, in its place; b^(c·(now - before)), in the widest type of a sum; and what the terms take as
+    the extreme: 0 as long as that is infinite, where exp(x - m) has no value."""
     rank, kind, weight = len(shape_of(before)), element_type(before), chain.sums[0].weight
     bound = chain.bound
     infinite = start is None or ir.FloatAttr(start).value == bound

@@ -1,4 +1,5 @@
-"""How a scalar depends on an extreme m and on sums: as `v · b^(c·m) · Π s^k`, or as the exponent `v + c·m`, with v free of both."""
+"""How a scalar depends on an extreme m and on sums: as `v · b^(c·m) · Π s^k`, or as the exponent `v + c·m`, with v free
+of both."""
 
 from __future__ import annotations
 
@@ -109,7 +110,11 @@ def _made(op: ir.Operation, parts: Sequence[Weight]) -> Weight | None:
     if isinstance(made, arith.ExtFOp) or (isinstance(made, arith.TruncFOp) and parts[0].is_factor):
         return parts[0]
     if isinstance(made, arith.SelectOp) and parts[0].is_free:
-        kept = [part for part, value in zip(parts[1:], list(op.operands)[1:], strict=True) if _number(value) not in (0.0, -inf)]
+        kept = [
+            part
+            for part, value in zip(parts[1:], list(op.operands)[1:], strict=True)
+            if _number(value) not in (0.0, -inf)
+        ]
         nothing = {0.0 if part.is_factor and not part.own else -inf for part in kept}
         others = {number for value in list(op.operands)[1:] if (number := _number(value)) is not None}
         return kept[0] if kept and kept.count(kept[0]) == len(kept) and others <= nothing else None

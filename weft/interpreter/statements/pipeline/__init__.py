@@ -1,5 +1,5 @@
-"""`pipeline LOOP stages n [async|producer [overlap] [registers n]]`: copy the next tiles to shared memory while one is computed,
-or out of it while the next one is written."""
+"""`pipeline LOOP stages n [async|producer [overlap] [registers n]]`: copy the next tiles to shared memory while one is
+computed, or out of it while the next one is written."""
 
 from __future__ import annotations
 
@@ -19,37 +19,44 @@ if TYPE_CHECKING:
 MOST_REGISTERS = 240
 """What `setmaxnreg` takes."""
 
+
 @statement("pipeline")
 class Pipeline(Statement):
     """Copy the next tiles to shared memory while the current one is used.
 
-    Each shared buffer that the loop fills is doubled. The first tile is copied before the loop; then each iteration reads the tile
-    of the next one into registers, computes from one buffer, and writes the registers to the other. A thread writes what it has
-    read: both follow the copy's map. Then one barrier per iteration is enough, and `insert-barriers` proves it. Bufferizes first
+    Each shared buffer that the loop fills is doubled. The first tile is copied before the loop; then each iteration
+    reads the tile of the next one into registers, computes from one buffer, and writes the registers to the other. A
+    thread writes what it has read: both follow the copy's map. Then one barrier per iteration is enough, and
+        `insert-barriers` proves it. Bufferizes first
     where the payload still has tensors.
 
-    With `async`, tiles go to shared memory without passing through registers (`cp.async`; from sm_80 on). n - 1 of them are on
-    their way while one is used; each iteration waits until its own is there, and starts the copies of the one n - 1 ahead. Elements
-    outside of a ragged tile are zeroed by the copies themselves. Here, too, one barrier per iteration is enough. With `producer`
+    With `async`, tiles go to shared memory without passing through registers (`cp.async`; from sm_80 on). n - 1 of them
+    are on their way while one is used; each iteration waits until its own is there, and starts the copies of the one n
+    - 1 ahead. Elements outside of a ragged tile are zeroed by the copies themselves. Here, too, one barrier per
+      iteration is enough. With `producer`
     none is: a warp group of its own starts the copies, and waits for the others on memory barriers, as they for it.
 
-    Of a loop over `registers` whose parts of a result are copied out of shared memory by boxes, parts take n buffers in turn: one
-    is written while those before it are read. With `stages 2` one barrier for each part is enough, where one buffer takes two.
+    Of a loop over `registers` whose parts of a result are copied out of shared memory by boxes, parts take n buffers in
+    turn: one is written while those before it are read. With `stages 2` one barrier for each part is enough, where one
+        buffer takes two.
 
     Args:
-        loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are barriers
-            in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the buffers. Or a loop over
-            `registers` that holds copies out of shared memory, mapped to `tma`.
-        stages: the number of tiles that exist at a time: 2; with `async` as many as shared memory holds. With 1 the loop stays as
-            it is, so that a parameter can choose.
-        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes; of copies that are mapped to `tma` by boxes, in both
-            directions.
-        by_producer: `producer`: a warp group of its own starts the copies, which are mapped to `tma`, and the others compute. Each
-            tile has two memory barriers, one for it is there, one for all have left it, and no barrier of the block is needed: the
-            producer runs as far ahead as there are tiles, and consumers do not wait for each other.
-        overlap: `overlap`: products of an iteration are in flight while those of the next one begin, so that tensor cores do not
-            wait for a warp group to go on. A tile is left one iteration later: one more of the stages is in use.
-        registers: how many registers a thread of the producer keeps, a multiple of 8, 24 for one that only copies; the others
+        loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are
+            barriers in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the
+            buffers. Or a loop over `registers` that holds copies out of shared memory, mapped to `tma`.
+        stages: the number of tiles that exist at a time: 2; with `async` as many as shared memory holds. With 1 the
+            loop stays as it is, so that a parameter can choose.
+        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes; of copies that are mapped to `tma` by boxes,
+            in both directions.
+        by_producer: `producer`: a warp group of its own starts the copies, which are mapped to `tma`, and the others
+            compute. Each tile has two memory barriers, one for it is there, one for all have left it, and no barrier of
+            the block is needed: the producer runs as far ahead as there are tiles, and consumers do not wait for each
+                other.
+        overlap: `overlap`: products of an iteration are in flight while those of the next one begin, so that tensor
+            cores do not wait for a warp group to go on. A tile is left one iteration later: one more of the stages is
+            in use.
+        registers: how many registers a thread of the producer keeps, a multiple of 8, 24 for one that only copies; the
+            others
             share what it gives back. Default: all threads have the same number.
 
     Returns:
@@ -62,9 +69,9 @@ class Pipeline(Statement):
             Their number must be known when the kernel is built, and they must leave registers for the computation. Give
             the copies' maps counts, use more threads, or smaller tiles.
         W0366: a copy that cannot be asynchronous (at `launch`).
-            An asynchronous copy moves 4, 8 or 16 consecutive bytes from global to shared memory as they are, or zeroes them.
-            It cannot convert elements, fill in other values than zero, or move single elements of less than 4 bytes. Let
-            `map … vector` make wider accesses, leave out `transpose`, or pipeline without `async`.
+            An asynchronous copy moves 4, 8 or 16 consecutive bytes from global to shared memory as they are, or zeroes
+            them. It cannot convert elements, fill in other values than zero, or move single elements of less than 4
+            bytes. Let `map … vector` make wider accesses, leave out `transpose`, or pipeline without `async`.
         W0373: a number of registers that no thread can have; `overlap` without a producer, or of one stage.
         W0374: not a sequential loop of the block.
             `pipeline` makes the copies of a sequential loop run one iteration ahead of its computation. The loop must
@@ -86,9 +93,9 @@ class Pipeline(Statement):
             The tile of the next iteration is read before the current one is finished. If the current iteration writes
             there, old values would be read. Buffers that are different arguments are assumed to be distinct memory.
         W0406: a producer whose consumers are not warp groups.
-            A producer waits until all warp groups that read a tile have said that they have left it: so loops over `warpgroups`
-            hold all that the loop computes, of one number of groups. With the producer they are the block's threads; other maps
-            of the launch are over these groups' threads alone.
+            A producer waits until all warp groups that read a tile have said that they have left it: so loops over
+            `warpgroups` hold all that the loop computes, of one number of groups. With the producer they are the
+            block's threads; other maps of the launch are over these groups' threads alone.
         W0388: the loop already contains barriers.
             The barriers were placed for the original copies; with two alternating tiles fewer are needed, at other
             places. Use `pipeline` first and `insert-barriers` afterwards.
@@ -96,7 +103,8 @@ class Pipeline(Statement):
             The copies of this loop already run one iteration ahead.
 
     Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining: the two-stage scheme that predates `cp.async`, and
-        `MmaMultistage`, and its warp-specialized kernels for Hopper; upstream `nvgpu.device_async_copy`, `nvgpu.mbarrier`.
+        `MmaMultistage`, and its warp-specialized kernels for Hopper; upstream `nvgpu.device_async_copy`,
+        `nvgpu.mbarrier`.
 
     Example:
         pipeline k stages 2
@@ -128,7 +136,10 @@ class Pipeline(Statement):
         if self.registers is not None and (not self.by_producer or self.registers % 8):
             why = "is a multiple of 8" if self.by_producer else "is that of a producer's threads"
             raise rewrite.error(
-                "W0373", f"`registers {self.registers}`: the number {why}", at="registers", hint="write `producer registers 24`"
+                "W0373",
+                f"`registers {self.registers}`: the number {why}",
+                at="registers",
+                hint="write `producer registers 24`",
             )
         if self.overlap and (not self.by_producer or self.stages == 1):
             stages = "takes two stages or more: a tile is left once the next one is there"
@@ -156,7 +167,11 @@ class Pipeline(Statement):
         from .outgoing import take_turns
 
         if self.by_producer or not self.asynchronous:
-            why = "threads that compute fill the tiles, and one of them starts" if self.by_producer else "the accelerator makes"
+            why = (
+                "threads that compute fill the tiles, and one of them starts"
+                if self.by_producer
+                else "the accelerator makes"
+            )
             raise rewrite.error(
                 "W0366", f"{why} the copies out of shared memory", loop, "`pipeline … async`",
                 at="by_producer" if self.by_producer else "stages",
@@ -203,7 +218,8 @@ class Pipeline(Statement):
         if total > MOST:
             raise rewrite.error(
                 "W0355",
-                f"with {self.stages} tiles each the shared buffers of the block take {total} bytes, and a block has at most {MOST}",
+                f"with {self.stages} tiles each the shared buffers of the block take {total} bytes, and a block has at"
+                f" most {MOST}",
                 loop,
                 "tile the loop with smaller steps, or use fewer stages",
             )

@@ -1,4 +1,5 @@
-"""What a loop has that can run one iteration ahead: its copies into shared memory. All reasons why it cannot are found here."""
+"""What a loop has that can run one iteration ahead: its copies into shared memory. All reasons why it cannot are found
+here."""
 
 from __future__ import annotations
 
@@ -83,7 +84,9 @@ def find_copies(loop: ir.Operation) -> Pipelined:
         boxes = ", ".join(buffer_key(copy.alloc) for copy in copies if is_tensor_copy(copy.op))
         other = next(copy for copy in copies if not is_tensor_copy(copy.op))
         said = f"the copy to {buffer_key(other.alloc)} is mapped to `{mapping_of(other.op)}`, and the one to {boxes} to `tma`"
-        raise refuse("W0376", said, other.op, f"`map` the one to {buffer_key(other.alloc)} `to tma`, too, or all to threads")
+        raise refuse(
+            "W0376", said, other.op, f"`map` the one to {buffer_key(other.alloc)} `to tma`, too, or all to threads"
+        )
     return Pipelined(loop, tuple(sorted(copies, key=lambda c: order[c.op])), step)
 
 
@@ -156,9 +159,7 @@ def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
     space = structure(op)
     target = len(op.operands) - 1
     if len(yielded(op)) != 1 or is_read(op, target):
-        raise refuse(
-            "W0376", f"the op that fills {buffer_key(alloc)} also reads or writes something else there", op
-        )
+        raise refuse("W0376", f"the op that fills {buffer_key(alloc)} also reads or writes something else there", op)
     if None in space.extents or space.maps[-1] != ir.AffineMap.get_identity(space.rank):
         raise refuse(
             "W0376",
@@ -205,7 +206,8 @@ def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation,
         if place is None:
             raise refuse(
                 "W0377",
-                f"{buffer_key(copy.alloc)} is used outside the loop, where it is not known which of its two tiles is meant",
+                f"{buffer_key(copy.alloc)} is used outside the loop, where it is not known which of its two tiles is"
+                f" meant",
                 user,
             )
         if is_view(user) and not _relocatable(user):
@@ -227,7 +229,8 @@ def all_users(value: ir.Value) -> Iterator[ir.Operation]:
 
 
 def _relocatable(op: ir.Operation) -> bool:
-    """A view that means the same of another buffer: it counts from the view behind it, and not from where the buffer begins."""
+    """A view that means the same of another buffer: it counts from the view behind it, and not from where the buffer
+    begins."""
     return is_view(op) and VIEWS[op.name] in ("same", "subview", "transpose", "reshape")
 
 

@@ -1,4 +1,5 @@
-"""Tiles that go out: the parts of a result that boxes store out of shared memory, one after the other, take its buffers in turn.
+"""Tiles that go out: the parts of a result that boxes store out of shared memory, one after the other, take its buffers
+in turn.
 
     for part { fill C_shared; copy C_shared → C {tma} }  →  for part { fill C_shared[part mod n]; copy C_shared[part mod n] → C }
 
@@ -27,14 +28,16 @@ def goes_out(loop: ir.Operation) -> bool:
 
 
 def take_turns(loop: ir.Operation, buffers: int) -> list[ir.Operation]:
-    """Rewrite the loop in place. Returns the buffers, so many tiles each, or as many as there are parts: none where that is one.
-    Raises W0374, W0376, W0377, W0388, W0389."""
+    """Rewrite the loop in place. Returns the buffers, so many tiles each, or as many as there are parts: none where
+    that is one. Raises W0374, W0376, W0377, W0388, W0389."""
     if BUFFERS in loop.attributes:
         raise refuse("W0389", "parts of this loop take buffers in turn already", loop, "pipeline it once")
     check_fresh(loop)
     dimensions = loop_dimensions(loop)
     if len(dimensions) != 1:
-        raise refuse("W0374", "parts that take buffers in turn are counted along one dimension", loop, "tile columns alone")
+        raise refuse(
+            "W0374", "parts that take buffers in turn are counted along one dimension", loop, "tile columns alone"
+        )
     (parts,) = dimensions
     buffers = buffers if parts.static_trips is None else min(buffers, parts.static_trips)
     if not isinstance(parts.lower, int) or not isinstance(parts.step, int):
@@ -45,7 +48,9 @@ def take_turns(loop: ir.Operation, buffers: int) -> list[ir.Operation]:
     first = body_of(loop).operations[0].operation
     made: list[ir.Operation] = []
     with loop.location:
-        turn = ir.AffineExpr.get_mod(ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0) - parts.lower, parts.step), buffers)
+        turn = ir.AffineExpr.get_mod(
+            ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0) - parts.lower, parts.step), buffers
+        )
         with ir.InsertionPoint(first):
             number = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [turn]), [body_of(loop).arguments[0]]).result
         for alloc in allocs:
@@ -71,7 +76,9 @@ def _filled(loop: ir.Operation, store: ir.Operation) -> ir.Operation:
         raise refuse("W0374", "a loop in this one holds the copy out of shared memory", store, "pipeline that one")
     alloc = made_by(behind(store.operands[0]), "memref.alloc")
     if alloc is None:
-        raise refuse("W0376", "what is stored lies in no buffer of the block", store, "`promote-to-shared` the result of the op")
+        raise refuse(
+            "W0376", "what is stored lies in no buffer of the block", store, "`promote-to-shared` the result of the op"
+        )
     for user in all_users(alloc.results[0]):
         if not is_within(user, loop):
             said = f"{buffer_key(alloc)} is used outside the loop, where it is not known which of its tiles is meant"

@@ -1,4 +1,5 @@
-"""A ring of tiles that the tensor memory accelerator fills. Each has a memory barrier: it is full when all bytes have come.
+"""A ring of tiles that the tensor memory accelerator fills. Each has a memory barrier: it is full when all bytes have
+come.
 
     all threads together, in 3 stages:                       a producer, which is a warp group of its own:
       start tile 0 → buffer 0; start tile 1 → buffer 1         for k { wait until buffer k mod 3 is empty; start tile k → it }
@@ -8,8 +9,9 @@
         compute with the buffer of tile k                        compute with it
                                                                  each warp group arrives at its barrier, and has left it
 
-Together, the buffer of tile k + 2 is the one of tile k - 1, which all have read before the one barrier behind the wait. With a
-producer no barrier of the block is needed: a buffer is empty when every warp group has left it, and before it was ever full.
+Together, the buffer of tile k + 2 is the one of tile k - 1, which all have read before the one barrier behind the wait.
+With a producer no barrier of the block is needed: a buffer is empty when every warp group has left it, and before it
+    was ever full.
 With `overlap` a warp group leaves a buffer when it has begun with the next one, whose product is in flight then.
 """
 
@@ -63,9 +65,11 @@ def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: 
             started(next_one, turn(begun, stages, stages - 1), keep_handles=True)
 
 
-def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None, *, overlap: bool) -> None:
-    """A warp group of its own starts all tiles, and the others say when they have left one: with `overlap` once they have begun the
-    next one, in whatever pass through the loop that is. Raises W0406."""
+def by_producer(
+    found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None, *, overlap: bool
+) -> None:
+    """A warp group of its own starts all tiles, and the others say when they have left one: with `overlap` once they
+    have begun the next one, in whatever pass through the loop that is. Raises W0406."""
     loop, groups = found.loop, _groups(found.loop)
     expected = sum(bytes_of(copy.target.type) for copy in found.copies)
     with ir.InsertionPoint(loop):
@@ -100,7 +104,9 @@ def by_producer(found: Pipelined, buffers: Sequence[ir.Value], stages: int, regi
 
 def _groups(loop: ir.Operation) -> int:
     """How many warp groups read what the loop copies. Raises W0406."""
-    found = [(op, mapping) for op in operations(loop) if (mapping := mapping_of(op)) is not None and mapping.distributes]
+    found = [
+        (op, mapping) for op in operations(loop) if (mapping := mapping_of(op)) is not None and mapping.distributes
+    ]
     others = [mapping for _, mapping in found if mapping.space not in ("warpgroups", "quarters", "lanes")]
     groups = {_processors(op, mapping) for op, mapping in found if mapping.space == "warpgroups"}
     if others or len(groups) != 1 or None in groups:
@@ -109,7 +115,8 @@ def _groups(loop: ir.Operation) -> int:
             "W0406",
             f"a producer waits for the warp groups that read its tiles, and {which}",
             loop,
-            "let loops over `warpgroups` hold all that the loop computes, with one number of them; or `pipeline … async`",
+            "let loops over `warpgroups` hold all that the loop computes, with one number of them; or"
+            " `pipeline … async`",
         )
     return next(iter(groups)) or 1
 
@@ -118,4 +125,3 @@ def _processors(op: ir.Operation, mapping: Mapping) -> int | None:
     trips = trip_counts(Mapped(op, mapping))
     counts = [n if n > 0 else trip for n, trip in zip(mapping.counts, trips, strict=True)]
     return None if None in counts else math.prod(n for n in counts if n is not None)
-

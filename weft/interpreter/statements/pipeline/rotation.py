@@ -1,5 +1,5 @@
-"""The rotation of a loop: its copies run ahead, through registers into the other one of two buffers, or as asynchronous copies
-into the next one of n.
+"""The rotation of a loop: its copies run ahead, through registers into the other one of two buffers, or as asynchronous
+copies into the next one of n.
 
 Upstream's `memref.multibuffer` gives an allocation several buffers, but none of its users a different one; its
 `nvgpu.pipeline_shared_memory_copies` overwrites its own stages, and transposes and masks nothing.
@@ -9,8 +9,9 @@ Upstream's `memref.multibuffer` gives an allocation several buffers, but none of
       if there is a tile 1 { copy it → buffer 1 }; group       if there is a tile k + 2 { copy it → its buffer }; group
                                                                compute with the buffer of tile k
 
-A group is committed in each iteration, if only an empty one, so that the number of those that are pending says which tile is
-there. The buffer of tile k + 2 is the one of tile k - 1, which all threads have read before the one barrier behind the wait.
+A group is committed in each iteration, if only an empty one, so that the number of those that are pending says which
+tile is there. The buffer of tile k + 2 is the one of tile k - 1, which all threads have read before the one barrier
+behind the wait.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from ...memory.layouts import strided, subview
 from .found import Pipelined, StagedCopy
 
 Ahead = Callable[[Pipelined, Sequence["ir.Value"], int, "ir.Operation"], None]
-"""Lets copies run ahead, of: the loop, the buffers, how many tiles each has, the op in front of which the body's work begins."""
+"""Lets copies run ahead, of: the loop, the buffers, how many tiles each has, the op in front of which the body's work
+begins."""
 
 
 def rotate(found: Pipelined, stages: int, ahead: Ahead) -> list[ir.Operation]:
@@ -76,7 +78,8 @@ def _own_tile(copy: StagedCopy) -> ir.Value:
 
 
 def before_the_loop(found: Pipelined, stage: int, copies: Callable[[ir.Value], object]) -> None:
-    """Copy tile `stage`, at the insertion point, unless the loop has no such iteration. `copies` makes them of its variable."""
+    """Copy tile `stage`, at the insertion point, unless the loop has no such iteration. `copies` makes them of its
+    variable."""
     lower, upper = found.loop.operands[0], found.loop.operands[1]
     first, least = known(lower), range_of(upper)[0]
     ahead = stage * found.step
@@ -117,7 +120,8 @@ def through_registers(found: Pipelined, buffers: Sequence[ir.Value], stages: int
 
 
 def asynchronously(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
-    """At the start of the body: wait for the tile of the iteration at hand, and start the copies of the one `stages` - 1 ahead.
+    """At the start of the body: wait for the tile of the iteration at hand, and start the copies of the one `stages` -
+    1 ahead.
 
     Upstream's wait names a group, the last one in front of the loop; what counts is how many newer ones may be pending.
     """
@@ -147,7 +151,9 @@ def following(found: Pipelined, iterations: int) -> tuple[ir.Value, ir.Value]:
 def turn(found: Pipelined, stages: int, ahead: int = 0) -> ir.Value:
     """((k - lower) / step + ahead) mod stages: affine, so that the analysis tells the buffers apart."""
     if found.by_tensor_maps:  # whose barriers go on where the loop is begun anew
-        return tensor_copies.turn(tensor_copies.iteration_count(found.loop, body_of(found.loop).arguments[0]), stages, ahead)
+        return tensor_copies.turn(
+            tensor_copies.iteration_count(found.loop, body_of(found.loop).arguments[0]), stages, ahead
+        )
     k, lower = body_of(found.loop).arguments[0], known(found.loop.operands[0])
     fixed = isinstance(lower, int)
     counter = ir.AffineExpr.get_dim(0) - (lower if fixed else ir.AffineExpr.get_dim(1))

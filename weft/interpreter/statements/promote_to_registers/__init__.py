@@ -1,5 +1,5 @@
-"""`promote-to-registers OP.operand [across LOOP]`: keep an accumulator, an input's tile, or what a loop of the payload accesses, in
-each thread's registers."""
+"""`promote-to-registers OP.operand [across LOOP]`: keep an accumulator, an input's tile, or what a loop of the payload
+accesses, in each thread's registers."""
 
 from __future__ import annotations
 
@@ -15,43 +15,48 @@ from ..bufferize import ensure_bufferized
 
 @statement("promote-to-registers", returns=("buffer",), variadic=True, more="copy")
 class PromoteToRegisters(Statement):
-    """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it is used; or what a loop of the
-    payload accesses of a buffer.
+    """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it is used; or what a
+    loop of the payload accesses of a buffer.
 
-    With `across`, an accumulator: before the loop each thread loads the part of the operand that it owns (or fills it, where
-    there is a fill: the fill moves into the registers), and after the loop it writes that part back. Bufferizes first where the
-    payload has tensors. A temporary that ragged tiles already accumulate in is no longer written to memory at all. In the IR
-    the accumulator is a temporary for the complete tile, of which each iteration of the loops over threads takes its own part;
-    `launch` turns that part into a thread-private array.
+    With `across`, an accumulator: before the loop each thread loads the part of the operand that it owns (or fills it,
+        where
+    there is a fill: the fill moves into the registers), and after the loop it writes that part back. Bufferizes first
+        where the
+    payload has tensors. A temporary that ragged tiles already accumulate in is no longer written to memory at all. In
+    the IR the accumulator is a temporary for the complete tile, of which each iteration of the loops over threads takes
+    its own part; `launch` turns that part into a thread-private array.
 
-    Without `across`, an output: the op's result stays with the threads that make it, and `copy` takes it from there to where it
+    Without `across`, an output: the op's result stays with the threads that make it, and `copy` takes it from there to
+        where it
     belongs. To be cut into tiles like any op that finishes a result, staged, and mapped as the result is.
 
-    Without `across`, an input: each thread reads the elements that the op asks for in it once, and keeps them. So do all ops behind
+    Without `across`, an input: each thread reads the elements that the op asks for in it once, and keeps them. So do
+        all ops behind
     it, in the same loop, that read the same tile. They need the same map, which then says which elements a thread has.
 
-    Of a loop of the payload, the tile is what all its iterations load and store of a buffer, by affine subscripts: `k.C`. It is
-    read in front of the loop, where the loop needs what was there, and what is stored is written back behind it. With `across`,
-    the loop is one around that. A thread runs it, or threads share it: then each iteration of the loops over threads inside has a
-    tile of its own.
+    Of a loop of the payload, the tile is what all its iterations load and store of a buffer, by affine subscripts:
+    `k.C`. It is read in front of the loop, where the loop needs what was there, and what is stored is written back
+    behind it. With `across`, the loop is one around that. A thread runs it, or threads share it: then each iteration of
+    the loops over threads inside has a tile of its own.
 
     Args:
-        operand: with `across` an operand that the op writes, by name: `micro.acc`; else any of its operands; of a loop a buffer
+        operand: with `across` an operand that the op writes, by name: `micro.acc`; else any of its operands; of a loop
+            a buffer
             that it accesses, by its name: `k.C`. The op or the loop stays alive.
         loop: the sequential loop around the op, inside the mapped loops or around them; stays alive.
 
     Returns:
         buffer: the accumulator, or the tile.
-        copy: of an input, the op that reads it, to be tiled and mapped; without a map it has that of the ops that read the tile. Of
-            an output, the op that takes it to its place.
+        copy: of an input, the op that reads it, to be tiled and mapped; without a map it has that of the ops that read
+            the tile. Of an output, the op that takes it to its place.
 
     Errors:
         W0380: an accumulator that threads share (at `launch`).
-            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped differently, or an op accesses
-            the entire accumulator, its parts cannot be kept in registers. Map all loops that access it in the same way, or
-            write it back first. An input's tile is read by ops with one map, in the order of their dimensions, and is as large
-            as threads' registers. A thread that is to keep several tiles has pieces: `tile` into pieces, `map` that loop to
-            `registers`, and `tile` the piece for the threads.
+            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped differently, or an op
+            accesses the entire accumulator, its parts cannot be kept in registers. Map all loops that access it in the
+            same way, or write it back first. An input's tile is read by ops with one map, in the order of their
+            dimensions, and is as large as threads' registers. A thread that is to keep several tiles has pieces: `tile`
+            into pieces, `map` that loop to `registers`, and `tile` the piece for the threads.
         W0330: no such operand of an op that only reads it, or no such buffer of a loop.
         W0332: a tile without a static shape.
         W0381: no such operand, or one that is only read.
@@ -62,8 +67,8 @@ class PromoteToRegisters(Statement):
             the loop that `tile` made of the reduction, or the loop of the payload.
         W0383: which part a thread owns changes from one iteration of the loop to the next.
             In each iteration of the loop a thread would accumulate into other elements, so nothing could stay in its
-            registers. Name an inner loop. The elements of a scan are such a case: each is written once, by its own iteration;
-            what it accumulates in is its running result.
+            registers. Name an inner loop. The elements of a scan are such a case: each is written once, by its own
+            iteration; what it accumulates in is its running result.
         W0384: something else in the loop accesses the same buffer.
             While the accumulator is in registers, its buffer is out of date, but something else in the loop accesses
             it.
@@ -149,7 +154,8 @@ class PromoteToRegisters(Statement):
             results = " or ".join(f"`{outputs[n]}`" for n in running(op) if mapping_of(op) is None)
             instead = f"promote its running result, {results}; " if results else ""
             raise rewrite.error(
-                "W0383", f"`{self.operand.name}` has the elements of a scan, each written by one iteration: nothing of it stays",
+                "W0383", f"`{self.operand.name}` has the elements of a scan, each written by one iteration: nothing of"
+                         f" it stays",
                 op, f"{instead}leave the elements where they are: they are written as they are made",
                 at="operand",
             )  # fmt: skip

@@ -1,8 +1,10 @@
 """Accumulators in registers: a buffer that a loop updates in place, kept by its owners while the loop runs.
 
-On memrefs, and in sequential terms: a temporary takes the buffer's place in the loop. Where loops over threads stand inside that
-loop, they own tiles of the temporary; a copy of their nest fills those tiles before the loop, another one writes them back behind
-it. Because each iteration of the nest looks at its own tile only, `launch` turns the temporary into an array per thread.
+On memrefs, and in sequential terms: a temporary takes the buffer's place in the loop. Where loops over threads stand
+    inside that
+loop, they own tiles of the temporary; a copy of their nest fills those tiles before the loop, another one writes them
+back behind it. Because each iteration of the nest looks at its own tile only, `launch` turns the temporary into an
+array per thread.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ from ...proof.overlaps import apart
 
 
 def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
-    """Keep the operand at `position` of a structured op on memrefs in registers while `loop` (a `scf.for` around it) runs.
+    """Keep the operand at `position` of a structured op on memrefs in registers while `loop` (a `scf.for` around it)
+    runs.
 
     Returns the accumulator's allocation, and what was done. Raises W0383 to W0387 and W0395, without spans.
     """
@@ -51,7 +54,8 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
     if made is not None and made.name == "memref.alloc" and is_within(made, loop):
         raise fail(
             "W0383",
-            "the operand is a buffer of its own in each iteration: a tile that does not divide, or the op was vectorized before",
+            "the operand is a buffer of its own in each iteration: a tile that does not divide, or the op was"
+            " vectorized before",
             "choose sizes that divide the tile around; `promote-to-registers` first, then `vectorize`",
         )
     if _depends_on_loop(base, loop) or (made is not None and is_within(made, loop)):
@@ -81,7 +85,8 @@ def _expect_all_of_the_sum(base: ir.Value, loop: ir.Operation) -> None:
     if outer is not None and _first_value(base, loop) is None:
         raise fail(
             "W0379",
-            "sums that `mma` accumulates in f32 would be rounded in each iteration of a loop around the one that is named",
+            "sums that `mma` accumulates in f32 would be rounded in each iteration of a loop around the one that is"
+            " named",
             "`promote-to-registers … across` the outermost loop of the sum",
         )
 
@@ -181,7 +186,8 @@ def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
     if registers > MOST_REGISTERS:
         raise fail(
             "W0387",
-            f"a thread's part, {shape} {kind.element_type}, takes {registers} registers, and a thread has {MOST_REGISTERS}",
+            f"a thread's part, {shape} {kind.element_type}, takes {registers} registers, and a thread has"
+            f" {MOST_REGISTERS}",
             "smaller tiles per thread",
         )
     return f"{shape} {kind.element_type}"

@@ -1,8 +1,9 @@
-"""An input's tile in registers: each thread reads the elements that its ops ask for once, and keeps them. Or that of a result.
+"""An input's tile in registers: each thread reads the elements that its ops ask for once, and keeps them. Or that of a
+result.
 
-The tile is copied to a temporary, from which all ops beside this one read that read the tile. The copy has no map: `launch` gives
-it that of the readers, which have to have the same one (`buffers/temporaries.py`). Of a result, the op writes the temporary, and
-the copy takes it from there.
+The tile is copied to a temporary, from which all ops beside this one read that read the tile. The copy has no map:
+`launch` gives it that of the readers, which have to have the same one (`buffers/temporaries.py`). Of a result, the op
+writes the temporary, and the copy takes it from there.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     for k: C[i, j] = C[i, j] + A[i, k] · B[k, j]   →   c = C[i, j];  for k: c = c + A[i, k] · B[k, j];  C[i, j] = c
 
-The elements are an array of the thread's own, read in front of the loop where it needs what was there, and written back behind it.
-Where loops over threads stand inside the loop, each of their iterations has a tile; a copy of these loops fills the tiles in front
-of the loop, another one writes them back behind it:
+The elements are an array of the thread's own, read in front of the loop where it needs what was there, and written back
+behind it. Where loops over threads stand inside the loop, each of their iterations has a tile; a copy of these loops
+fills the tiles in front of the loop, another one writes them back behind it:
 
     for k: forall (i): C[i] = …   →   forall (i): c[i] = C[i];  for k: forall (i): c[i] = …;  forall (i): C[i] = c[i]
 """
@@ -34,8 +34,8 @@ from .accumulators import affordable, is_fixed
 
 
 def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """Keep what `loop`, which is `inner` or stands around it, accesses of the buffer `name`; the array. Raises W0330, W0332, W0382
-    to W0387, W0468."""
+    """Keep what `loop`, which is `inner` or stands around it, accesses of the buffer `name`; the array. Raises W0330,
+    W0332, W0382 to W0387, W0468."""
     runs_here = loop.name in SEQUENTIAL or (loop.name == "scf.forall" and mapping_of(loop) is None)
     if not runs_here or not is_within(inner, loop):
         what = f"does not stand around {describe(inner)}" if runs_here else "is not a loop that a thread runs by itself"
@@ -124,13 +124,15 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
     nest, inside = nests[0], next(nested_maps(loop), None)
     if (other := next((op for op, its in zip(users, nests, strict=True) if its != nest), None)) is not None:
         raise fail(
-            "W0384", f"`{name}` is accessed in other loops over threads, or outside: {describe(users[0])}, {describe(other)}",
+            "W0384", f"`{name}` is accessed in other loops over threads, or outside: {describe(users[0])},"
+                     f" {describe(other)}",
             "name a loop in which one loop over threads accesses it, or let `promote-to-shared` stage it",
         )  # fmt: skip
     if not any(map(is_distributed, nest)):
         if inside is not None:
             raise fail(
-                "W0385", f"`{inside[1]}` on {describe(inside[0])} hands iterations to threads, and `{name}` is accessed around it",
+                "W0385", f"`{inside[1]}` on {describe(inside[0])} hands iterations to threads, and `{name}` is"
+                         f" accessed around it",
                 "name a loop that one thread runs; `promote-to-shared` stages what threads share",
             )  # fmt: skip
         if not is_in_thread(loop):
@@ -152,5 +154,7 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
             )  # fmt: skip
         if any(dimension.most_trips is None for dimension in loop_dimensions(one)):
             hint = "`tile` it with static sizes, and map the loop over a tile"
-            raise fail("W0386", f"{describe(one)} has no known number of iterations, and each has a part of `{name}`", hint)
+            raise fail(
+                "W0386", f"{describe(one)} has no known number of iterations, and each has a part of `{name}`", hint
+            )
     return nest

@@ -1,4 +1,5 @@
-"""`split-k OP n [by m] [cyclic] [atomic]`: cut a reduction into parts that run side by side, and combine them afterwards."""
+"""`split-k OP n [by m] [cyclic] [atomic]`: cut a reduction into parts that run side by side, and combine them
+afterwards."""
 
 from __future__ import annotations
 
@@ -17,43 +18,46 @@ if TYPE_CHECKING:
 class SplitK(Statement):
     """Cut the reduction of a structured op into parts that run in parallel, and combine them afterwards.
 
-    A matrix product with a small result and a long sum has few tiles, and leaves most of a GPU idle; so does the sum of a long
-    vector. Here a sum over k becomes n sums over a part of k each: the parts are a new outermost parallel dimension,
-    `partial[s, m, n] = Σ over part s`. A second op then adds the parts and the op's initial value (a fill, or an accumulator). Both
-    are scheduled like any other op, as two launches, so that no two blocks ever write the same element and the result does not
-    depend on their order. Products, extremes, bitwise operations, several results at once, and the first largest or smallest
-    element with its index are cut alike. Floating-point sums and products differ in their last digits from those of a loop.
+    A matrix product with a small result and a long sum has few tiles, and leaves most of a GPU idle; so does the sum of
+    a long vector. Here a sum over k becomes n sums over a part of k each: the parts are a new outermost parallel
+    dimension, `partial[s, m, n] = Σ over part s`. A second op then adds the parts and the op's initial value (a fill,
+    or an accumulator). Both are scheduled like any other op, as two launches, so that no two blocks ever write the same
+    element and the result does not depend on their order. Products, extremes, bitwise operations, several results at
+    once, and the first largest or smallest element with its index are cut alike. Floating-point sums and products
+    differ in their last digits from those of a loop.
 
-    All parts have the same number of terms, except that the last one has fewer where n does not divide; operands are then read
-    under a mask. A part is contiguous; with `cyclic`, part s has the terms s, s + n, s + 2n, …, so that parts side by side read
-    side by side. The partial results have their own buffer, n times as large as the result. Consumers of the result stay after
-    `sum`.
+    All parts have the same number of terms, except that the last one has fewer where n does not divide; operands are
+    then read under a mask. A part is contiguous; with `cyclic`, part s has the terms s, s + n, s + 2n, …, so that parts
+    side by side read side by side. The partial results have their own buffer, n times as large as the result. Consumers
+    of the result stay after `sum`.
 
-    With `atomic` the parts may be combined by the blocks that compute them: `fuse` the sum into the loop over the tiles of `gemm`,
-    and each tile is combined with the result when it is done, by an atomic update of each element. Then there is no buffer and no
-    second launch for the parts, but the result must be initialized before (a fill is launched on its own), and floating-point sums
-    depend on the order in which blocks run, in their last digits.
+    With `atomic` the parts may be combined by the blocks that compute them: `fuse` the sum into the loop over the tiles
+    of `gemm`, and each tile is combined with the result when it is done, by an atomic update of each element. Then
+    there is no buffer and no second launch for the parts, but the result must be initialized before (a fill is launched
+    on its own), and floating-point sums depend on the order in which blocks run, in their last digits.
 
     Args:
-        target: a structured op with one reduction dimension, which combines its result with one term in each iteration, by an
-            associative operation; not in a loop; consumed.
+        target: a structured op with one reduction dimension, which combines its result with one term in each iteration,
+            by an associative operation; not in a loop; consumed.
         parts: the number of parts, 2 or more; there are fewer where the last ones would be empty.
-        factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part ends within a
-            tile, or the width of loads.
+        factor: a part's number of summands is rounded up to a multiple of this: the tile size of k, so that no part
+            ends within a tile, or the width of loads.
         cyclic: parts take turns.
         atomic: let the sum be fused into the loop over the parts, of what GPUs update atomically.
 
     Returns:
-        gemm: the partial results, a `linalg.generic` with the parts as its first dimension; its operands keep their names.
+        gemm: the partial results, a `linalg.generic` with the parts as its first dimension; its operands keep their
+            names.
         zeros: what initializes them, a `linalg.fill` for a single result; fuse it into the tiles of `gemm`.
-        sum: the op that combines them; its last dimension is the parts. The fill before the original op is now before this one.
+        sum: the op that combines them; its last dimension is the parts. The fill before the original op is now before
+            this one.
 
     Errors:
         W0450: no reduction to cut.
             `split-k` takes an op whose body combines its result so far with one term, by an associative operation: a
             matrix product, a convolution after `as-gemm`, a sum, a product, an extreme, an extreme and its index. The
-            result must be indexed only with the op's parallel dimensions. A quotient, or a body that does something to the
-            result so far, depends on the order of all terms.
+            result must be indexed only with the op's parallel dimensions. A quotient, or a body that does something to
+            the result so far, depends on the order of all terms.
         W0451: a sum over several dimensions.
             The op must have exactly one reduction dimension, which is cut. `as-gemm` merges a convolution's several
             into one.
@@ -81,8 +85,8 @@ class SplitK(Statement):
             extreme and its index, or for several results at once; and an atomic addition in f16 or bf16 would round
             once per part. Without `atomic` a second launch combines the parts, in any type and by any operation.
 
-    Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose factor must divide
-        the sum.
+    Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose factor
+        must divide the sum.
 
     Example:
         let (part, zeros, sum) = split-k gemm 4

@@ -1,15 +1,18 @@
 """A reduction in parts: `partial[s, …] = Σ over part s`, and behind it a reduction of the parts.
 
-With k = s·c + k', or k = k'·n + s of n cyclic parts, the parts s are a dimension like any other: outermost, parallel. Operands
-that are indexed with k become gathers over (s, …, k'), which read where the operand lies, under a mask where the last part is
-shorter: as what adds nothing (`identities`), or as anything, where nothing does and the addition itself is masked (`masking`).
-So they tile, fuse and promote as a convolution's image does; upstream's `split_reduction` reshapes operands instead, wants
-parts that divide, and its reshapes stop gathers from following their consumer into its tiles.
+With k = s·c + k', or k = k'·n + s of n cyclic parts, the parts s are a dimension like any other: outermost, parallel.
+Operands that are indexed with k become gathers over (s, …, k'), which read where the operand lies, under a mask where
+the last part is shorter: as what adds nothing (`identities`), or as anything, where nothing does and the addition
+    itself is masked (`masking`).
+So they tile, fuse and promote as a convolution's image does; upstream's `split_reduction` reshapes operands instead,
+wants parts that divide, and its reshapes stop gathers from following their consumer into its tiles.
 
-With `atomic` the parts are combined as they are made: the sum is fused into the loop over the parts (`fuse_sum`), which gets the
-sum's own destination as its shared output; each iteration computes its tile in a place of its own, and combines it with the
-destination's in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their updates become
-`memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does nothing else with the destination.
+With `atomic` the parts are combined as they are made: the sum is fused into the loop over the parts (`fuse_sum`), which
+    gets the
+sum's own destination as its shared output; each iteration computes its tile in a place of its own, and combines it with
+the destination's in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their updates
+become `memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does nothing else with the
+destination.
 """
 
 from __future__ import annotations
@@ -58,8 +61,9 @@ from ...tensors.writeback_guards import inside_of, rebuilt
 
 @record
 class Split:
-    """A reduction and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may be shorter;
-    of a number of summands that is known at run time only, there may be none left for it). `cyclic`: parts take turns."""
+    """A reduction and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may
+    be shorter; of a number of summands that is known at run time only, there may be none left for it). `cyclic`: parts
+    take turns."""
 
     op: ir.Operation
     space: Structure
@@ -74,13 +78,14 @@ class Split:
         return not isinstance(self.length, int) or self.parts * self.length != self.extent
 
 
-# ---- what is cut -----------------------------------------------------------------------------------------------------------
+# ---- what is cut -----------------------------------------------------------------------------------------------------
 
 
 def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -> Split:
     """How to cut the reduction of `op` (on tensors) into at most `parts` of equal length, a multiple of `multiple`.
 
-    No part is known to be empty: there are fewer where the others hold all summands. Raises W0450, W0451, W0453 or W0455.
+    No part is known to be empty: there are fewer where the others hold all summands. Raises W0450, W0451, W0453 or
+        W0455.
     """
     space = structure(op)
     _expect_combiner(op, space)
@@ -120,8 +125,10 @@ def _expect_combiner(op: ir.Operation, space: Structure) -> None:
     """W0450 where partial results of the op could not be combined."""
     if combiner(op) is None or "reduction" not in space.iterators:
         raise fail(
-            "W0450", f"{op.name} does not combine its result so far with one term after the other, by an associative operation",
-            "`split-k` takes matrix products, convolutions behind `as-gemm`, sums, products, extremes and their indices",
+            "W0450", f"{op.name} does not combine its result so far with one term after the other, by an associative"
+                     f" operation",
+            "`split-k` takes matrix products, convolutions behind `as-gemm`, sums, products, extremes and their"
+            " indices",
         )  # fmt: skip
     for walked in space.maps[space.inputs :]:
         written = [d for e in walked.results for d in dimensions_of(e)]
@@ -129,11 +136,12 @@ def _expect_combiner(op: ir.Operation, space: Structure) -> None:
             raise fail("W0450", f"the result of {op.name} is indexed with more than single dimensions: {walked}")
 
 
-# ---- the two ops -----------------------------------------------------------------------------------------------------------
+# ---- the two ops -----------------------------------------------------------------------------------------------------
 
 
 def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
-    """Put the partial results, what they start from, and the op that combines them in the place of the op, which is erased."""
+    """Put the partial results, what they start from, and the op that combines them in the place of the op, which is
+    erased."""
     op, space = cut.op, cut.space
     by = combiner(op)
     assert by is not None, "it was checked"
@@ -172,7 +180,9 @@ def _least(identity: Identity) -> Identity:
     return None if identity == 0 else identity
 
 
-def _filled(shapes: Sequence[Sequence[int | ir.Value]], kinds: Sequence[ir.Type], values: Sequence[Identity]) -> ir.Operation:
+def _filled(
+    shapes: Sequence[Sequence[int | ir.Value]], kinds: Sequence[ir.Type], values: Sequence[Identity]
+) -> ir.Operation:
     """Tensors of such values, by one op."""
     made = [empty(list(shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]
     numbers = [number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
@@ -200,11 +210,12 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
     )
 
 
-# ---- operands --------------------------------------------------------------------------------------------------------------
+# ---- operands --------------------------------------------------------------------------------------------------------
 
 
 def _operand(cut: Split, number: int, outside: Identity) -> tuple[ir.Value, ir.AffineMap]:
-    """An input of the partial sums and its indexing map: as it is where it does not depend on k, else a gather over (s, …, k')."""
+    """An input of the partial sums and its indexing map: as it is where it does not depend on k, else a gather over (s,
+    …, k')."""
     value, indexing = cut.op.operands[number], cut.space.maps[number]
     rank = cut.space.rank + 1
     read = list(dict.fromkeys(d for e in indexing.results for d in sorted(dimensions_of(e))))
@@ -264,7 +275,8 @@ def combines_into(loop: ir.Operation, start: ir.Value) -> bool:
 
 
 def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """Let each iteration of `loop` combine its tile of partial results with the result of `total`, which is erased, as is `loop`.
+    """Let each iteration of `loop` combine its tile of partial results with the result of `total`, which is erased, as
+    is `loop`.
 
     Returns the op in the new loop that combines. Its attributes are those of `total`. Raises W0458.
     """
@@ -312,7 +324,10 @@ class _Sum:
         elif start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
             why = "what the sum is added to is made behind the loop"
         elif (parts := place_of(_insertion(loop_outputs(loop)[number]))[1][0]) != 1:
-            why, hint = f"an iteration of the loop makes {parts} parts", "tile the parts by 1: the first size of `tile` is theirs"
+            why, hint = (
+                f"an iteration of the loop makes {parts} parts",
+                "tile the parts by 1: the first size of `tile` is theirs",
+            )
         else:
             return cls(number, cut)
         raise fail("W0458", why, hint)
@@ -325,7 +340,8 @@ def _insertion(output: ir.Value) -> ir.Operation:
 
 
 def _combined(insertion: ir.Operation, output: ir.Value, by: Combiner) -> ir.Operation:
-    """`output[m, n] ∘= tile[0, m, n]` as far as the tile lies inside, in place of the insertion into `partial[s, m, n]`."""
+    """`output[m, n] ∘= tile[0, m, n]` as far as the tile lies inside, in place of the insertion into
+    `partial[s, m, n]`."""
     sizes, rank = place_of(insertion)[1][1:], len(shape_of(output))
     with ir.InsertionPoint(insertion.parent.operation):
         offsets = [value_of(offset) for offset in parts_of(insertion)[0][1:]]
@@ -334,7 +350,9 @@ def _combined(insertion: ir.Operation, output: ir.Value, by: Combiner) -> ir.Ope
         place = part_of(output, inside, offsets)
         whole = ir.AffineMap.get_identity(rank + 1)
         maps = [whole, whole.get_submap(list(range(1, rank + 1)))]
-        made = generic([tile], [place], maps, ["parallel"] * (rank + 1), lambda own: by.together([own[1]], [own[0]], False))
+        made = generic(
+            [tile], [place], maps, ["parallel"] * (rank + 1), lambda own: by.together([own[1]], [own[0]], False)
+        )
         made.attributes[WRITEBACK] = ir.UnitAttr.get()
     with ahead_of(insertion):
         insert(made.results[0], output, offsets, inside)

@@ -14,15 +14,17 @@ from ..bufferize import ensure_bufferized
 class Vectorize(Statement):
     """Make each thread load and store an op's tiles in wide accesses, and compute in registers.
 
-    Each operand in shared or global memory gets a fragment: a thread-private array that holds its tile, in the order of the tile's
-    elements in memory. It is loaded before the op, and stored after it if the op writes it, in accesses of up to 16 bytes where
-    the alignment is proven, and element by element otherwise; the step's report says which. So does a temporary of the block that
-    an op with a map reads or writes, too: `launch` puts it into shared memory. Operands that are already in registers (an
-    accumulator of `promote-to-registers`) stay as they are. Bufferizes first where the payload has tensors.
+    Each operand in shared or global memory gets a fragment: a thread-private array that holds its tile, in the order of
+        the tile's
+    elements in memory. It is loaded before the op, and stored after it if the op writes it, in accesses of up to 16
+    bytes where the alignment is proven, and element by element otherwise; the step's report says which. So does a
+    temporary of the block that an op with a map reads or writes, too: `launch` puts it into shared memory. Operands
+    that are already in registers (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where
+    the payload has tensors.
 
-    An op that uses each element once (bias, residual, ReLU after a product) has nothing to keep in a fragment: it is itself
-    executed up to 16 bytes at a time. So are masked reads in its body, where the mask is proven to be the same for an entire
-    access, and the copy that writes back a ragged tile of its results.
+    An op that uses each element once (bias, residual, ReLU after a product) has nothing to keep in a fragment: it is
+    itself executed up to 16 bytes at a time. So are masked reads in its body, where the mask is proven to be the same
+    for an entire access, and the copy that writes back a ragged tile of its results.
 
     Args:
         target: a structured op on a static tile, in a loop over threads; stays alive.
@@ -45,7 +47,8 @@ class Vectorize(Statement):
             All operands of the op are already in registers: there is nothing to load or store.
         W0396: an input and an output overlap.
 
-    Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes SSA vectors
+    Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes
+        SSA vectors
     of the entire tile instead, from which no readable text can be made.
 
     Example:

@@ -1,7 +1,7 @@
 """Fragments: the tiles of an op's operands in a thread's own arrays, loaded and stored as wide as alignment allows.
 
-A fragment lies as its tile does in memory (the dimension with stride 1 runs fastest, dimensions of extent 1 dropped), so that a
-wide access is one on both sides; the op sees it through a view of the tile's own shape.
+A fragment lies as its tile does in memory (the dimension with stride 1 runs fastest, dimensions of extent 1 dropped),
+so that a wide access is one on both sides; the op sees it through a view of the tile's own shape.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def _why_not(kind: ir.MemRefType) -> str:
 
 
 def _memory_order(kind: ir.MemRefType) -> list[int]:
-    """The dimensions with the largest stride first, those of extent 1 before all; as they are where a stride is not known."""
+    """The dimensions with the largest stride first, those of extent 1 before all; as they are where a stride is not
+    known."""
     strides, _ = strided(kind)
     if DYNAMIC in strides:
         return list(range(kind.rank))

@@ -2,4 +2,15 @@
 
 from . import arith, asynchronous, control, fragments, math, mbarriers, memref, shuffles, vector, warpgroups
 
-__all__ = ["arith", "asynchronous", "control", "fragments", "math", "mbarriers", "memref", "shuffles", "vector", "warpgroups"]
+__all__ = [
+    "arith",
+    "asynchronous",
+    "control",
+    "fragments",
+    "math",
+    "mbarriers",
+    "memref",
+    "shuffles",
+    "vector",
+    "warpgroups",
+]

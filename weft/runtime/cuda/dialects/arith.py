@@ -229,6 +229,7 @@ def select(site: ElementwiseSite, condition: Expr, a: Expr, b: Expr) -> Expr:
     type = "long long" if "long long" in (a.type, b.type) else "int"  # what C++ makes of the two
     return ternary(condition, a, b, type, bounds(a, kind).join(bounds(b, kind)))
 
+
 # ---- affine: the arithmetic of indices -------------------------------------------------------------------------------
 
 

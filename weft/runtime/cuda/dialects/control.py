@@ -77,7 +77,9 @@ def _reserve(kernel: KernelWriter, op: ir.Operation, result: ir.Value) -> Carrie
     if isinstance(result.type, ir.MemRefType):
         raise refuse("W0503", f"`{op.name}` yields a memref", op)
     if accumulator(result.type) is not None:
-        raise refuse("W0503", f"`{op.name}` yields the sums of a warp group", op, hint="add to them in a loop that carries them")
+        raise refuse(
+            "W0503", f"`{op.name}` yields the sums of a warp group", op, hint="add to them in a loop that carries them"
+        )
     kind, count = element(result.type, op)
     return Carried(result, kind, tuple(kernel.fresh("v") for _ in range(1 if count is None else count)))
 
@@ -182,7 +184,9 @@ def while_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     for result, _, variable in results:
         kernel.values[result] = variable.lanes(inside=False)
 
+
 # ---- gpu: ids, sizes, the barrier, printf ----------------------------------------------------------------------------
+
 
 @writes("gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim")
 def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:

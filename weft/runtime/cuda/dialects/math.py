@@ -123,6 +123,7 @@ def count_trailing_zeros(site: ElementwiseSite, a: Expr) -> Expr:
     zero = binary("==", a, literal(0), "bool")
     return ternary(zero, literal(kind.bits), binary("-", find, literal(1), "int"), "int", Range(0, kind.bits))
 
+
 # ---- from one type to another ----------------------------------------------------------------------------------------
 
 

@@ -88,7 +88,9 @@ def wait(kernel: KernelWriter, op: ir.Operation) -> None:
 def fence_proxy(kernel: KernelWriter, op: ir.Operation) -> None:
     kind = str(op.attributes["kind"])
     if "async.shared" not in kind or "cluster" in str(op.attributes.get("space", "")):
-        raise refuse("W0503", f"`{op.name}` of {kind}", op, hint='take {kind = #nvvm.proxy_kind<async.shared>, space = cta}')
+        raise refuse(
+            "W0503", f"`{op.name}` of {kind}", op, hint="take {kind = #nvvm.proxy_kind<async.shared>, space = cta}"
+        )
     _line(kernel, "fence_async()")
 
 
@@ -111,7 +113,9 @@ def place_in_cluster(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     """Blocks whose numbers follow each other are in one cluster, along each axis."""
     axis, size = axis_of(op), clusters(kernel)
     if size is None:
-        raise refuse("W0503", f"`{op.name}` in a kernel whose clusters are not known", op, hint=f"state `{CLUSTER_SIZE}` of it")
+        raise refuse(
+            "W0503", f"`{op.name}` in a kernel whose clusters are not known", op, hint=f"state `{CLUSTER_SIZE}` of it"
+        )
     if op.name == mbarriers.BLOCKS or size[axis] == 1:
         return (literal(size[axis] if op.name == mbarriers.BLOCKS else 0),)
     block = hardware(kernel, "block", "id", axis)
@@ -120,7 +124,11 @@ def place_in_cluster(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 
 @writes(mbarriers.MEET_CLUSTER, mbarriers.MEET_RELAXED, mbarriers.AWAIT_CLUSTER)
 def meet(kernel: KernelWriter, op: ir.Operation) -> None:
-    name = {mbarriers.MEET_CLUSTER: "arrive", mbarriers.MEET_RELAXED: "arrive_relaxed", mbarriers.AWAIT_CLUSTER: "wait"}[op.name]
+    name = {
+        mbarriers.MEET_CLUSTER: "arrive",
+        mbarriers.MEET_RELAXED: "arrive_relaxed",
+        mbarriers.AWAIT_CLUSTER: "wait",
+    }[op.name]
     _line(kernel, f"cluster_{name}{'' if 'aligned' in op.attributes else '_each'}()")
 
 
@@ -150,7 +158,9 @@ def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
     number, count = (next((kernel.expr(value) for value in part), None) for part in segments(op)[:2])
     known = count if count is not None or kernel.block is None else literal(prod(kernel.block))
     if known is None:
-        raise refuse("W0503", f"`{op.name}` of a block whose threads are not known", op, hint="say how many threads meet")
+        raise refuse(
+            "W0503", f"`{op.name}` of a block whose threads are not known", op, hint="say how many threads meet"
+        )
     _line(kernel, f"meet_at({_int(number or literal(0))}, {_int(known)})")
 
 

@@ -134,6 +134,7 @@ def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     else:
         kernel.line(f"{made.text};")
 
+
 # ---- windows into a buffer, its other shapes, and what they say of themselves ----------------------------------------
 
 

@@ -31,7 +31,9 @@ def shuffle(kernel: KernelWriter, op: ir.Operation) -> None:
             value = cast(kind.cxx, value)
         width = () if asked.width == WARP else (literal(asked.width),)
         made = call(_SHUFFLES[asked.mode], value.type, _ALL, value, offset, *width, range=value.range)
-        kernel.values[got] = kernel.declare(got, (of_bits(made, kind) if kind.small_float or kind.byte_float else made,))
+        kernel.values[got] = kernel.declare(
+            got, (of_bits(made, kind) if kind.small_float or kind.byte_float else made,)
+        )
     if is_used(valid):
         kernel.bind(valid, _in_group(kernel, asked, offset))
 

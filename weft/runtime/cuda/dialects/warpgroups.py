@@ -113,7 +113,11 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     for row in range(0, found.rows, ROWS):
         to = f"{sums} + {row // ROWS * found.product.n // 2}" if row else sums
         for number in range(found.depth_bytes // SUM_BYTES):
-            left = 4 * number if found.left is None else (place(found.left, row, number, rows=False) + found.starts[0]) // STEP
+            left = (
+                4 * number
+                if found.left is None
+                else (place(found.left, row, number, rows=False) + found.starts[0]) // STEP
+            )
             right = (place(found.right, 0, number, rows=found.by_rows) + found.starts[1]) // STEP
             matrices = (f"{name} + {at}" if at else name for name, at in ((a, left), (b, right)))
             kernel.line(f"{called}({', '.join([to, *matrices])});")
@@ -128,4 +132,6 @@ def place(matrix: GroupMatrix, row: int, number: int, *, rows: bool) -> int:
     """In bytes from the matrix's beginning: what the `number`th instruction along the sum reads from there on."""
     most = max(matrix.rows, matrix.columns)  # whichever of them the memory has as rows
     held = panel_layout(matrix.box, most, most * matrix.bytes)
-    return held.at("address", row=number * matrix.steps) if rows else held.at("address", row=row, byte=number * SUM_BYTES)
+    return (
+        held.at("address", row=number * matrix.steps) if rows else held.at("address", row=row, byte=number * SUM_BYTES)
+    )

@@ -71,7 +71,9 @@ class BlockNumbers:
             return literal(self.most[axis])
         if not self.folded:
             return Expr(f"(int)gridDim.{letter}", INT, UNARY, Range(1, limits.GRID[axis]), atom=True, host=host)
-        return cast(INT, name(self.facts.passed(host.number, f"blocks_{letter}"), LONG, Range(1, self.most[axis]), host=host))
+        return cast(
+            INT, name(self.facts.passed(host.number, f"blocks_{letter}"), LONG, Range(1, self.most[axis]), host=host)
+        )
 
     def number(self, axis: int) -> Expr:
         """A block's."""

@@ -97,7 +97,13 @@ def _divide(operator: str, a: Expr, b: Expr, known: Range) -> Expr:
 
 
 def _by_reciprocal(operator: str, a: Expr, b: Expr, known: Range) -> Expr | None:
-    if b.host is None or not b.host.exact or b.constant is not None or a.range is None or "unsigned long long" in (a.type, b.type):
+    if (
+        b.host is None
+        or not b.host.exact
+        or b.constant is not None
+        or a.range is None
+        or "unsigned long long" in (a.type, b.type)
+    ):
         return None
     reciprocal = b.host.facts.reciprocal(a.range, b.host.number, f"{b.text}_reciprocal" if b.atom else "reciprocal")
     if reciprocal is None:

@@ -89,7 +89,9 @@ def whole(parts: Sequence[Expr], type: str) -> str | None:
     return variable if variable and [part.element for part in parts] == all_ else None
 
 
-def name(text: str, type: str, range: Range | None = None, *, mutable: bool = False, host: HostNumber | None = None) -> Expr:
+def name(
+    text: str, type: str, range: Range | None = None, *, mutable: bool = False, host: HostNumber | None = None
+) -> Expr:
     """An identifier as an expression; `mutable` if the text assigns to it later."""
     changes = frozenset([text]) if mutable else frozenset()
     return Expr(text, type, range=range, atom=True, mutable=changes, base=text, host=host)
@@ -161,6 +163,7 @@ def ternary(condition: Expr, a: Expr, b: Expr, type: str, range: Range | None = 
         type = "int"
     text = f"{condition.within(OR)} ? {a.within(OR)} : {b.within(TERNARY)}"
     return combine(text, type, (condition, a, b), TERNARY, range)
+
 
 # ---- names: C++ identifiers, unique in their scope and in every scope around it --------------------------------------
 

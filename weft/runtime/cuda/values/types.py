@@ -111,6 +111,7 @@ class Range:
     def maximum(self, other: Range) -> Range:
         return Range(max(self.low, other.low), max(self.high, other.high), math.gcd(self.multiple, other.multiple))
 
+
 # ---- MLIR's scalar types as C++ ones ---------------------------------------------------------------------------------
 
 

@@ -168,8 +168,11 @@ def lanes_of(variable: str, element: ScalarType, count: int) -> tuple[Expr, ...]
     type, built_in = vector_type(element, count), (element.cxx, count) in BUILT_IN_VECTORS
     return tuple(
         Expr(
-            f"{variable}.{'xyzw'[i]}" if built_in else f"{variable}.at[{i}]", element.cxx, range=element.full_range,
-            atom=True, element=Lane(variable, type, i, count),
+            f"{variable}.{'xyzw'[i]}" if built_in else f"{variable}.at[{i}]",
+            element.cxx,
+            range=element.full_range,
+            atom=True,
+            element=Lane(variable, type, i, count),
         )
         for i in range(count)
     )

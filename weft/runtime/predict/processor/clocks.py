@@ -76,7 +76,9 @@ class Warp:
         waiting: the barrier of the block at which it waits: of how many threads, times 16, and its number; 0: of all.
     """
 
-    def __init__(self, number: int, block: int, track: Track, repeats: Repeats, order: int, unit: int, start: float) -> None:
+    def __init__(
+        self, number: int, block: int, track: Track, repeats: Repeats, order: int, unit: int, start: float
+    ) -> None:
         self.number, self.block, self.track, self.repeats, self.unit = number, block, track, repeats, unit
         self.at = self.meetings = 0
         self.seen: dict[MemoryBarrier, int] = {}

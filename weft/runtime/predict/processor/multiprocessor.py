@@ -63,7 +63,9 @@ class Multiprocessor:
         l2: bytes per clock that each gets from there. `stores`: that each puts there.
     """
 
-    def __init__(self, program: Disassembly, trace: Trace, grid: Grid, chip: Gpu, l1_bytes: int, l2: float, stores: float) -> None:
+    def __init__(
+        self, program: Disassembly, trace: Trace, grid: Grid, chip: Gpu, l1_bytes: int, l2: float, stores: float
+    ) -> None:
         every = program.instructions
         self.instructions, self.together = every, grid.together
         self.accesses = Accesses(every, len(trace.tracks))
@@ -74,7 +76,9 @@ class Multiprocessor:
             block = n // grid.warps
             self.warps.append(Warp(n, block, track, repeats[id(track)], *divmod(block, self.together), chip.start))
         each = [[warp for warp in self.warps if warp.unit == unit] for unit in range(self.together)]
-        self.schedulers = [Scheduler(mine) for warps in each for s in range(SCHEDULERS) if (mine := warps[s::SCHEDULERS])]
+        self.schedulers = [
+            Scheduler(mine) for warps in each for s in range(SCHEDULERS) if (mine := warps[s::SCHEDULERS])
+        ]
         self.scheduler_of = {warp: scheduler for scheduler in self.schedulers for warp in scheduler.warps}
         self.skipped = self.end = 0.0
         self.first, self.warm = 0, 0.0
@@ -102,12 +106,16 @@ class Multiprocessor:
                 if scheduler.next <= now:
                     self._turn(scheduler, now)
         if not all(warp.ended for warp in self.warps):
-            raise fail("W0782", "the time of a kernel is not predicted: warps wait at a memory barrier for ever", hint=SIMULATE)
+            raise fail(
+                "W0782", "the time of a kernel is not predicted: warps wait at a memory barrier for ever", hint=SIMULATE
+            )
         for scheduler in self.schedulers:
             self._lost(scheduler, self.end)
         found = Clocks()
         found.add(self.timing, 1 / self.together)
-        stored = max(unit.l2_free for unit in self.units)  # no warp waits for what it stores, but the next block's loads do
+        stored = max(
+            unit.l2_free for unit in self.units
+        )  # no warp waits for what it stores, but the next block's loads do
         found.clocks = self.skipped + self.end
         found.wait("global", stored - self.end)
         return found
@@ -196,7 +204,10 @@ class Multiprocessor:
             done += (SHARED if control.sets < 6 else STORE) - 4
         elif pipe == "global":
             why = pipe
-            mnemonic, access = self.instructions[code].mnemonic, self.accesses.of_global(warp.track, warp.at, warp.number)
+            mnemonic, access = (
+                self.instructions[code].mnemonic,
+                self.accesses.of_global(warp.track, warp.at, warp.number),
+            )
             begin, done = self.units[warp.unit].access(mnemonic, access, now)
             scheduler.queue.append(begin + 2)
             freed = begin + 10
@@ -283,7 +294,9 @@ class Multiprocessor:
                 self._load(warp, at, amount, found.for_blocks(lane), now)
             else:
                 barrier, far = self.barriers[at], at[0] != warp.block
-                self._go_on(barrier, barrier.change(now, found.kind == "arrive", amount, 0, now + REMOTE if far else 0.0))
+                self._go_on(
+                    barrier, barrier.change(now, found.kind == "arrive", amount, 0, now + REMOTE if far else 0.0)
+                )
 
     def _load(self, warp: Warp, at: tuple[int, int], size: int, blocks: list[int], now: float) -> None:
         """A box, which L2 reads once, comes to each of the blocks."""

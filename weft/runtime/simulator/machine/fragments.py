@@ -28,7 +28,9 @@ def multiply(lanes: Lanes, a: Lane, b: Lane, c: Lane, product: TileProduct) -> n
     """`nvgpu.mma.sync`: a lane's part of A B + C."""
     shapes = (product.m, product.k), (product.k, product.n)
     *where, to = _where(product)
-    lhs, rhs = (np.empty((-(-lanes.nt // WARP), lanes.nb, *shape), v.dtype) for shape, v in zip(shapes, (a, b), strict=True))
+    lhs, rhs = (
+        np.empty((-(-lanes.nt // WARP), lanes.nb, *shape), v.dtype) for shape, v in zip(shapes, (a, b), strict=True)
+    )
     for matrix, held, at in ((lhs, a, where[0]), (rhs, b, where[1])):
         matrix[:, :, at["row"], at["column"]] = _by_lane(lanes, held).swapaxes(1, 2)
     total = multiplied(lhs, rhs, product)

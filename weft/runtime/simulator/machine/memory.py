@@ -40,7 +40,11 @@ class MemoryWindow:
 
     def element(self, flat: int) -> tuple[int, ...] | None:
         """The indices of element `flat` of the memory, or None if it lies outside the window."""
-        rest = flat - self.offset - sum((n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True) if stride < 0)
+        rest = (
+            flat
+            - self.offset
+            - sum((n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True) if stride < 0)
+        )
         found = [0] * len(self.shape)
         for axis in sorted(range(len(self.shape)), key=lambda a: -abs(self.strides[a])):
             last, stride = self.shape[axis] - 1, self.strides[axis]

@@ -124,7 +124,9 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
     merge(t, op, condition, (taken, other), arms)
 
 
-def merge(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str], arms: Sequence[Sequence[Made]]) -> None:
+def merge(
+    t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str], arms: Sequence[Sequence[Made]]
+) -> None:
     """The results of a branch, of those of its arms."""
     for result, yes, no in zip(op.results, *arms, strict=True) if op.results else ():
         merged = declare(t, yes, t.depth)
@@ -139,7 +141,9 @@ def fork(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str]
     said: list[str] = []
     if any(isinstance(result.type, ir.MemRefType) for result in op.results):
         raise refuse("W0750", "a branch that yields memrefs, and waits for others", op)
-    types = [Val("", t.depth, dtype, shape=shape) for dtype, shape in (value_type(result.type, op) for result in op.results)]
+    types = [
+        Val("", t.depth, dtype, shape=shape) for dtype, shape in (value_type(result.type, op) for result in op.results)
+    ]
     for mask, region in zip(masks, op.regions, strict=True):
         if not region.blocks:
             continue
@@ -222,6 +226,7 @@ def scf_while(t: Translator, op: ir.Operation) -> None:
         t.emit(f"{mask} = {going}")
     for result, variable in zip(op.results, results, strict=True):
         t.values[result] = variable
+
 
 # ---- gpu: who is who, barriers, and what lanes of a warp tell each other ---------------------------------------------
 

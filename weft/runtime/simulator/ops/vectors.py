@@ -127,6 +127,7 @@ def step(t: Translator, op: ir.Operation) -> Val:
     _, shape = value_type(op.results[0].type, op)
     return t.constant(np.arange(shape[0], dtype=np.int64)[None, None], INT64, shape)
 
+
 # ---- transfers and masked accesses: element by element, each under its own mask --------------------------------------
 
 

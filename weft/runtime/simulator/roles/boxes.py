@@ -93,7 +93,11 @@ class TensorBoxes:
             said = f"from {list(window.lower)} to below {ends}, {list(window.steps)} apart"
             return f"pixels from {axes} on, which is none of the window {said}"
         far = [n for n in offsets if not 0 <= n < 1 << OFFSETS[self.shape.rank]]
-        return f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} can be said" if far else None
+        return (
+            f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} can be said"
+            if far
+            else None
+        )
 
     def pixels(self, coordinates: Sequence[int], offsets: Sequence[int]) -> Place:
         """The numbers of the elements of pixels in global memory, channels innermost; which are in the tensor."""
@@ -136,7 +140,9 @@ def tile(group: GroupLanes, memory: Shared, first: int, shape: BoxShape, lane: i
         memory.fault("misaligned access", bad, site, first, f": a box begins at a multiple of {shape.alignment} bytes")
         return None
     if first < 0 or first + len(shape.places) > memory.size:
-        memory.fault("out-of-bounds write", bad, site, first, f": a box of {len(shape.places)} elements does not fit there")
+        memory.fault(
+            "out-of-bounds write", bad, site, first, f": a box of {len(shape.places)} elements does not fit there"
+        )
         return None
     return first + shape.places
 
@@ -169,8 +175,12 @@ def load(
             said = f"a box goes to block {outside[0]} of a cluster that has {len(cluster.blocks)}"
             cluster.fault("out-of-bounds write", group, lane, site, said)
             continue
-        targets = [(memory, barriers) if rank == own else
-                   (cluster.blocks[rank].groups[0].shared(*memory.origin), of_rank(group, barriers, rank)) for rank in ranks]
+        targets = [
+            (memory, barriers)
+            if rank == own
+            else (cluster.blocks[rank].groups[0].shared(*memory.origin), of_rank(group, barriers, rank))
+            for rank in ranks
+        ]
         if to is None or not all(signal.usable(at, group, lanes, site) for _, signal in targets):
             continue
         where, there = found = boxes.at(place, away)
@@ -193,7 +203,12 @@ def _box(boxes: TensorBoxes, place: Place) -> np.ndarray:
 
 
 def _land(
-    boxes: TensorBoxes, targets: Sequence[tuple[Shared, BarrierGroup]], to: np.ndarray, place: Place, at: int, flight: Flight
+    boxes: TensorBoxes,
+    targets: Sequence[tuple[Shared, BarrierGroup]],
+    to: np.ndarray,
+    place: Place,
+    at: int,
+    flight: Flight,
 ) -> None:
     """The bytes have come."""
     for memory, barriers in targets:
@@ -260,7 +275,13 @@ class StoreGroups:
 
 
 def store(
-    group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], mask: Mask, site: int
+    group: GroupLanes,
+    memory: Shared,
+    first: Lane,
+    boxes: TensorBoxes,
+    coordinates: Sequence[Lane],
+    mask: Mask,
+    site: int,
 ) -> None:
     """`nvgpu.tma.async.store`."""
     for lane, (begin, *place) in _each_lane(group, mask, [first, *coordinates]):
@@ -327,7 +348,12 @@ class StoresOver:
 def drain(group: GroupLanes, most: int, read: bool, mask: Mask) -> Steps:
     """`nvvm.cp.async.bulk.wait_group`."""
     stores = StoreGroups.of(group)
-    due = [(lane, one) for lane in group.active(mask).tolist() for of in all_but(stores.groups.get(lane, []), most) for one in of]
+    due = [
+        (lane, one)
+        for lane in group.active(mask).tolist()
+        for of in all_but(stores.groups.get(lane, []), most)
+        for one in of
+    ]
     request = StoresOver(group, due, 1 if read else 2)
     yield request
     request.passed()

@@ -56,7 +56,9 @@ class VectorClocks:
         self.threads = threads
         self.kinds: list[OperationKind] = []
         size = threads + 32
-        self.known, self.fenced = ({space: np.zeros((size, size), np.int32) for space in (SHARED, GLOBAL)} for _ in "kf")
+        self.known, self.fenced = (
+            {space: np.zeros((size, size), np.int32) for space in (SHARED, GLOBAL)} for _ in "kf"
+        )
         self.over = np.zeros((size, size), np.int32)
         self._end(np.arange(threads))
 

@@ -186,7 +186,9 @@ class GroupLanes(Lanes):
         witness = self.cluster.witness
         first, second = (witness(int(keys[0]), memory.layout, self.home) for keys in (old, new))
         name, element = memory.element(int(elements[0]))
-        message = f"`{name}`{list(element)} is accessed by the async proxy, and {first} wrote it without a fence behind it"
+        message = (
+            f"`{name}`{list(element)} is accessed by the async proxy, and {first} wrote it without a fence behind it"
+        )
         self.found.fault(Fault("missing proxy fence", message, second, name, element, len(elements)))
 
     def doing(self, lane: int, site: int) -> ThreadOp:
@@ -427,7 +429,9 @@ class Cluster:
         block = self.blocks[rank].number if other == self.number else blocks_of(other, self.launch)[rank]
         return home.groups[0].access(site, thread, block)
 
-    def fault(self, kind: FaultKind, group: GroupLanes, lane: int, site: int, message: str, buffer: str | None = None) -> None:
+    def fault(
+        self, kind: FaultKind, group: GroupLanes, lane: int, site: int, message: str, buffer: str | None = None
+    ) -> None:
         self.launch.found.fault(Fault(kind, message, group.doing(lane, site), buffer))
 
 

@@ -44,7 +44,10 @@ class BlockBarrier:
 
     def ready(self) -> bool:
         here = [] if self.passed else _there(self)
-        if sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads and len({w.site for w in here}) == 1:
+        if (
+            sum(len(w.group.active(w.mask)) for w in here) == self.group.cluster.threads
+            and len({w.site for w in here}) == 1
+        ):
             self._pass(here)
         return self.passed
 
@@ -106,7 +109,9 @@ class NumberedBarrier:
             if before is not None and len(late := clocks.strangers(rows, before)):
                 who = next(w for w in here if rows[late[0]] in w.rows)
                 lane = int(np.flatnonzero(who.group.rows == rows[late[0]])[0])
-                said = f"nothing orders it behind others that have met at barrier {self.number}: it might be one of them"
+                said = (
+                    f"nothing orders it behind others that have met at barrier {self.number}: it might be one of them"
+                )
                 self.group.cluster.fault("divergent barrier", who.group, lane, who.site, said)
             home.met[self.number] = told = clocks.told(rows)
             clocks.learn(rows, told)
@@ -163,7 +168,9 @@ class ClusterWait:
 
     def stuck(self) -> Iterator[Fault]:
         cluster, lanes = self.group.cluster, self.group.active(self.mask)
-        said = f"waits for its cluster, of which {cluster.meeting.count} of {cluster.clocks.threads} threads have arrived"
+        said = (
+            f"waits for its cluster, of which {cluster.meeting.count} of {cluster.clocks.threads} threads have arrived"
+        )
         yield Fault("deadlock", said, self.group.doing(int(lanes[0]), self.site), count=len(lanes))
 
 

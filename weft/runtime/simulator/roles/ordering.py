@@ -152,7 +152,9 @@ class ClockShadow:
             at = np.where(lasting, _from(self.clocks.over, row, who), at)
         return (old >= 0) & ((at < old >> layout.interval) | ~self._ours(old))
 
-    def _enter(self, table: dict[Hashable, list[np.ndarray]], group: Hashable, elements: np.ndarray, keys: np.ndarray) -> None:
+    def _enter(
+        self, table: dict[Hashable, list[np.ndarray]], group: Hashable, elements: np.ndarray, keys: np.ndarray
+    ) -> None:
         last, other = table.setdefault(group, [self.memory.fresh(), self.memory.fresh()])
         before = last.take(elements)
         last[elements] = keys
@@ -187,7 +189,9 @@ class ClockShadow:
             self.found(kind, self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
         return bad
 
-    def _compare_others(self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: Elements, key: int) -> None:
+    def _compare_others(
+        self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: Elements, key: int
+    ) -> None:
         for who, slots in table.items():
             for old in (slot[elements] for slot in slots):
                 unordered = self._compare(kind, elements, old, key, _by_products(who))

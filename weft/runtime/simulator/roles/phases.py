@@ -63,10 +63,14 @@ class BarrierGroup:
         lane = int(lanes[0])
         self.last = group, lane, site
         if not 0 <= number < len(self.all):
-            return _misused(group, lane, site, f"{self.named(number)}, where there are {len(self.all)} barriers", self.name)
+            return _misused(
+                group, lane, site, f"{self.named(number)}, where there are {len(self.all)} barriers", self.name
+            )
         one = self.all[number]
         if not one.count:
-            return _misused(group, lane, site, f"{self.named(number)} is used, and nobody has initialized it", self.name)
+            return _misused(
+                group, lane, site, f"{self.named(number)} is used, and nobody has initialized it", self.name
+            )
         row, epoch = one.made
         known = group.cluster.clocks.known[SHARED][group.rows[lanes], row]
         if (known < epoch).any():
@@ -94,10 +98,14 @@ def _misused(group: GroupLanes, lane: int, site: int, message: str, name: str) -
     return False
 
 
-def by_number(group: GroupLanes, mask: Mask, number: Lane, *others: Lane) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+def by_number(
+    group: GroupLanes, mask: Mask, number: Lane, *others: Lane
+) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     """The different numbers of the barriers that active lanes have (and of what else they say), and who has them."""
     active = group.active(mask)
-    said = [np.broadcast_to(np.asarray(value), group.shape)[:, 0][active].astype(np.int64) for value in (number, *others)]
+    said = [
+        np.broadcast_to(np.asarray(value), group.shape)[:, 0][active].astype(np.int64) for value in (number, *others)
+    ]
     if all((one == one[0]).all() for one in said):
         yield tuple(int(one[0]) for one in said), active
         return
@@ -177,12 +185,21 @@ def arrive_there(
                 there.expect_fenced(at, group, int(lanes[0]), site)
                 for lane, row in zip(lanes.tolist(), group.rows[lanes].tolist(), strict=True):
                     epoch = int(group.cluster.clocks.epochs(np.array([row]))[0])
-                    group.cluster.owe(there.home, row, epoch, group.doing(lane, site), f"it arrives at {there.named(at)}")
+                    group.cluster.owe(
+                        there.home, row, epoch, group.doing(lane, site), f"it arrives at {there.named(at)}"
+                    )
             arrived(there, at, group, lanes, 0, site, relaxed=relaxed)
 
 
 def arrived(
-    barriers: BarrierGroup, at: int, group: GroupLanes, lanes: np.ndarray, more: int, site: int, *, relaxed: bool = False
+    barriers: BarrierGroup,
+    at: int,
+    group: GroupLanes,
+    lanes: np.ndarray,
+    more: int,
+    site: int,
+    *,
+    relaxed: bool = False,
 ) -> None:
     """Some lanes arrive at a barrier, of their own block or of another one, and each expects so many bytes more."""
     one, left, rows = barriers.all[at], len(lanes), group.rows[lanes]
@@ -257,7 +274,8 @@ class PhaseWait:
             one = self.barriers.all[at]
             if not self._over(at, parity, began):
                 said = (
-                    f"waits for phase {one.phase} of {self.barriers.named(at)}: {one.pending} of {one.count} arrivals and "
+                    f"waits for phase {one.phase} of {self.barriers.named(at)}: {one.pending} of {one.count} arrivals"
+                    f" and "
                     f"{max(one.bytes, 0)} bytes are missing"
                 )
                 doing = self.group.doing(int(lanes[0]), self.site)

@@ -40,8 +40,8 @@ class GroupProductForm:
 
     @cached_property
     def left(self) -> np.ndarray:
-        """From the matrix's beginning: which element of memory each of the left operand is, rows x sum. Or which of the elements
-        that the group's threads have, one thread after the other."""
+        """From the matrix's beginning: which element of memory each of the left operand is, rows x sum. Or which of the
+        elements that the group's threads have, one thread after the other."""
         if self.said.left is not None:
             return _elements(self.said.left, self.said.rows, self.depth, self.said.starts[0])
         held = left_layout(self.said.product, self.depth)
@@ -155,8 +155,11 @@ def _flat(elements: np.ndarray) -> np.ndarray | slice:
 
 
 def _multiplied(
-    before: list[Flight], operands: list[tuple[np.ndarray, np.ndarray]], form: GroupProductForm,
-    add: Callable[[np.ndarray], object], flight: Flight,
+    before: list[Flight],
+    operands: list[tuple[np.ndarray, np.ndarray]],
+    form: GroupProductForm,
+    add: Callable[[np.ndarray], object],
+    flight: Flight,
 ) -> None:
     """The matrices are read, and multiplied. Products of a group end one after the other."""
     for earlier in before:

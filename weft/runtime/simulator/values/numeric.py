@@ -240,6 +240,7 @@ def trips(lower: Any, upper: Any, step: Any, mask: Any) -> Any:
         return np.where(mask, counts, 0)
     return counts
 
+
 # ---- combining: how two values become one in reductions of vectors, warps and blocks, and in atomics -----------------
 
 Combine = Callable[[Any, Any], Any]
