@@ -28,6 +28,7 @@ run: $(if $(wildcard $(STAMP)),$(STAMP),$(RUNS))
 # The types are checked beside the tests: on two cores that takes half a minute less than one after the other.
 test: $(STAMP)
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet weft
 	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests; tests=$$?; \
 	wait $$types && exit $$tests
@@ -52,6 +53,7 @@ soak: $(STAMP)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check weft
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 $(STAMP): EXTRAS := dev$(GPU:%=$(comma)%)

@@ -61,14 +61,20 @@ set_option = functools.partial(
 entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
 inputs_option = click.option("--inputs", type=PATH, metavar="X.npz", help="Arrays by name; the others are random.")
 input_option = click.option(
-    "--input", "asked", multiple=True, metavar="NAME=LOW:HIGH",
+    "--input",
+    "asked",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
     help="Random numbers from LOW to below HIGH; or a constant (NAME=2.5), or a file (NAME=x.npy). May be repeated.",
-)  # fmt: skip
+)
 size_option = click.option(
-    "--size", "sizes", multiple=True, metavar="NAME=N",
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="NAME=N",
     help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it"
-         " follows.",
-)  # fmt: skip
+    " follows.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
 
@@ -110,36 +116,49 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
 @click.command(short_help="Apply, run, compare with the reference, report.")
 @schedule_options(FILE, unproven_option, entry_option)
 @click.option(
-    "--target", type=click.Choice(TARGETS), default="auto",
+    "--target",
+    type=click.Choice(TARGETS),
+    default="auto",
     help="Where to run: the GPU (without one, the simulator), the simulator, which checks, the GPU, or natively on the"
-         " CPU.",
-)  # fmt: skip
+    " CPU.",
+)
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, metavar="N",
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
     help="Seed of the random inputs; on the simulator, also of the order of streams.",
-)  # fmt: skip
+)
 @inputs_option
 @input_option
 @size_option
 @click.option(
-    "--sizes", "sweep", metavar="1:300:7,512",
+    "--sizes",
+    "sweep",
+    metavar="1:300:7,512",
     help="Run once with each of these sizes in the place of all that are still open; a range's end is excluded.",
-)  # fmt: skip
+)
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option(
-    "--trace", type=PATH, metavar="T.json",
+    "--trace",
+    type=PATH,
+    metavar="T.json",
     help="Write the timeline here, in the format of Chrome's trace viewer, and a picture of it to T.svg.",
-)  # fmt: skip
+)
 @click.option("--graph", is_flag=True, help="Capture the launches and copies once into a graph, and replay it.")
 @click.option(
-    "--reference", type=click.Choice(["jit", "gpu", "none"]), default="jit",
+    "--reference",
+    type=click.Choice(["jit", "gpu", "none"]),
+    default="jit",
     help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
-)  # fmt: skip
+)
 @click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU, which need not be there.")
 @click.option(
-    "--chip", metavar="NAME", shell_complete=completion.chips,
+    "--chip",
+    metavar="NAME",
+    shell_complete=completion.chips,
     help=f"The GPU of `--predict`, {DEFAULT} by default: {', '.join(CHIPS)}.",
-)  # fmt: skip
+)
 @json_option
 def run(
     chosen: Choice,
@@ -390,9 +409,12 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     piped=False,
 )
 @click.option(
-    "--resume", is_flag=False, flag_value="", metavar="[JOURNAL]",
+    "--resume",
+    is_flag=False,
+    flag_value="",
+    metavar="[JOURNAL]",
     help="Resume an interrupted session: the last one, or that of JOURNAL.",
-)  # fmt: skip
+)
 def repl(chosen: Choice, resume: str | None) -> int:
     """Step through a schedule and inspect the IR: step, undo, diff, handles, show, next, cuda, run, save.
 

@@ -63,9 +63,10 @@ class LoopIndices(KnownIndices):
         spans = [most for most in ((end - low).bounds()[1] for end in ends) if most is not None]
         if not spans or not step.is_constant:
             raise fail(
-                "W0332", f"{describe(loop)} has no known number of iterations, so that its tile has no static shape",
+                "W0332",
+                f"{describe(loop)} has no known number of iterations, so that its tile has no static shape",
                 "`tile` it with static sizes, and name the loop over a tile; or leave the buffer in global memory",
-            )  # fmt: skip
+            )
         by = step.constant
         symbol = Symbol(f"counter{len(self.counters)}", "loop", NOTHING, 0, max(-(-min(spans) // by), 1) - 1)
         self.counters[symbol] = (value, low, by)

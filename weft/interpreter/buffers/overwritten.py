@@ -48,11 +48,11 @@ def written_part(
     for op, place in places.items():
         if place is None:
             raise fail(
-                "W0468", f"{describe(op)} writes `{name}` along a diagonal, and what lies beside it would be written,"
-                         f" too",
+                "W0468",
+                f"{describe(op)} writes `{name}` along a diagonal, and what lies beside it would be written, too",
                 "let each loop's variable stand in one subscript of what is stored, or leave the buffer in global"
                 " memory",
-            )  # fmt: skip
+            )
     found = {op: place for op, place in places.items() if place is not None}
     by_axis = [set().union(*axis) for axis in zip(*found.values(), strict=True)]
     starts = tuple(min(axis) for axis in by_axis)
@@ -61,10 +61,10 @@ def written_part(
     if gap is not None:
         where = ", ".join(map(str, gap))
         raise fail(
-            "W0468", f"the loop writes `{name}` with gaps: of the tile's {'x'.join(map(str, shape))} elements not"
-                     f" [{where}]",
+            "W0468",
+            f"the loop writes `{name}` with gaps: of the tile's {'x'.join(map(str, shape))} elements not [{where}]",
             "let the loop write neighbours, or leave the buffer in global memory",
-        )  # fmt: skip
+        )
     certain = [found[op] for op, form in stores.items() if _always(op, form, buffer, indices)]
     return WrittenPart(starts, shape, _gap(certain, starts, shape) is None)
 

@@ -55,16 +55,18 @@ def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> Ato
         else:
             continue
         raise fail(
-            "W0469", f"`{name}` is combined into atomically, and {describe(op)} {why}: no copies of the blocks can"
-                     f" stand in for it",
+            "W0469",
+            f"`{name}` is combined into atomically, and {describe(op)} {why}: no copies of the blocks can"
+            f" stand in for it",
             "let the loop combine into it by one kind of `memref.atomic_rmw` alone, or leave it in global memory",
-        )  # fmt: skip
+        )
     buffer = first.operands[1]
     if not ir.MemRefType(buffer.type).has_static_shape:
         raise fail(
-            "W0332", f"`{name}` of type {buffer.type} has no static shape, and each block would have a copy of all of it",
+            "W0332",
+            f"`{name}` of type {buffer.type} has no static shape, and each block would have a copy of all of it",
             "give the buffer static sizes, or leave it in global memory",
-        )  # fmt: skip
+        )
     return AtomicUpdates(buffer, tuple(ops), COMBINERS[combiner(first)])
 
 

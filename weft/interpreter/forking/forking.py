@@ -73,8 +73,9 @@ def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forke
     if all(op.name == "gpu.wait" for op in old) and not any(
         op.name == "gpu.launch" for f in found for op in _device_ops(f)
     ):
-        raise refuse("W0430", "the module has no launch, and nothing else that a device does", None,
-                       hint="`launch` comes first")  # fmt: skip
+        raise refuse(
+            "W0430", "the module has no launch, and nothing else that a device does", None, hint="`launch` comes first"
+        )
     effects = Effects(module)
     for function in found:
         _expect_readable(function, effects)

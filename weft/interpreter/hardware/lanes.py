@@ -18,16 +18,22 @@ for _name in ("gpu.ballot", "gpu.rotate", "gpu.subgroup_broadcast"):
 for _name in ("nvgpu.extf", "nvgpu.rcp", "nvgpu.truncf"):
     known(Instruction(_name))
 
-BARRIER = known(Instruction(
-    "gpu.barrier", "all threads of a block reach the same one; orders what they did to global and shared"
-                   " memory", takes="block",
-    orders="meet",
-))  # fmt: skip
-NUMBERED_BARRIER = known(Instruction(
-    "nvvm.barrier", "one of 16 barriers of the block, by its number, where as many threads meet as it"
-                    " says", takes="group",
-    orders="meet",
-))  # fmt: skip
+BARRIER = known(
+    Instruction(
+        "gpu.barrier",
+        "all threads of a block reach the same one; orders what they did to global and shared memory",
+        takes="block",
+        orders="meet",
+    )
+)
+NUMBERED_BARRIER = known(
+    Instruction(
+        "nvvm.barrier",
+        "one of 16 barriers of the block, by its number, where as many threads meet as it says",
+        takes="group",
+        orders="meet",
+    )
+)
 WARP_BARRIER = known(Instruction(
     "nvvm.bar.warp.sync", "a barrier of a warp: all 32 lanes reach the same one, with a mask of all of them; orders"
                           " what they did "

@@ -12,9 +12,12 @@ T = TypeVar("T")
 
 Operator = Literal["add", "mul", "mod", "floordiv", "ceildiv"]
 OPERATORS: dict[str, Operator] = {
-    "AffineAddExpr": "add", "AffineMulExpr": "mul", "AffineModExpr": "mod", "AffineFloorDivExpr": "floordiv",
+    "AffineAddExpr": "add",
+    "AffineMulExpr": "mul",
+    "AffineModExpr": "mod",
+    "AffineFloorDivExpr": "floordiv",
     "AffineCeilDivExpr": "ceildiv",
-}  # fmt: skip
+}
 
 
 def results_of(

@@ -326,8 +326,10 @@ def load_pixels(
     offsets = [arith.IndexCastOp(i16, value_of(distance)).result for distance in reversed(tap)]
     mask = [] if blocks is None else [blocks]
     ir.Operation.create(
-        LOAD_PIXELS, operands=[tile, of, *place, at, *offsets, *mask], attributes={
+        LOAD_PIXELS,
+        operands=[tile, of, *place, at, *offsets, *mask],
+        attributes={
             "mode": ir.Attribute.parse("#nvvm.tma_load_mode<im2col>"),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, len(place), 1, len(offsets), len(mask), 0, 0]),
         },
-    )  # fmt: skip
+    )

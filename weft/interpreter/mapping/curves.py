@@ -123,8 +123,10 @@ def _table(rows: int, columns: int) -> ir.Value:
         op.name == "memref.global" and ir.StringAttr(op.attributes["sym_name"]).value == name for op in children(around)
     ):
         tiles = [row * columns + column for row, column in hilbert(rows, columns)]
-        values = ir.DenseElementsAttr.get([ir.IntegerAttr.get(kind.element_type, n) for n in tiles],
-                                          ir.RankedTensorType.get(kind.shape, kind.element_type))  # fmt: skip
+        values = ir.DenseElementsAttr.get(
+            [ir.IntegerAttr.get(kind.element_type, n) for n in tiles],
+            ir.RankedTensorType.get(kind.shape, kind.element_type),
+        )
         with ir.InsertionPoint(body_of(around)):
             memref.GlobalOp(name, kind, sym_visibility="private", initial_value=values, constant=True)
     return memref.GetGlobalOp(kind, name).result

@@ -29,9 +29,11 @@ def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], t
     """W0349: the rows of one map and the columns of the other are all lanes of a warp."""
     if within.space == around.space == "lanes" and math.prod((*within.counts, *around.counts)) != WARP:
         raise fail(
-            "W0349", f"`{around}` and `{within}` are not the {WARP} lanes of a warp in rows and columns",
-            f"counts whose product is {WARP}: `lanes(y: 8)` and `lanes(x: 4)`", notes=notes(),
-        )  # fmt: skip
+            "W0349",
+            f"`{around}` and `{within}` are not the {WARP} lanes of a warp in rows and columns",
+            f"counts whose product is {WARP}: `lanes(y: 8)` and `lanes(x: 4)`",
+            notes=notes(),
+        )
 
 
 def idle_lane(hardware: Hardware, around: Sequence[Mapping]) -> Linear:

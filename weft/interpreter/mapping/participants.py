@@ -51,10 +51,12 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
         return _agreeing([*around, Mapping("warps", ("x",)), alone], op, geometry)
     if None in geometry.static_block():
         raise refuse(
-            "W0352", "the threads of a block combine what they have reduced, and it has a number of threads known only"
-                     " at run time",
-            op, f"take a multiple of {WARP} threads",
-        )  # fmt: skip
+            "W0352",
+            "the threads of a block combine what they have reduced, and it has a number of threads known only"
+            " at run time",
+            op,
+            f"take a multiple of {WARP} threads",
+        )
     return _agreeing(around, op, geometry)
 
 
@@ -120,10 +122,13 @@ def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.Af
     for axis, size in zip(AXES, block, strict=True):
         if axis in ids and stride is None:
             raise refuse(
-                "W0352", "lanes combine what they have reduced, and which threads are a warp's is known only at run"
-                         " time: "
-                "the block's size along several axes is", op, "give counts along all axes of threads but one",
-            )  # fmt: skip
+                "W0352",
+                "lanes combine what they have reduced, and which threads are a warp's is known only at run"
+                " time: "
+                "the block's size along several axes is",
+                op,
+                "give counts along all axes of threads but one",
+            )
         if axis in ids and stride is not None:
             total, stride = total + ids[axis] * stride, None if size is None else stride * size
     return total
@@ -216,9 +221,12 @@ _seen: dict[tuple[str, tuple[int, ...]], Team | None] = {}
 
 
 _OPERATE: dict[Operator, Callable[[int, int], int]] = {
-    "add": operator.add, "mul": operator.mul, "mod": operator.mod, "floordiv": operator.floordiv,
+    "add": operator.add,
+    "mul": operator.mul,
+    "mod": operator.mod,
+    "floordiv": operator.floordiv,
     "ceildiv": lambda a, b: -(-a // b),
-}  # fmt: skip
+}
 
 
 def _keys(stated: ir.Attribute, sizes: Sequence[int]) -> list[tuple[int, ...]]:

@@ -297,9 +297,10 @@ def stay_as_they_are(op: ir.Operation, shapes: Sequence[Sequence[SizeForm]]) -> 
             numbers = [n if isinstance(n, int) else None for n in shape]
             wanted.setdefault(maker, []).append(_producer_extents(maker, ir.OpResult(operand).result_number, numbers))
     return [
-        maker for maker, spaces in wanted.items()
+        maker
+        for maker, spaces in wanted.items()
         if len({*spaces}) > 1 or any(user != op for result in maker.results for user in users(result))
-    ]  # fmt: skip
+    ]
 
 
 def _producer_extents(maker: ir.Operation, result: int, shape: Sequence[int | None]) -> tuple[int | None, ...] | None:

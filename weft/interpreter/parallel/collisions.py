@@ -148,11 +148,13 @@ def expect_apart(rewrite: Rewriter, op: ir.Operation, name: str) -> None:
             found = collision(rewrite.module, loop, dimension, by_blocks=mapping.space == "blocks")
             if found is not None and not found.assumed:
                 raise rewrite.error(
-                    "W0468", f"{found.pair} of a loop around it would share an element of `{name}`, and one writes it"
-                             f" back",
-                    op, "let the loop write all of its tile, without conditions; or leave the buffer where it is", at="operand",
+                    "W0468",
+                    f"{found.pair} of a loop around it would share an element of `{name}`, and one writes it back",
+                    op,
+                    "let the loop write all of its tile, without conditions; or leave the buffer where it is",
+                    at="operand",
                     notes=(f"the loop around it: {describe(loop)}", *found.what),
-                )  # fmt: skip
+                )
 
 
 def _loop_in(block: ir.Block) -> ir.Operation:

@@ -129,9 +129,12 @@ class Fuse(Statement):
         """Producer and loop where the producer is on memrefs: it is raised for a loop that yields tensors."""
         if not len(loop.results):
             raise rewrite.error(
-                "W0327", "the loop is on memrefs; fusion follows values, and memrefs have none", loop,
-                "fuse before the statement that bufferizes it; its `map` is kept", at="loop",
-            )  # fmt: skip
+                "W0327",
+                "the loop is on memrefs; fusion follows values, and memrefs have none",
+                loop,
+                "fuse before the statement that bufferizes it; its `map` is kept",
+                at="loop",
+            )
         producer = levels.expect_values(rewrite, self.producer, "W0327", "producer", for_readers=True)
         return producer, rewrite.find(self.loop)
 
@@ -141,10 +144,11 @@ class Fuse(Statement):
         between = levels.overwritten_between(rewrite.module, producer, loop)
         if between is not None:
             raise rewrite.error(
-                "W0329", f"{describe(between)} stands in front of the loop, and may overwrite what {producer.name}"
-                         f" reads", producer,
+                "W0329",
+                f"{describe(between)} stands in front of the loop, and may overwrite what {producer.name} reads",
+                producer,
                 "fuse before the statement that bufferizes what stands between",
-            )  # fmt: skip
+            )
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
         """What iterations combine into can't be made by each of them: the last one to start would undo what others
@@ -153,10 +157,11 @@ class Fuse(Statement):
 
         if loop.name == "scf.forall" and any(combines_into(loop, r) for r in producer.results):
             raise rewrite.error(
-                "W0458", f"iterations of the loop combine into what {producer.name} makes, and each would make it"
-                         f" anew", producer,
+                "W0458",
+                f"iterations of the loop combine into what {producer.name} makes, and each would make it anew",
+                producer,
                 "tile and map it on its own, and launch it: it runs before the loop's launch",
-            )  # fmt: skip
+            )
 
     def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
         from ..tensors.fusing import is_result_of

@@ -282,14 +282,19 @@ class LaunchStatement(Statement):
             enough = ", ".join(map(str, dict.fromkeys(count for count in fit[1:] if count >= least)))
             several = f"those of two blocks, three, …: {enough}; of one: " if enough else ""
             raise rewrite.error(
-                "W0373", f"with {most} registers for each of {threads} threads, no number of blocks has all that there"
-                         f" are, and "
-                "warp groups hand on what they have", at="max_registers", hint=f"{several}leave it out",
-            )  # fmt: skip
+                "W0373",
+                f"with {most} registers for each of {threads} threads, no number of blocks has all that there"
+                f" are, and "
+                "warp groups hand on what they have",
+                at="max_registers",
+                hint=f"{several}leave it out",
+            )
         if most < least:
             has = "a thread begins with" if shared_anew else "a thread may have"
             raise rewrite.error(
-                "W0373", f"an instruction of warp groups of {widest} columns takes {least} registers, and {has} {most}",
-                at="max_registers", hint="fewer columns, fewer warp groups a block, or fewer blocks a multiprocessor",
-            )  # fmt: skip
+                "W0373",
+                f"an instruction of warp groups of {widest} columns takes {least} registers, and {has} {most}",
+                at="max_registers",
+                hint="fewer columns, fewer warp groups a block, or fewer blocks a multiprocessor",
+            )
         rewrite.remark(f"{'at first' if shared_anew else 'at most'} {most} registers a thread")

@@ -168,12 +168,14 @@ class PromoteToShared(Statement):
         owner = next((one for one in thread_nest(loop) if is_distributed(one)), None)
         if owner is not None:
             raise rewrite.error(
-                "W0333", f"one thread runs the loop, and others run theirs, but the block has one tile:"
-                         f" `{mapping_of(owner)}` on "
+                "W0333",
+                f"one thread runs the loop, and others run theirs, but the block has one tile:"
+                f" `{mapping_of(owner)}` on "
                 f"{describe(owner)}",
-                loop, "name that loop, or one around it; `promote-to-registers` keeps what one thread"
-                      " accesses", at="operand",
-            )  # fmt: skip
+                loop,
+                "name that loop, or one around it; `promote-to-registers` keeps what one thread accesses",
+                at="operand",
+            )
         loop = without_affine_loops(loop)
         with rewrite.placing(loop, at="operand"):
             users = users_of(loop, self.operand.name)
@@ -244,9 +246,11 @@ class PromoteToShared(Statement):
         size = math.prod(stored[:-1]) * (stored[-1] + (self.pad or 0)) * item
         if size > MOST:
             raise rewrite.error(
-                "W0335", f"this tile takes {size} bytes of shared memory, and a block has at most {MOST}",
-                at="operand", hint="stage a smaller tile, or pad less",
-            )  # fmt: skip
+                "W0335",
+                f"this tile takes {size} bytes of shared memory, and a block has at most {MOST}",
+                at="operand",
+                hint="stage a smaller tile, or pad less",
+            )
 
 
 def position_of(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
@@ -254,9 +258,11 @@ def position_of(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
     names = operand_names(op)
     if wanted.name not in names:
         raise rewrite.error(
-            "W0330", f"{op.name} has no operand `{wanted.name}`", op,
+            "W0330",
+            f"{op.name} has no operand `{wanted.name}`",
+            op,
             notes=(f"its operands are {', '.join(names)}",),
-        )  # fmt: skip
+        )
     return names.index(wanted.name)
 
 
@@ -265,9 +271,11 @@ def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[i
     shape = shape_of(value)
     if not shape or any(n is None for n in shape):
         raise rewrite.error(
-            "W0332", f"a tile of type {value.type} has no static shape to allocate", op,
+            "W0332",
+            f"a tile of type {value.type} has no static shape to allocate",
+            op,
             "tile with static sizes first; or leave it in global memory",
-        )  # fmt: skip
+        )
     if not stands_in(op, "scf.forall", "scf.for"):
         raise rewrite.error(
             "W0333", "the op is in no loop, so that the whole operand would be staged", op, "`tile` it first",

@@ -73,9 +73,10 @@ class SplitScan(Statement):
         if op.parent is not None and op.parent.operation.name != "func.func":
             raise rewrite.error(
                 "W0456",
-                f"this op is in {op.parent.operation.name}, and the parts of its scan need launches of their own", op,
+                f"this op is in {op.parent.operation.name}, and the parts of its scan need launches of their own",
+                op,
                 "use `split-scan` before `tile`; inside a launch, `map` shares a scan among threads",
-            )  # fmt: skip
+            )
         op = levels.expect_values(rewrite, self.target, "W0454", "op")
         scan = read_scan(op) if is_scan(op) else "it writes along no dimension that it reduces"
         why = scan if isinstance(scan, str) else _not_sliced(op, scan)
@@ -182,9 +183,11 @@ class _Part:
 
 
 def _loop(
-    op: ir.Operation, cut: _Cut, starts: Sequence[ir.Value],
+    op: ir.Operation,
+    cut: _Cut,
+    starts: Sequence[ir.Value],
     do: Callable[[_Part, Sequence[ir.Value]], tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]],
-) -> tuple[ir.Operation, ir.Operation]:  # fmt: skip
+) -> tuple[ir.Operation, ir.Operation]:
     """A loop over the parts, in front of the op, and what `do` makes in it: an op, and its results and their places."""
     from ..indices.arithmetic import index_of, minimum
     from ..loops.forall import end_of, make_forall

@@ -176,15 +176,19 @@ class Tile(Statement):
         space = structure(op)
         if ATOMIC in op.attributes and "reduction" in space.iterators:
             raise rewrite.error(
-                "W0458", "this op is atomic: the blocks that make its parts combine them", op,
+                "W0458",
+                "this op is atomic: the blocks that make its parts combine them",
+                op,
                 "`fuse` it into the loop over the tiles of its parts; or leave `atomic` out of `split-k`, and tile it",
-            )  # fmt: skip
+            )
         self._not_more_than(rewrite, op, space.rank, f"dimensions {space.spelled()}")
         if 0 in space.extents:
             raise rewrite.error(
-                "W0338", "the op has a dimension without iterations, so that there is nothing to tile", op,
+                "W0338",
+                "the op has a dimension without iterations, so that there is nothing to tile",
+                op,
                 notes=(f"dimensions {space.spelled()}",),
-            )  # fmt: skip
+            )
         if not any(self.sizes):
             raise rewrite.error(
                 "W0324", "no dimension is tiled", op, at="sizes", notes=(f"dimensions {space.spelled()}",)

@@ -70,14 +70,16 @@ def _read_inside(reader: ir.Operation, reshape: ir.Operation, loop: ir.Operation
     what = describe(reshape)
     if reader == loop:
         raise fail(
-            "W0467", f"the loop starts from {what}: its iterations take what they start from of that",
+            "W0467",
+            f"the loop starts from {what}: its iterations take what they start from of that",
             "write the producer in the shape that the loop writes",
-        )  # fmt: skip
+        )
     if isinstance(reader.opview, tensor.ExtractOp):
         raise fail(
-            "W0467", f"the loop reads {what} element by element, as ragged tiles are read",
+            "W0467",
+            f"the loop reads {what} element by element, as ragged tiles are read",
             "choose tile sizes that divide, or `launch` the producer on its own",
-        )  # fmt: skip
+        )
     with ahead_of(reader):
         if isinstance(reader.opview, tensor.ExtractSliceOp) and groups_of(reshape):
             made = _slice(reader, reshape)

@@ -159,9 +159,11 @@ def _open(sizes: Convolution, images: str, filters: str, axes: tuple[int, int, i
     number."""
     rows, columns, number = axes
     text = sizes_at_run_time(
-        (sizes.n, "n", "X", 0, images), (sizes.h, "h", "X", rows, images), (sizes.w, "w", "X", columns, images),
+        (sizes.n, "n", "X", 0, images),
+        (sizes.h, "h", "X", rows, images),
+        (sizes.w, "w", "X", columns, images),
         (sizes.k, "k", "W", number, filters),
-    )  # fmt: skip
+    )
     for size, reach, name in zip((sizes.h, sizes.w), sizes.reach, "hw", strict=True):
         if size == OPEN:
             last = f"(d + {2 * sizes.pad - reach}) floordiv {sizes.stride} + 1"

@@ -71,10 +71,12 @@ def _rows_of_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...]:
 
 
 _row = partial(
-    Instruction, does="tensor cores: matrices and products of tiles that the 32 lanes of a warp hold together, all of"
-                      " which reach "
-    "the same one", takes="warp",
-)  # fmt: skip
+    Instruction,
+    does="tensor cores: matrices and products of tiles that the 32 lanes of a warp hold together, all of"
+    " which reach "
+    "the same one",
+    takes="warp",
+)
 LDMATRIX = known(_row("nvgpu.ldmatrix", since=75, accesses=_rows_of_matrices))
 MMA = known(_row("nvgpu.mma.sync", since=80))
 known(Instruction("nvgpu.mma.sp.sync", takes="warp"))

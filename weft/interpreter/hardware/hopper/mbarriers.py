@@ -52,18 +52,23 @@ def _at_address(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
 
 
 _row = partial(
-    Instruction, does="memory barriers: some threads wait until others have arrived, and bytes have come "
-    "(`interpreter/hardware/hopper/mbarriers.py`)", since=90,
-)  # fmt: skip
+    Instruction,
+    does="memory barriers: some threads wait until others have arrived, and bytes have come "
+    "(`interpreter/hardware/hopper/mbarriers.py`)",
+    since=90,
+)
 MAKE = known(_row("nvgpu.mbarrier.create", orders="create"))
 INIT = known(_row("nvgpu.mbarrier.init", orders="init", text="barrier_init({barrier}, {count})"))
 ARRIVE = known(_row("nvgpu.mbarrier.arrive", orders="arrive", text="barrier_arrive({barrier})"))
 EXPECT = known(_row("nvgpu.mbarrier.arrive.expect_tx", orders="arrive", text="barrier_expect({barrier}, {txcount})"))
 AWAIT = known(_row("nvgpu.mbarrier.try_wait.parity", orders="wait"))
-ADDRESS = known(Instruction(
-    "nvgpu.mbarrier.get", "the address of one, for those who arrive from another block of the cluster, and for a load"
-                          " of pixels", 90
-))  # fmt: skip
+ADDRESS = known(
+    Instruction(
+        "nvgpu.mbarrier.get",
+        "the address of one, for those who arrive from another block of the cluster, and for a load of pixels",
+        90,
+    )
+)
 POINTER = known(Instruction("llvm.inttoptr", "such an address, as a pointer", 90, accesses=_at_address))
 known(Instruction("nvgpu.mbarrier.arrive.nocomplete", orders="arrive"))
 known(Instruction("nvgpu.mbarrier.test.wait", orders="wait"))
@@ -89,10 +94,12 @@ MEET_RELAXED = known(_row("nvvm.cluster.arrive.relaxed", orders="arrive"))
 """It orders nothing."""
 AWAIT_CLUSTER = known(_row("nvvm.cluster.wait", orders="wait"))
 _row = partial(
-    Instruction, does="the address of a memory barrier in another block of the cluster, and an arrival there; one that"
-                      " is relaxed "
-    "orders only that what is over is over", since=90,
-)  # fmt: skip
+    Instruction,
+    does="the address of a memory barrier in another block of the cluster, and an arrival there; one that"
+    " is relaxed "
+    "orders only that what is over is over",
+    since=90,
+)
 known(_row(OTHER_BLOCK))
 ARRIVE_THERE = known(_row("nvvm.mbarrier.arrive", orders="arrive", accesses=_at_address))
 _row = partial(Instruction, does="where a block is in its cluster", since=90)

@@ -176,10 +176,13 @@ MAKE = known(Instruction("nvgpu.tma.create.descriptor", shows="same"))
 PREFETCH = known(Instruction("nvgpu.tma.prefetch.descriptor"))
 known(Instruction("nvgpu.tma.fence.descriptor", orders="fence"))
 _row = partial(
-    Instruction, does="one thread starts the copy of a box of a tensor, which a tensor map says, to or from shared"
-                      " memory "
-    "(`interpreter/hardware/hopper/tensor_maps.py`)", since=90, accesses=_boxes,
-)  # fmt: skip
+    Instruction,
+    does="one thread starts the copy of a box of a tensor, which a tensor map says, to or from shared"
+    " memory "
+    "(`interpreter/hardware/hopper/tensor_maps.py`)",
+    since=90,
+    accesses=_boxes,
+)
 LOAD = known(_row("nvgpu.tma.async.load", agent="load"))
 STORE = known(_row("nvgpu.tma.async.store", agent="store"))
 LOAD_PIXELS = known(Instruction(

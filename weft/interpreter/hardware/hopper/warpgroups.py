@@ -79,20 +79,25 @@ def _described_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
 
 
 _row = partial(
-    Instruction, does="products of matrices in shared memory by the 128 threads of a warp group together "
-    "(`interpreter/hardware/hopper/warpgroups.py`)", since=90,
-)  # fmt: skip
+    Instruction,
+    does="products of matrices in shared memory by the 128 threads of a warp group together "
+    "(`interpreter/hardware/hopper/warpgroups.py`)",
+    since=90,
+)
 DESCRIBE = known(_row("nvgpu.warpgroup.generate.descriptor", shows="anywhere"))
 MMA = known(_row("nvgpu.warpgroup.mma", only=True, takes="group", agent="product", accesses=_described_matrices))
 ZERO = known(_row("nvgpu.warpgroup.mma.init.accumulator"))
 known(Instruction("nvgpu.warpgroup.mma.store", accesses=(Rule("write", 1),)))
-SAME = known(Instruction(
-    "builtin.unrealized_conversion_cast", "an accumulator of a warp group as what a thread has of it, and back; what"
-                                          " threads have "
-    "of a left operand as a matrix; a matrix's descriptor as a number; a tile or a tensor map as a pointer, for a load"
-    " of pixels",
-    shows="anywhere",
-))  # fmt: skip
+SAME = known(
+    Instruction(
+        "builtin.unrealized_conversion_cast",
+        "an accumulator of a warp group as what a thread has of it, and back; what"
+        " threads have "
+        "of a left operand as a matrix; a matrix's descriptor as a number; a tile or a tensor map as a pointer, for a load"
+        " of pixels",
+        shows="anywhere",
+    )
+)
 _row = partial(
     Instruction, does="one instruction of such products, of i8 or with sums of f16, between a fence and a wait "
     "(`interpreter/hardware/hopper/warpgroups.py`)", since=90, takes="group", agent="product",
@@ -418,9 +423,10 @@ def panel_layout(tile: TensorMap, rows: int, row_bytes: int) -> Layout:
     """
     span = span_of(tile)
     return Layout.of(
-        ("address", prod(tile.box[:-1]) * span, "byte", span, -(-row_bytes // span)), ("address", span, "row", 1, rows),
+        ("address", prod(tile.box[:-1]) * span, "byte", span, -(-row_bytes // span)),
+        ("address", span, "row", 1, rows),
         ("address", 1, "byte", 1, span if tile.swizzle else min(span, row_bytes)),
-    )  # fmt: skip
+    )
 
 
 def span_of(tile: TensorMap) -> int:

@@ -26,11 +26,13 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
                 GroupProduct(op, product, filled).rewrite()
     if (alone := next((op for op in operations(function, "scf.for") if OVERLAP in op.attributes), None)) is not None:
         raise refuse(
-            "W0369", "nothing is in flight in a loop whose products are to overlap", alone,
+            "W0369",
+            "nothing is in flight in a loop whose products are to overlap",
+            alone,
             "leave `overlap` out: it is for products on `warpgroups`, directly in the loop, not of i8, nor of numbers"
             " in parts, "
             "nor with sums of f16, nor of a left operand in registers",
-        )  # fmt: skip
+        )
     for buffer in [buffer for buffer, panels in filled.items() if panels.buffer != buffer]:
         for user in users(buffer):
             _expect_unread(user)
@@ -42,9 +44,11 @@ def _expect_unread(op: ir.Operation) -> None:
     W0405."""
     if not is_view(op) and op.name != "memref.dealloc":
         raise refuse(
-            "W0405", "the op reads, element by element, a tile that a tensor map swizzles in panels", op,
+            "W0405",
+            "the op reads, element by element, a tile that a tensor map swizzles in panels",
+            op,
             "let products of warp groups read it; or leave `swizzle` out",
-        )  # fmt: skip
+        )
     for result in op.results:
         for user in users(result):
             _expect_unread(user)

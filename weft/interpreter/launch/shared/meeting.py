@@ -71,10 +71,13 @@ def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
         return
     if is_used(*op.results):
         raise refuse(
-            "W0352", f"threads that have no iteration left meet the others at a reduction that they share, and what"
-                     f" {describe(op)} "
-            "gives is not there for them", op, "let the loop have as many iterations for each of its threads",
-        )  # fmt: skip
+            "W0352",
+            f"threads that have no iteration left meet the others at a reduction that they share, and what"
+            f" {describe(op)} "
+            "gives is not there for them",
+            op,
+            "let the loop have as many iterations for each of its threads",
+        )
     with ahead_of(op), op.location:
         choice = scf.IfOp(conjunction(alive))
         with ir.InsertionPoint(choice.then_block):

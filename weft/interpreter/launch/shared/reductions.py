@@ -147,10 +147,11 @@ class SharedReduction:
         found = team(stated, self.hardware.geometry)
         if found is None:
             raise refuse(
-                "W0352", f"the threads of a block that have one result do not combine it in rows of threads:"
-                         f" {stated}", self.op,
+                "W0352",
+                f"the threads of a block that have one result do not combine it in rows of threads: {stated}",
+                self.op,
                 "let the maps around it take warps, or axes of threads",
-            )  # fmt: skip
+            )
         return found
 
     def _into(self, own: Sequence[ir.Value]) -> StructuredOp:

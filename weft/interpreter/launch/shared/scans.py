@@ -59,9 +59,11 @@ class SharedScan(SharedReduction):
         whole = [one.free for one in self.team.digits] == [True] if self.team.meets else self.team.in_whole_warps
         if by.surplus or not whole or by.count != self.warps * WARP or self.alive:
             raise refuse(
-                "W0352", f"the threads of a block scan together, all of them, and `{self.mapping}` names some", self.op,
+                "W0352",
+                f"the threads of a block scan together, all of them, and `{self.mapping}` names some",
+                self.op,
                 "give the block as many threads, or all of the block's the scan: `threads(*) cyclic`",
-            )  # fmt: skip
+            )
         chunk = self.mapping.chunk or 1
         each = by.count * chunk
         most = largest(units)

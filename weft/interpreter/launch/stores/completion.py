@@ -137,10 +137,11 @@ def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Oper
         return loop, lambda: _mapped(count, Mapping("warpgroups", ("x",), (count,)))
     if mapping is not None and mapping.space not in ("blocks", "registers"):
         raise refuse(
-            "W0405", f"a store in a loop over `{mapping}`: a thread of the block starts it, or one of each warp"
-                     f" group", store,
+            "W0405",
+            f"a store in a loop over `{mapping}`: a thread of the block starts it, or one of each warp group",
+            store,
             "let loops over `registers`, sequential ones, and one over `warpgroups` alone stand around it",
-        )  # fmt: skip
+        )
     return store, lambda: _mapped(1, Mapping("threads", every=True))
 
 
@@ -160,8 +161,10 @@ def _fills(store: ir.Operation, unit: ir.Operation) -> tuple[ir.Operation, ir.Op
     before = [op for op in here[: here.index(unit)] if op in beside]
     if len(beside) < len(writers) or not before or any(op is not None and op not in before for op in beside):
         raise refuse(
-            "W0405", "what a store takes out of shared memory is filled elsewhere", store,
+            "W0405",
+            "what a store takes out of shared memory is filled elsewhere",
+            store,
             "let the op whose result `promote-to-shared` has staged stand in front of the copy that takes it on, in"
             " one loop",
-        )  # fmt: skip
+        )
     return before[0], before[-1]

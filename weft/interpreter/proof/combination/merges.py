@@ -146,11 +146,15 @@ _COUNT: Pattern = ("addf", "n", "m")
 _LEAST: OfTwo = ("maximumf", _COUNT, 1.0)
 _APART: Pattern = ("subf", "b", "a")
 _MEAN: OfTwo = (
-    "mulf", ("addf", ("addf", "a", "b"), ("mulf", _APART, ("divf", ("subf", "m", "n"), "least"))), 0.5,
-)  # fmt: skip
+    "mulf",
+    ("addf", ("addf", "a", "b"), ("mulf", _APART, ("divf", ("subf", "m", "n"), "least"))),
+    0.5,
+)
 _SQUARES: OfTwo = (
-    "addf", ("addf", "s", "t"), ("mulf", ("mulf", _APART, _APART), ("divf", ("mulf", "n", "m"), "least")),
-)  # fmt: skip
+    "addf",
+    ("addf", "s", "t"),
+    ("mulf", ("mulf", _APART, _APART), ("divf", ("mulf", "n", "m"), "least")),
+)
 
 
 def _moments(op: ir.Operation) -> Merge | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ....dsl.records import record
 from ...indices.linear import (
     FALSE,
     NOTHING,
@@ -42,27 +41,15 @@ from .labels import (
     value_of,
     where_bounds_leave_it,
     with_digits,
-)  # fmt: skip
+)
 from .left import Left
-from .once import covers, executes_all
+from .once import Store, covers, executes_all
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
 from .points import solution
 from .questions import is_zero, point_where
 
 Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]
 """The cells of a label and their turns; the symbols that it is in terms of, and forms in terms of these."""
-
-
-@record
-class Store:
-    """Elements of the host's that are written: where, by the counters around (`symbols`); `updated`: by what makes
-    them."""
-
-    at: Coordinates
-    what: Read
-    symbols: tuple[Symbol, ...]
-    guards: tuple[Formula, ...]
-    updated: bool
 
 
 @dataclass
@@ -205,8 +192,10 @@ class Contents:
         """Whether results lie in a buffer of the host in the end, each of them in its place."""
         return any(
             label.key == key and not label.parts and self._in_place(root, label)
-            for root, labels in self._labels.items() if root.foreign for label in labels
-        )  # fmt: skip
+            for root, labels in self._labels.items()
+            if root.foreign
+            for label in labels
+        )
 
     @staticmethod
     def _in_place(root: RootBuffer, label: Label) -> bool:

@@ -16,14 +16,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from ....dsl.records import record
 from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER, Algebra
 from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, involved, less, redefined
 from ..kernels.model import digits_of
 from ..solver import Unknown
 from .labels import Read, collect_radices, is_within
-from .payloads import PayloadOp, put_in
+from .payloads import Coordinates, PayloadOp, put_in
 from .points import Executes, Iterations
 from .questions import point_where
+
+
+@record
+class Store:
+    """Elements of the host's that are written: where, by the counters around (`symbols`); `updated`: by what makes
+    them."""
+
+    at: Coordinates
+    what: Read
+    symbols: tuple[Symbol, ...]
+    guards: tuple[Formula, ...]
+    updated: bool
 
 
 class Unclear(Exception):
@@ -286,9 +299,11 @@ def _joined(numbers: Sequence[Number], algebra: Algebra) -> list[Number]:
         places = range(len(found))
         pairs = ((a, b) for a in places for b in places if a != b and (n := found[b][1]).is_constant and n.constant > 1)
         fewer = (
-            (a, b, joint) for a, b in pairs
-            if _floors(joint := found[a][0] * found[b][1].constant + found[b][0]) < max(_floors(found[a][0]), _floors(found[b][0]))
-        )  # fmt: skip
+            (a, b, joint)
+            for a, b in pairs
+            if _floors(joint := found[a][0] * found[b][1].constant + found[b][0])
+            < max(_floors(found[a][0]), _floors(found[b][0]))
+        )
         if (pair := next(fewer, None)) is None:
             return found
         a, b, joint = pair

@@ -19,17 +19,16 @@ from ...hardware.queries import VALUELESS
 from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
-from ...ir.mlir import children, ir, made_by, ops_of, producer, users
+from ...ir.mlir import children, ir, made_by, ops_of, producer
 from ...ir.structured import Structure, body_of, is_read, is_structured, structure, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...reductions.identities import combination
-from ..kernels.model import digits_of
 from ..kernels.roots import RootBuffer
 from .bodies import choice_of, conjuncts, inside
 from .contents import Contents
-from .labels import Label, Read, collect_radices, value_of
+from .labels import Label, Read, counted_digits, parts_of, value_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -121,7 +120,7 @@ class Walk:
                 counter, form, below = self.values.counter(low, self._ends(high), step)
                 (symbol,) = counter.symbols()
                 parallel = op.name == "scf.forall"  # of those in order, such numbers are stages of a buffer
-                if parallel and (digits := self._digits(variable, symbol, form)) is not None:
+                if parallel and (digits := counted_digits(self.values, variable, symbol, form)) is not None:
                     within += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
                     table = {symbol: digits}
                     counter, form = digits, put_in(form, table)
@@ -146,23 +145,6 @@ class Walk:
         self._around.pop()
         del self._loops[len(self._loops) - len(counters) :]
         del self._guards[len(self._guards) - len(guards) :]
-
-    def _digits(self, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
-        """A counter as digits, by the numbers that its variable is divided by in what follows: loops that were
-        coalesced."""
-        if counter.high is None:
-            return None
-        forms, radices = {variable: form}, dict[Symbol, set[int]]()
-        for value in (waiting := [variable]):
-            for user in users(value):
-                if user.name != "affine.apply" or user.results[0] in forms:
-                    continue
-                operands = [forms.get(operand, Linear.of(0)) for operand in user.operands]
-                (found,) = self.values.affine_map(ir.AffineMapAttr(user.attributes["map"]).value, operands)
-                collect_radices(found, radices)
-                forms[user.results[0]] = found
-                waiting.append(user.results[0])
-        return digits_of(counter, sorted(radices[counter])) if counter in radices else None
 
     _bounds: dict[ir.Operation, tuple[Formula, ...]] = field(default_factory=dict)
     _around_of: dict[ir.Operation, tuple[Linear, ...]] = field(default_factory=dict)
@@ -250,8 +232,8 @@ class Walk:
         one beyond."""
         of, op = execution.of, execution.op
         reads = [read for read in execution.reads if read is not None and read.key is not None]
-        masks = dict.fromkeys(part for read in reads for part in _parts(read.when))
-        others = {part: read.when for read in reads for part in _parts(read.rows)}
+        masks = dict.fromkeys(part for read in reads for part in parts_of(read.when))
+        others = {part: read.when for read in reads for part in parts_of(read.rows)}
         summed = involved(*(point[d] for d in of.reductions if point is not None))
         own = {part: [s for s in involved(part) if s.kind != "parameter"] for part in masks | others}
         asked = [part for part, used in own.items() if used and summed.keys().isdisjoint(used)]
@@ -261,7 +243,7 @@ class Walk:
             if cell is not None and is_read(op, structure(op).inputs + number):
                 already = (label.read(cell[1]) for label in labels if label.rows != TRUE)
                 known += (
-                    part for read in already if read is not None for part in _parts(read.rows) if part not in known
+                    part for read in already if read is not None for part in parts_of(read.rows) if part not in known
                 )
             found.append(known)
         left = [part for part in others if not all(part in known for known in found)]
@@ -416,7 +398,7 @@ class Walk:
             results = (label.read(cell[1]) for label in labels if label.key is not None)
             for there in (each for each in results if each is not None):
                 self.held.use(
-                    both(*(part for read in known for part in _parts(read.rows) if part not in _parts(there.rows)))
+                    both(*(part for read in known for part in parts_of(read.rows) if part not in parts_of(there.rows)))
                 )
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
@@ -446,7 +428,7 @@ class Walk:
         if summed is None or by is None or summed.key is None or by.key is None:
             return None
         divided = replace(
-            summed, rows=both(summed.rows, *(part for part in _parts(by.rows) if part not in _parts(summed.rows)))
+            summed, rows=both(summed.rows, *(part for part in parts_of(by.rows) if part not in parts_of(summed.rows)))
         )
         return divided if self.payload.divides(summed.key, summed.at, by.key, by.at) else None
 
@@ -457,7 +439,3 @@ _HARMLESS = frozenset({
 })  # fmt: skip
 
 _ADDING = ("arith.addf", "arith.addi")
-
-
-def _parts(formula: Formula) -> tuple[Formula, ...]:
-    return formula.parts if formula.kind == "and" else (formula,)

@@ -88,9 +88,12 @@ class _Speaker:
                               "nothing says when the work behind it is done, and its stream is never given back",
                               hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "leaks":
-            return self._said("W0621", f"the stream of `{name}` would leak: nothing uses the token", fault.made,
-                              hint=f"remove this `gpu.wait async`, or wait for its token:"
-                                   f" `gpu.wait [{name}]`")  # fmt: skip
+            return self._said(
+                "W0621",
+                f"the stream of `{name}` would leak: nothing uses the token",
+                fault.made,
+                hint=f"remove this `gpu.wait async`, or wait for its token: `gpu.wait [{name}]`",
+            )
         if fault.kind == "some paths":
             return self._said("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
                               fault.made or maker(fault.value),
@@ -112,10 +115,13 @@ class _Speaker:
                               "the first wait gave its stream back",
                               hint="remove one of the two waits")  # fmt: skip
         if fault.kind == "used after":
-            return self._said("W0624", f"`{name}`{made} is used after its stream was destroyed", second,
-                              *self._at("the stream is destroyed by", first),
-                              hint="what a blocking wait was for is done: depend on a new root,"
-                                   " `gpu.wait async`")  # fmt: skip
+            return self._said(
+                "W0624",
+                f"`{name}`{made} is used after its stream was destroyed",
+                second,
+                *self._at("the stream is destroyed by", first),
+                hint="what a blocking wait was for is done: depend on a new root, `gpu.wait async`",
+            )
         return self._said("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
                           *self._at("on it still runs", first),
                           hint="wait for the token of the last operation on the stream instead")  # fmt: skip
@@ -129,9 +135,11 @@ class _Speaker:
         may = " (assumed)" if fault.assumed else ""
         notes = [self.does(first, fault.done), self.does(second, fault.wanted)]
         for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
-            notes.append(f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write"
-                         f" all it gets;"
-                         " its `gpu.func` in the module makes it exact")  # fmt: skip
+            notes.append(
+                f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write"
+                f" all it gets;"
+                " its `gpu.func` in the module makes it exact"
+            )
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
             what, exact = _APART if parts else _DIFFERENT
@@ -152,7 +160,7 @@ class _Speaker:
             does = "reads" if fault.wanted.kind == "read" else "writes"
             still = "write" if fault.done.changes else "read"
             message = f"the host {does} `{buffer}` while {first.op.name} may still {still} it{may}: {fault.hazard}"
-            return self._said("W0630", message, second.op, *notes, hint=self._way_out(first, second))  # fmt: skip
+            return self._said("W0630", message, second.op, *notes, hint=self._way_out(first, second))
         return self._said("W0629", f"two operations on `{buffer}` are not ordered{may}:"
                                    f" {fault.hazard}", second.op, *notes,
                           hint=self._way_out(first, second))  # fmt: skip

@@ -57,10 +57,10 @@ def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gatheri
         paired = other is not None and one.op.name != AWAIT_CLUSTER and other.op.name == AWAIT_CLUSTER
         if other is None or not paired or one.place.steps != other.place.steps:
             raise fail(
-                "W0640", f"the race analysis does not know where all threads of a cluster meet that execute"
-                         f" {describe(one.op)}",
+                "W0640",
+                f"the race analysis does not know where all threads of a cluster meet that execute {describe(one.op)}",
                 hint="let each `nvvm.cluster.arrive` be followed by its `nvvm.cluster.wait`, in the same block of ops",
-            )  # fmt: skip
+            )
         orders = spaces if one.op.name == MEET_CLUSTER else frozenset[str]()
         yield Gathering(one.place, other.place, orders, describe(one.op), describe(other.op))
 

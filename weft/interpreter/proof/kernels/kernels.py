@@ -65,9 +65,11 @@ def kernel_model(
         op.name == "gpu.launch"
     ):  # block arguments are ids (block, thread) and sizes (grid, block), then what it attributes
         if any(segments(op)[7:10]):
-            raise fail("W0640", f"the race analysis does not follow a `gpu.launch` of clusters of blocks:"
-                                f" {describe(op)}",
-                       hint=f"outline it, and state `{CLUSTER_SIZE}` of the kernel")  # fmt: skip
+            raise fail(
+                "W0640",
+                f"the race analysis does not follow a `gpu.launch` of clusters of blocks: {describe(op)}",
+                hint=f"outline it, and state `{CLUSTER_SIZE}` of the kernel",
+            )
         name, count, host, (own_block, own_grid) = op.name, 12, op, stated_sizes(op)
         shape = LaunchShape(block or own_block, grid or own_grid)
     else:
@@ -75,9 +77,11 @@ def kernel_model(
         cluster = sizes_of(op, CLUSTER_SIZE) or (1, 1, 1)
         shape = LaunchShape(known, sizes_of(op, "known_grid_size") or grid or (None, None, None), cluster)
     if launch is not None and CLUSTER_SIZE not in op.attributes and any(segments(launch)[7:10]):
-        raise fail("W0640", f"the race analysis does not follow clusters that the kernel does not state:"
-                            f" {describe(launch)}",
-                   hint=f"state `{CLUSTER_SIZE}` of the kernel")  # fmt: skip
+        raise fail(
+            "W0640",
+            f"the race analysis does not follow clusters that the kernel does not state: {describe(launch)}",
+            hint=f"state `{CLUSTER_SIZE}` of the kernel",
+        )
     shared, reader = (
         workgroup_buffers(op),
         Reader(name, shape, names, may_alias=may_alias, passed_in_rows=passed_in_rows),
@@ -180,8 +184,11 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
     for op in operations(module.operation, "gpu.launch", "gpu.launch_func"):
         for around in ancestors(op):
             if around.name not in _HOST:
-                raise fail("W0640", f"the race analysis does not know the order of launches in {describe(around)}",
-                           hint="launch from straight code, scf.for, scf.while or scf.if")  # fmt: skip
+                raise fail(
+                    "W0640",
+                    f"the race analysis does not know the order of launches in {describe(around)}",
+                    hint="launch from straight code, scf.for, scf.while or scf.if",
+                )
         if op.name == "gpu.launch":
             out.append(KernelUse(op, op))
             continue
@@ -234,8 +241,11 @@ def model_of(
     wrong = [n for n in (*chosen_block, *chosen_grid) if n is not None and n < 1]
     if wrong or threads > MOST_THREADS:
         what = f"a block of {threads} threads" if not wrong else f"a size of {wrong[0]}"
-        raise fail("W0613", f"{use.name} is launched with {what}",
-                   hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block")  # fmt: skip
+        raise fail(
+            "W0613",
+            f"{use.name} is launched with {what}",
+            hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block",
+        )
     launch = use.launch if use.launch is not None and use.launch.name == "gpu.launch_func" else None
     return kernel_model(
         use.kernel, block=chosen_block, grid=chosen_grid, launch=launch, names=names, may_alias=may_alias,

@@ -150,8 +150,11 @@ class Reader:
             )
         else:
             if not all(map(effects.only_computes, children(op))):
-                raise fail("W0640", f"the race analysis does not know the control flow of {describe(op)}",
-                           hint="lower it to scf.for, scf.if or scf.while")  # fmt: skip
+                raise fail(
+                    "W0640",
+                    f"the race analysis does not know the control flow of {describe(op)}",
+                    hint="lower it to scf.for, scf.if or scf.while",
+                )
             self._access(op, place)
 
     def _for(self, op: ir.Operation, place: Place) -> None:
@@ -314,8 +317,11 @@ class Reader:
         self.model.accesses[:] = without_swizzles(self.model.accesses, self._exchanges)
         late = next((access for access in self.model.accesses if access.phase), None)
         if late is not None and self.model.signals:
-            raise fail("W0640", f"the race analysis does not follow {late.op} in a kernel with memory barriers",
-                       hint="copy by the tensor memory accelerator, or by the threads")  # fmt: skip
+            raise fail(
+                "W0640",
+                f"the race analysis does not follow {late.op} in a kernel with memory barriers",
+                hint="copy by the tensor memory accelerator, or by the threads",
+            )
         self.model.accesses[:] = with_ends(self.model.accesses, self.model.groups, self.values)
         for number, access in enumerate(self.model.accesses):
             if access.agent == "store":  # what it reads, it has read behind a wait of either kind

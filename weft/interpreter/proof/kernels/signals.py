@@ -115,16 +115,20 @@ class Signals:
     def _signal(self, op: ir.Operation, place: Place) -> Signal:
         load = load_of(op) if op.name in LOADS else None
         if load is None and op.name in LOADS:
-            raise fail("W0640", f"the race analysis does not know what {describe(op)} loads",
-                       hint="make its pointers by one cast each, of a memref, of a tensor map, of a memory"
-                            " barrier")  # fmt: skip
+            raise fail(
+                "W0640",
+                f"the race analysis does not know what {describe(op)} loads",
+                hint="make its pointers by one cast each, of a memref, of a tensor map, of a memory barrier",
+            )
         told, block = self._addressed(op) if op.name == ARRIVE_THERE else (op, self.values.rank)
         group, number = barrier_of(told)
         made = producer(group)
         if made is None or made.name != MAKE:
-            raise fail("W0640", f"the race analysis does not know which group of memory barriers {describe(op)} is"
-                                f" about",
-                       hint="use what `nvgpu.mbarrier.create` makes")  # fmt: skip
+            raise fail(
+                "W0640",
+                f"the race analysis does not know which group of memory barriers {describe(op)} is about",
+                hint="use what `nvgpu.mbarrier.create` makes",
+            )
         ring = self._rings.setdefault(group, Ring(self.called(group), count_of(group.type)))
         found = Signal("wait", ring, self.values.linear(number), block, place, describe(op))
         view = op.opview
@@ -149,13 +153,17 @@ class Signals:
             block = self.values.linear(made.operands[1]) if made.name == OTHER_BLOCK else block
             made = producer(made.operands[0])
         if made is None or made.name != ADDRESS or len(op.operands) > 1:
-            raise fail("W0640", f"the race analysis does not know at which memory barrier {describe(op)} arrives",
-                       hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of"
-                            " that")  # fmt: skip
+            raise fail(
+                "W0640",
+                f"the race analysis does not know at which memory barrier {describe(op)} arrives",
+                hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of that",
+            )
         if self._orders(op) is None:
-            raise fail("W0640", f"the race analysis does not follow arrivals that do not order for who waits:"
-                                f" {describe(op)}",
-                       hint=RELEASING)  # fmt: skip
+            raise fail(
+                "W0640",
+                f"the race analysis does not follow arrivals that do not order for who waits: {describe(op)}",
+                hint=RELEASING,
+            )
         return made, block
 
     def _orders(self, op: ir.Operation) -> str | None:

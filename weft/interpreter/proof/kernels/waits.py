@@ -63,10 +63,11 @@ def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values
     many = None if count is None else values.linear(count)
     if number is None or many is None or not many.is_constant or many.constant % WARP or many.constant < 1:
         raise fail(
-            "W0640", f"the race analysis follows barriers with a number of their own, for a number of whole warps:"
-                     f" {describe(op)}",
+            "W0640",
+            f"the race analysis follows barriers with a number of their own, for a number of whole warps:"
+            f" {describe(op)}",
             hint="say which barrier it is, and for how many threads, a multiple of 32",
-        )  # fmt: skip
+        )
     found = Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True, threads=many.constant)
     model.barriers.append(replace(found, number=values.linear(number)))
 

@@ -76,9 +76,11 @@ class Circles:
             return
         if its is None or mine is None or its[1:] != mine[1:]:
             raise VagueError(node.point.op, "it waits for what is beside the steps of its tile")
-        later = self.instances.relation(needed, node.point, lambda x, y: [
-            less(y.form(Linear.of(mine[0].counter)), x.form(Linear.of(its[0].counter)))
-        ])  # fmt: skip
+        later = self.instances.relation(
+            needed,
+            node.point,
+            lambda x, y: [less(y.form(Linear.of(mine[0].counter)), x.form(Linear.of(its[0].counter)))],
+        )
         if not self.instances.is_empty(self.instances.solver.ask(lambda: edge.intersect(later))):
             raise VagueError(node.point.op, "it waits for what is done in a later step")
 
@@ -164,9 +166,11 @@ class Circles:
         """Those of the pairs where the first one's rank is above the second's by that much, or (0) the same."""
         mine, its = ranks[a], ranks[b]
         assert mine is not None and its is not None
-        pairs = self.instances.relation(a.point, b.point, lambda x, y: [
-            at_least(x.form(mine), y.form(its) + least) if least else equal(x.form(mine), y.form(its))
-        ])  # fmt: skip
+        pairs = self.instances.relation(
+            a.point,
+            b.point,
+            lambda x, y: [at_least(x.form(mine), y.form(its) + least) if least else equal(x.form(mine), y.form(its))],
+        )
         found = self.instances.solver.ask(lambda: way.intersect(pairs))
         return None if self.instances.is_empty(found) else found
 

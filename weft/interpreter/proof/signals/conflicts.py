@@ -144,9 +144,9 @@ class Asynchronous:
         here, end = self.instances, self._point(second)
 
         def earlier(start: Point) -> isl.Map:
-            return here.relation(start, end, lambda x, y: [
-                *here.same_block(x, y), here.earlier(start.place, end.place, x, y)
-            ])  # fmt: skip
+            return here.relation(
+                start, end, lambda x, y: [*here.same_block(x, y), here.earlier(start.place, end.place, x, y)]
+            )
 
         return (
             self._arrived(first, lambda wait: iter((earlier(wait),)))
@@ -258,10 +258,12 @@ class Asynchronous:
             if not self.instances.is_empty(left):
                 values = self.instances.sample(left, access.place) or {}
                 yield SignalFault(
-                    "W0665", f"nobody waits until a store has read its tile: {access.op}", access.op,
+                    "W0665",
+                    f"nobody waits until a store has read its tile: {access.op}",
+                    access.op,
                     (self.instances.told(start, values),),
                     "let the thread commit the store to a group, and wait for the group before the block ends",
-                )  # fmt: skip
+                )
 
     # ---- reads of what nobody wrote ----------------------------------------------------------------------------------
 

@@ -150,9 +150,12 @@ class Counts:
             if (again := next(((where, n) for where, n in made if n > 1), None)) is not None:
                 at = self._phase(again[0])._replace(phase=0)
                 yield SignalFault(
-                    "W0664", f"{self.name(ring, at)} is initialized {again[1]} times", inits[0].op,
-                    (f"by {self.who(inits, at)}",), "let one thread initialize each barrier once",
-                )  # fmt: skip
+                    "W0664",
+                    f"{self.name(ring, at)} is initialized {again[1]} times",
+                    inits[0].op,
+                    (f"by {self.who(inits, at)}",),
+                    "let one thread initialize each barrier once",
+                )
                 continue
             yield from self._arrivals_of(ring, inits)
             yield from self._bytes_of(ring)
@@ -174,13 +177,14 @@ class Counts:
                 elif count > expected and not self.instances.is_empty(there):
                     at = self._phase(there)
                     yield SignalFault(
-                        "W0660", f"{count} threads arrive at {self.name(ring, at)} in a phase of {expected}"
-                                 f" arrivals", init.op,
+                        "W0660",
+                        f"{count} threads arrive at {self.name(ring, at)} in a phase of {expected} arrivals",
+                        init.op,
                         (f"phase {at.phase}: {self.who(arrivals, at)}",),
                         "make the count of `nvgpu.mbarrier.init` the number of arrivals of each phase: each thread"
                         " that arrives"
                         " counts, and `arrive.expect_tx` is one of them",
-                    )  # fmt: skip
+                    )
         nothing = isl.Set.empty(isl.Space.set_alloc(self.instances.solver.context, 0, len(At._fields)))
         self.full[ring] = nothing if full is None else full
 
@@ -200,10 +204,13 @@ class Counts:
                 message = f"a phase of {self.name(ring, at)} expects {expected} bytes, and {brought} come"
                 who = f"phase {at.phase}: {self.who([*arrivals, *loads], at)}"
                 yield SignalFault(
-                    "W0661", message, (arrivals or loads)[0].op, (who,),
+                    "W0661",
+                    message,
+                    (arrivals or loads)[0].op,
+                    (who,),
                     "expect the bytes of all boxes that are loaded in the phase, of whole ones where they reach beyond"
                     " the tensor",
-                )  # fmt: skip
+                )
                 self.full[ring] = self.instances.solver.ask(lambda f=self.full[ring], w=where: f.subtract(w))
         for where, expected in total(said, self.instances):
             if expected > MOST_BYTES:

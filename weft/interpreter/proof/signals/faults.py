@@ -73,9 +73,12 @@ class SignalJudge:
             if (left := self._one(signal, lambda x, s=signal: [outside(x.form(s.block), blocks)])) is not None:
                 where = f"of a cluster of {blocks}: {signal.op}"
                 yield SignalFault(
-                    "W0664", f"a memory barrier of a block that is not there, {where}", signal.op, (left[1],),
+                    "W0664",
+                    f"a memory barrier of a block that is not there, {where}",
+                    signal.op,
+                    (left[1],),
                     "number the blocks of a cluster from 0, in masks as well",
-                )  # fmt: skip
+                )
 
     # ---- which phase -------------------------------------------------------------------------------------------------
 
@@ -92,12 +95,14 @@ class SignalJudge:
             if (found := self._one(wait, wrong)) is not None:
                 point, told = found
                 yield SignalFault(
-                    "W0662", f"a wait is for the parity of another phase than its turn: {wait.op}", wait.op,
+                    "W0662",
+                    f"a wait is for the parity of another phase than its turn: {wait.op}",
+                    wait.op,
                     (told, self._phase_of(wait, point)),
                     "the n-th time that a barrier is taken, counted from 0, its parity is n mod 2; who refills a stage"
                     " waits for"
                     " the parity before",
-                )  # fmt: skip
+                )
             elif (found := self._one(wait, lambda x, p=phase: [less(x.form(p), Linear.of(-1))])) is not None:
                 yield SignalFault("W0662", f"a wait is for a phase before the first: {wait.op}", wait.op, (found[1],))
 
@@ -150,10 +155,13 @@ class SignalJudge:
                     who = "the tensor memory accelerator" if signal.kind == "load" else "another block"
                     message = f"{who} may not see that a barrier was initialized: {signal.op}"
                     yield SignalFault(
-                        "W0664", message, signal.op, (left[1],),
+                        "W0664",
+                        message,
+                        signal.op,
+                        (left[1],),
                         "put `nvvm.fence.mbarrier.init` between the thread's inits and the barrier of the block or of"
                         " the cluster",
-                    )  # fmt: skip
+                    )
 
     def _same(self, a: Signal, b: Signal, ways: Iterator[isl.Map]) -> Iterator[isl.Map]:
         """Of these ways, those of one barrier."""
@@ -236,12 +244,14 @@ class SignalJudge:
                 if early is None:
                     why = "nothing says that the phase behind it is still under way: then it waits for the one behind that"
                 yield SignalFault(
-                    "W0662", f"the parity may not tell which phase a wait is for: {wait.op}", wait.op,
+                    "W0662",
+                    f"the parity may not tell which phase a wait is for: {wait.op}",
+                    wait.op,
                     (told, self._phase_of(wait, point), why),
                     "a barrier may be at most one phase ahead of who waits: let the thread wait for each phase, and"
                     " arrivals of"
                     " the next phase but one come behind the wait",
-                )  # fmt: skip
+                )
 
     def _endless(self, wait: Signal) -> tuple[dict[Symbol, int], str] | None:
         at = phases_at(wait, self.phases[wait], self.instances)
@@ -270,10 +280,12 @@ class SignalJudge:
             seen = (self.ask(landing.domain) for _, landing in self.order.landing(load))
             if (left := self._left(load, self.instances.of(point_of(load)), seen)) is not None:
                 yield SignalFault(
-                    "W0665", f"nobody waits for the bytes of a load:"
-                             f" {load.op}", load.op, (left[1], self._phase_of(load, left[0])),
+                    "W0665",
+                    f"nobody waits for the bytes of a load: {load.op}",
+                    load.op,
+                    (left[1], self._phase_of(load, left[0])),
                     "wait for each phase in which something is loaded, before the block ends",
-                )  # fmt: skip
+                )
         yield from self._outlived()
         yield from Circles(self.instances, self.order, self.phases, self.steps).faults()
         yield from register_faults(self.instances)
@@ -290,9 +302,9 @@ class SignalJudge:
 
             def seen(signal: Signal = signal, node: OrderNode = node) -> Iterator[isl.Set]:
                 for other, way in self.order.told(node):
-                    there = self.instances.relation(node.point, other.point, lambda x, y: [
-                        equal(x.form(signal.block), y.form(rank))
-                    ])  # fmt: skip
+                    there = self.instances.relation(
+                        node.point, other.point, lambda x, y: [equal(x.form(signal.block), y.form(rank))]
+                    )
                     yield self.ask(lambda w=way, t=there: w.intersect(t).domain())
 
             if (left := self._left(signal, self.instances.of(node.point), seen())) is not None:

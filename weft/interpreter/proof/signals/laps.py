@@ -156,9 +156,11 @@ def _trips(place: Place, loops: Sequence[Loop]) -> int | None:
 def phases_at(signal: Signal, phase: Linear, instances: Instances) -> isl.Map:
     """Instances → (block, barrier, phase)."""
     said = ((BLOCK, signal.block), (BARRIER, signal.index), (PHASE, phase))
-    return instances.relation(point_of(signal), (BLOCK, BARRIER, PHASE), lambda x, y: [
-        equal(Linear.of(y(symbol)), x.form(form)) for symbol, form in said
-    ])  # fmt: skip
+    return instances.relation(
+        point_of(signal),
+        (BLOCK, BARRIER, PHASE),
+        lambda x, y: [equal(Linear.of(y(symbol)), x.form(form)) for symbol, form in said],
+    )
 
 
 def of_one_barrier(a: Signal, b: Signal, x: Naming, y: Naming) -> list[Formula]:

@@ -70,9 +70,10 @@ class Order:
         blocks = [OrderNode(Point(b.place, b.op), b) for b in barriers]
         products = [OrderNode(Point(b.place, b.op), b, product=True) for b in instances.model.products]
         meetings = [
-            OrderNode(Point(place, op), meeting) for meeting in instances.model.gatherings
+            OrderNode(Point(place, op), meeting)
+            for meeting in instances.model.gatherings
             for place, op in ((meeting.arrival, meeting.op), (meeting.wait, meeting.waiting_op))
-        ]  # fmt: skip
+        ]
         self.nodes = [*signals, *blocks, *products, *meetings]
         self._waiting = {node.point.place for node in self.nodes if node.waits}
         self._reached: dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]] = {}

@@ -53,10 +53,12 @@ def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Ins
         others, needed, asked = others - count, needed + count * change.count, change.op if change.more else asked
     if (missing := needed + others * start - threads * start) > 0 and asked:
         yield SignalFault(
-            "W0670", f"a warp group waits for registers that nobody gives away: {asked}", asked,
-            (_all(start, threads), f"{missing} more are asked for than there are"), "ask for fewer, or let others give"
-                                                                                    " more away",
-        )  # fmt: skip
+            "W0670",
+            f"a warp group waits for registers that nobody gives away: {asked}",
+            asked,
+            (_all(start, threads), f"{missing} more are asked for than there are"),
+            "ask for fewer, or let others give more away",
+        )
 
 
 def _late(changes: list[RegisterChange], instances: Instances) -> Iterator[SignalFault]:

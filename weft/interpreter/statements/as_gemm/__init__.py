@@ -125,9 +125,12 @@ class AsGemm(Statement):
         axes, count = len(found), len(self.padding)
         if count not in (axes, 2 * axes):
             raise rewrite.error(
-                "W0446", f"a number for each of the {axes} axes that the window moves along, and not {count}", op,
-                f"or {2 * axes} numbers: before each axis, then behind each", at="padding",
-            )  # fmt: skip
+                "W0446",
+                f"a number for each of the {axes} axes that the window moves along, and not {count}",
+                op,
+                f"or {2 * axes} numbers: before each axis, then behind each",
+                at="padding",
+            )
         if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):
             spelled = ", ".join(
                 str(a) if a == b else f"{a} before and {'?' if b is None else b} behind" for a, b in found

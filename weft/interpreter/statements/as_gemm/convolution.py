@@ -167,16 +167,18 @@ def _space(op: ir.Operation) -> Structure:
     space = structure(op)
     if space.inputs == 4:
         raise fail(
-            "W0440", f"{op.name} subtracts zero points from its operands, which a product does not",
+            "W0440",
+            f"{op.name} subtracts zero points from its operands, which a product does not",
             "subtract them in an op in front of it, or tile and map the convolution itself",
-        )  # fmt: skip
+        )
     windowed = "reduction" in space.iterators and not all(m.is_projected_permutation for m in space.maps)
     if windowed and operand_names(op) != ("lhs", "rhs", "acc") and (others := beside_products(op)):
         named = ", ".join(f"`{name}`" for name in others)
         raise fail(
-            "W0440", f"the body of {op.name} does more than add up products of an image and a filter: {named}",
+            "W0440",
+            f"the body of {op.name} does more than add up products of an image and a filter: {named}",
             "leave the convolution a plain one, and do this in an elementwise op in front of it or behind it",
-        )  # fmt: skip
+        )
     if operand_names(op) != ("lhs", "rhs", "acc"):
         raise fail(
             "W0440",
@@ -186,9 +188,11 @@ def _space(op: ir.Operation) -> Structure:
     if 0 in space.extents:
         _expect_room(op, space)
         raise fail(
-            "W0443", "the convolution has a dimension of size 0, and computes nothing", "leave it out of the payload",
+            "W0443",
+            "the convolution has a dimension of size 0, and computes nothing",
+            "leave it out of the payload",
             notes=(f"dimensions {space.spelled()}",),
-        )  # fmt: skip
+        )
     return space
 
 
@@ -277,10 +281,11 @@ def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[LoopAxis]
         reason = "has a single filter, so that the product would be one of a matrix and a vector"
     if reason is not None:
         raise fail(
-            "W0441", f"{op.name} {reason}", "`tile` the convolution itself, `promote-to-shared` its image, and `map`"
-                                            " the tiles",
+            "W0441",
+            f"{op.name} {reason}",
+            "`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
             notes=(f"dimensions {space.spelled()}",),
-        )  # fmt: skip
+        )
     if "image" not in sides or "sum" not in sides:
         raise fail("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.spelled()}")
 

@@ -115,19 +115,21 @@ def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftEr
     """W0471 where no sum was found. `lost`: ops behind which nothing is known of what depends on the extreme."""
     if not structure(extreme).maps[-1].results and any(True for _ in extreme.results[0].uses):
         return fail(
-            "W0471", f"the result of {extreme.name} is a single element, and sums are corrected row by row",
+            "W0471",
+            f"the result of {extreme.name} is a single element, and sums are corrected row by row",
             "give what is reduced a dimension of one row: `tensor<1x64xf32>` in place of `tensor<64xf32>`",
-        )  # fmt: skip
+        )
     if lost:
         return fail(
-            "W0471", f"what depends on the result of {extreme.name} is not followed behind {describe(lost[0])}",
+            "W0471",
+            f"what depends on the result of {extreme.name} is not followed behind {describe(lost[0])}",
             "let elementwise ops and the sum read it as it is, and reshape what they make",
-        )  # fmt: skip
+        )
     return fail(
-        "W0471", f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max)"
-                 f" does",
+        "W0471",
+        f"no sum along the dimension of {extreme.name} has terms that depend on its result, as exp(x - max) does",
         "`fuse` it as any other producer",
-    )  # fmt: skip
+    )
 
 
 def _given(op: ir.Operation, states: Sequence[tuple[ir.Value, Reading]]) -> list[Reading | None] | None:
@@ -197,12 +199,12 @@ def _sum(
     weight = weight_of(op, weights, found.term)
     if weight is None or weight.base is None:
         raise fail(
-            "W0471", f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor"
-                     f" b^(c·m)",
+            "W0471",
+            f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor b^(c·m)",
             "what can be corrected is exp(x - m) or exp2(x - m), x the one input of the extreme, multiplied with or"
             " divided "
             "by what does not depend on m",
-        )  # fmt: skip
+        )
     first = chain.sums[0].weight if chain.sums else weight
     if (weight.exponent, weight.base) != (first.exponent, first.base):
         raise fail(
@@ -264,12 +266,13 @@ def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
                 if value in behind and not (inner == op and producer(value) in allowed):
                     maker = producer(value)
                     raise fail(
-                        "W0471", f"{describe(op)} reads {describe(maker) if maker else 'a value'}, which depends on"
-                                 f" the result of "
+                        "W0471",
+                        f"{describe(op)} reads {describe(maker) if maker else 'a value'}, which depends on"
+                        f" the result of "
                         f"{chain.extreme.name} in a way that is not known",
                         "have the terms made from the extreme by elementwise ops that take it as an operand, and none"
                         " cancel it",
-                    )  # fmt: skip
+                    )
 
 
 def extent(op: ir.Operation, dimension: int) -> int | None:

@@ -233,6 +233,9 @@ def _scaled(so_far: ir.Value, factor: ir.Value, rows: Sequence[int]) -> ir.Opera
     rank = len(shape_of(so_far))
     whole = ir.AffineMap.get_identity(rank)
     return generic(
-        [factor], [so_far], [whole.get_submap(list(rows)), whole], ["parallel"] * rank,
+        [factor],
+        [so_far],
+        [whole.get_submap(list(rows)), whole],
+        ["parallel"] * rank,
         lambda own: [arith.mulf(own[1], _converted(own[0], own[1].type))],
-    )  # fmt: skip
+    )

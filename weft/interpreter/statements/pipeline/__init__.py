@@ -173,9 +173,12 @@ class Pipeline(Statement):
                 else "the accelerator makes"
             )
             raise rewrite.error(
-                "W0366", f"{why} the copies out of shared memory", loop, "`pipeline … async`",
+                "W0366",
+                f"{why} the copies out of shared memory",
+                loop,
+                "`pipeline … async`",
                 at="by_producer" if self.by_producer else "stages",
-            )  # fmt: skip
+            )
         buffers = take_turns(loop, self.stages)
         self._affordable(rewrite, rewrite.find(self.loop))
         if buffers:
@@ -191,14 +194,20 @@ class Pipeline(Statement):
 
         if self.by_producer and not found.by_tensor_maps:
             raise rewrite.error(
-                "W0366", "a producer starts copies that the tensor memory accelerator makes", found.copies[0].op,
-                "`map` the copies `to tma`; or `pipeline … async`, where all threads copy", at="by_producer",
-            )  # fmt: skip
+                "W0366",
+                "a producer starts copies that the tensor memory accelerator makes",
+                found.copies[0].op,
+                "`map` the copies `to tma`; or `pipeline … async`, where all threads copy",
+                at="by_producer",
+            )
         if found.by_tensor_maps and not (self.by_producer or self.asynchronous):
             raise rewrite.error(
-                "W0366", "what the tensor memory accelerator copies passes through no registers", found.copies[0].op,
-                "`pipeline … async`, or `pipeline … producer`", at="stages",
-            )  # fmt: skip
+                "W0366",
+                "what the tensor memory accelerator copies passes through no registers",
+                found.copies[0].op,
+                "`pipeline … async`, or `pipeline … producer`",
+                at="stages",
+            )
         if self.by_producer:
             return "by a warp group of its own", lambda loop, buffers, stages, _: by_producer(
                 loop, buffers, stages, self.registers, overlap=self.overlap

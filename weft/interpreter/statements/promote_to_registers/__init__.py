@@ -118,9 +118,12 @@ class PromoteToRegisters(Statement):
         if loop.name != "scf.for" or op == loop or op not in set(operations(loop)):
             what = "is not a sequential loop" if loop.name != "scf.for" else f"does not stand around {op.name}"
             raise rewrite.error(
-                "W0382", f"{loop.name} {what}", loop, "name the loop that `tile` made of the reduction, around the op",
+                "W0382",
+                f"{loop.name} {what}",
+                loop,
+                "name the loop that `tile` made of the reduction, around the op",
                 at="loop",
-            )  # fmt: skip
+            )
         with rewrite.placing(op):
             buffer, remarks = keep_in_registers(op, position, loop)
         for remark in remarks:
@@ -137,11 +140,13 @@ class PromoteToRegisters(Statement):
             read = self.operand.name in names
             raise rewrite.error(
                 "W0381",
-                f"`{self.operand.name}` is only read, and so accumulates nothing" if read
+                f"`{self.operand.name}` is only read, and so accumulates nothing"
+                if read
                 else f"{op.name} has no operand `{self.operand.name}`",
-                op, "`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
+                op,
+                "`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
                 notes=(f"it writes {', '.join(names[inputs:])}",) if names else (),
-            )  # fmt: skip
+            )
         self._accumulates(rewrite, op, names[inputs:])
         return names.index(self.operand.name)
 
@@ -154,8 +159,9 @@ class PromoteToRegisters(Statement):
             results = " or ".join(f"`{outputs[n]}`" for n in running(op) if mapping_of(op) is None)
             instead = f"promote its running result, {results}; " if results else ""
             raise rewrite.error(
-                "W0383", f"`{self.operand.name}` has the elements of a scan, each written by one iteration: nothing of"
-                         f" it stays",
-                op, f"{instead}leave the elements where they are: they are written as they are made",
+                "W0383",
+                f"`{self.operand.name}` has the elements of a scan, each written by one iteration: nothing of it stays",
+                op,
+                f"{instead}leave the elements where they are: they are written as they are made",
                 at="operand",
-            )  # fmt: skip
+            )

@@ -40,10 +40,12 @@ def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operat
     if not runs_here or not is_within(inner, loop):
         what = f"does not stand around {describe(inner)}" if runs_here else "is not a loop that a thread runs by itself"
         raise rewrite.error(
-            "W0382", f"{describe(loop)} {what}", loop,
+            "W0382",
+            f"{describe(loop)} {what}",
+            loop,
             "name a loop without a map, of the payload (`scf.for`, `affine.for`) or over a tile",
             at="loop" if loop != inner else "operand",
-        )  # fmt: skip
+        )
     with rewrite.placing(loop, at="operand"):
         users_of(inner, name)
     loop = without_affine_loops(loop)
@@ -124,17 +126,18 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
     nest, inside = nests[0], next(nested_maps(loop), None)
     if (other := next((op for op, its in zip(users, nests, strict=True) if its != nest), None)) is not None:
         raise fail(
-            "W0384", f"`{name}` is accessed in other loops over threads, or outside: {describe(users[0])},"
-                     f" {describe(other)}",
+            "W0384",
+            f"`{name}` is accessed in other loops over threads, or outside: {describe(users[0])}, {describe(other)}",
             "name a loop in which one loop over threads accesses it, or let `promote-to-shared` stage it",
-        )  # fmt: skip
+        )
     if not any(map(is_distributed, nest)):
         if inside is not None:
             raise fail(
-                "W0385", f"`{inside[1]}` on {describe(inside[0])} hands iterations to threads, and `{name}` is"
-                         f" accessed around it",
+                "W0385",
+                f"`{inside[1]}` on {describe(inside[0])} hands iterations to threads, and `{name}` is"
+                f" accessed around it",
                 "name a loop that one thread runs; `promote-to-shared` stages what threads share",
-            )  # fmt: skip
+            )
         if not is_in_thread(loop):
             why = "no loop over threads is around the loop, so that every thread would keep the same"
             raise fail("W0385", why, "`map` a loop around it to threads")
@@ -143,15 +146,17 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
     between += [op for op in ancestors(nest[0]) if is_within(op, loop) and op.name != "scf.for" and op != loop]
     if between:
         raise fail(
-            "W0385", f"{describe(between[0])} stands between the loops that say which thread owns what",
+            "W0385",
+            f"{describe(between[0])} stands between the loops that say which thread owns what",
             "let the loops over threads stand in each other, directly in sequential loops",
-        )  # fmt: skip
+        )
     for one in nest:
         if not all(is_fixed(bound, loop) for bound in one.operands):
             raise fail(
-                "W0383", f"how many iterations {describe(one)} has changes within the loop, and with it who owns what",
+                "W0383",
+                f"how many iterations {describe(one)} has changes within the loop, and with it who owns what",
                 "name an inner loop, which one thread runs",
-            )  # fmt: skip
+            )
         if any(dimension.most_trips is None for dimension in loop_dimensions(one)):
             hint = "`tile` it with static sizes, and map the loop over a tile"
             raise fail(

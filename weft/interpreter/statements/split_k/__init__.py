@@ -109,9 +109,10 @@ class SplitK(Statement):
         if op.parent is not None and op.parent.operation.name != "func.func":
             raise rewrite.error(
                 "W0456",
-                f"this op is in {op.parent.operation.name}, and the parts of its sum need launches of their own", op,
+                f"this op is in {op.parent.operation.name}, and the parts of its sum need launches of their own",
+                op,
                 "use `split-k` before `tile`",
-            )  # fmt: skip
+            )
         op = levels.expect_values(rewrite, self.target, "W0454", "op")
         with rewrite.placing(op, fields={"W0453": "parts"}, notes=(f"dimensions {structure(op).spelled()}",)):
             cut = read(op, self.parts, self.factor or 1, cyclic=self.cyclic)

@@ -115,9 +115,10 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
         known = isinstance(extent, int)
         summands = f"{extent} summands" if known else "a number of summands that only a run knows"
         raise fail(
-            "W0455", f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {summands}",
+            "W0455",
+            f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {summands}",
             f"choose a number of parts that divides {extent}" if known else "give the payload that number",
-        )  # fmt: skip
+        )
     return cut
 
 
@@ -125,11 +126,11 @@ def _expect_combiner(op: ir.Operation, space: Structure) -> None:
     """W0450 where partial results of the op could not be combined."""
     if combiner(op) is None or "reduction" not in space.iterators:
         raise fail(
-            "W0450", f"{op.name} does not combine its result so far with one term after the other, by an associative"
-                     f" operation",
+            "W0450",
+            f"{op.name} does not combine its result so far with one term after the other, by an associative operation",
             "`split-k` takes matrix products, convolutions behind `as-gemm`, sums, products, extremes and their"
             " indices",
-        )  # fmt: skip
+        )
     for walked in space.maps[space.inputs :]:
         written = [d for e in walked.results for d in dimensions_of(e)]
         if not walked.is_projected_permutation or len(written) != space.rank - space.iterators.count("reduction"):

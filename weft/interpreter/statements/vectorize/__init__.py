@@ -77,9 +77,11 @@ class Vectorize(Statement):
             raise rewrite.error("W0390", what if mapped else other, op, hint)
         if not thread_nest(op):
             raise rewrite.error(
-                "W0391", "the op is in no loop over threads, so that no thread does it alone", op,
+                "W0391",
+                "the op is in no loop over threads, so that no thread does it alone",
+                op,
                 "tile it, and map the loop to threads; or `map` the op with `vector n`",
-            )  # fmt: skip
+            )
         refuse_overlap(rewrite, op, "target")
         for kind in (ir.MemRefType(v.type) for v in op.operands if is_memref(v)):
             if not kind.has_static_shape:
@@ -90,9 +92,10 @@ class Vectorize(Statement):
             return {}
         inputs, names = segments(op)[0], operand_names(op)
         numbers = [
-            n for n, v in enumerate(op.operands)  # a scalar in memory has no neighbours
+            n
+            for n, v in enumerate(op.operands)  # a scalar in memory has no neighbours
             if is_memref(v) and ir.MemRefType(v.type).rank and (not in_own_array(v) or is_handed_out(v))
-        ]  # fmt: skip
+        ]
         if not numbers:
             masked = any(operations(op, "memref.load"))
             what = "its reads are masked, and stand in its body" if masked else "every operand is in registers already"
