@@ -26,6 +26,7 @@ from weft.interpreter.launch import launch
 from weft.interpreter.memory.layouts import subview
 from weft.interpreter.outlining.kernel import Outlined
 from weft.interpreter.session.session import Session
+from weft.interpreter.statements.insert_barriers.trials import CANDIDATE
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Applied, Choice
 
@@ -197,11 +198,19 @@ def _computing(op: ir.Operation) -> list[ir.Operation]:
     ]
 
 
+def _dropped(op: ir.Operation) -> bool:
+    """What results begin with is not written."""
+    if op.name != "linalg.fill":
+        return False
+    op.erase()
+    return True
+
+
 COPIES: dict[str, Change] = {
     "a copy ends early": partial(part_of, last=1), "a copy begins late": partial(part_of, first=1),
     "a copy takes each second element": partial(part_of, step=2), "a copy is moved": partial(part_of, first=1, source=True),
     "a loop of copies ends early": partial(_loop_cut, first=0, last=1),
-    "a loop of copies begins late": partial(_loop_cut, first=1, last=0),
+    "a loop of copies begins late": partial(_loop_cut, first=1, last=0), "a fill is dropped": _dropped,
 }  # fmt: skip
 """Of copies, fills and loads, which a kernel has when its loop is outlined."""
 
@@ -218,6 +227,8 @@ def changing(place: Place | None) -> Iterator[list[str]]:
     def change(*given: Any, **named: Any) -> Outlined:
         kernel = prepared(*given, **named)
         number, ops = next(kernels), list(operations(kernel.module.operation))
+        if any(CANDIDATE in op.attributes for op in ops):  # tried for its barriers alone
+            return kernel
         seen.extend(f"{number}:{op.name}" for op in ops)
         if place is not None and place[0] == number:
             with kernel.module.context, ir.Location.unknown():

@@ -1,8 +1,11 @@
-"""The bodies of structured ops: what is inside, and what their masks are."""
+"""The bodies of structured ops: what is inside, what they compute, and what their masks are."""
 
 from __future__ import annotations
 
-from ...ir.mlir import ir, made_by, ops_of, users
+from collections import Counter
+
+from ...ir.mlir import ir, made_by, ops_of, producer, users
+from ...ir.structured import body_of
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -40,3 +43,31 @@ def choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] 
             break
         value = user.results[0]
     return None
+
+
+_OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
+               "minnumf", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori", "remf", "cmpf")  # fmt: skip
+
+
+def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
+    """Whether a value is made of what was read, or of what a body is passed."""
+    made = producer(value)
+    if made is None:
+        return value.owner == body
+    return made.name in ("memref.load", "scf.if") or any(is_of_data(operand, body) for operand in made.operands)
+
+
+def computes(op: ir.Operation) -> Counter[str]:
+    """The arithmetic on numbers in the body of a structured op, and the choices by them: not that of indices and
+    masks."""
+    found: Counter[str] = Counter()
+    for view in body_of(op).operations:
+        inner = view.operation
+        dialect, _, name = inner.name.partition(".")
+        chooses = inner.name in ("arith.cmpi", "arith.select")
+        if not chooses and dialect != "math" and (dialect != "arith" or name not in _OF_NUMBERS):
+            continue
+        flag = chooses or str(inner.results[0].type) in ("i1", "index")
+        asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
+        found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
+    return found

@@ -38,7 +38,6 @@ from .labels import (
     remainder_of,
     run_of,
     unflattened,
-    value_of,
     where_bounds_leave_it,
     with_digits,
 )
@@ -64,7 +63,7 @@ class Contents:
         moved: by the location of an op whose results are returned, how far from their place they are written; None: not
             known.
         overwritten: results of which one part was written over another.
-        begun: the constant to which the terms of a result are added, where they are.
+        begun: what the terms of a result are added to, where they are; None: not known.
         parts: by location, what combines the parts that an earlier launch has made of an op's result.
         uses: of elements that may be no results, in rows beyond what a tile is of: when they are used, and what then
             has to hold.
@@ -77,7 +76,7 @@ class Contents:
     given: dict[RootBuffer, Key] = field(default_factory=dict)
     moved: dict[str, int | None] = field(default_factory=dict)
     overwritten: set[Key] = field(default_factory=set)
-    begun: dict[Key, float] = field(default_factory=dict)
+    begun: dict[Key, dict[Read | None, None]] = field(default_factory=dict)
     parts: dict[str, PayloadOp] = field(default_factory=dict)
     uses: dict[tuple[tuple[Formula, ...], Formula], None] = field(default_factory=dict)
 
@@ -169,38 +168,40 @@ class Contents:
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
         """Elements of a buffer are updated, any of them: those of the host's, or parts of them in one that begins with
         nothing."""
-        before, cells = self._labels.get(root, ()), tuple(self._cell() for _ in root.shape)
-        value = value_of(before[-1].outside) if before and before[-1].key is None else None
-        same = bool(before) and before[-1].key == key
-        if not root.foreign and not same and (combiner not in ("addi", "addf") or value != 0):
+        before, cells = self._labels.get(root, ()), tuple(map(self._cell, root.shape))
+        at = tuple(map(Linear.of, cells))
+        start = self.begin((root, at), key)
+        adds = combiner in ("addi", "addf") and start is not None and start.constant == 0
+        if not root.foreign and not adds and (start is None or start.key != key):
             return self.forget(root)
         since = self.since(root, before)
-        self._begin(root, key)
         parts = () if root.foreign else tuple(Linear.of(s) for s in since if s.high != 0)
-        at = tuple(map(Linear.of, cells))
         self._written.add(root)
         self._labels[root] = (Label(key, cells, (0,) * len(cells), at, parts=parts, since=since),)
 
-    def _begin(self, root: RootBuffer, key: Key) -> None:
-        """Note the constant to which terms are added in a buffer of the host's."""
-        labels = self._labels.get(root, ())
-        value = value_of(labels[-1].outside) if labels and labels[-1].key is None else None
-        if root.foreign and value is not None:
-            self.begun.setdefault(key, value)
+    def begin(self, cell: tuple[RootBuffer, Coordinates], key: Key, rows: Formula = TRUE) -> Read | None:
+        """Note what terms of a result are added to in an element, in `rows`."""
+        labels = self._labels.get(cell[0], ())
+        start = labels[-1].start(cell[1]) if len(labels) == 1 else None
+        if start is None or start.key != key:
+            self.begun.setdefault(key, {})[start] = None
+        self.use(TRUE if start is None else start.rows, (rows,))
+        return start
 
     def arrives(self, key: Key) -> bool:
         """Whether results lie in a buffer of the host in the end, each of them in its place."""
         return any(
-            label.key == key and not label.parts and self._in_place(root, label)
+            label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key)
             for root, labels in self._labels.items()
             if root.foreign
             for label in labels
         )
 
-    @staticmethod
-    def _in_place(root: RootBuffer, label: Label) -> bool:
-        forms = (Linear.of(cell) if isinstance(cell, Symbol) else cell for cell in label.cells)
-        return all(n == 1 or at == cell for n, at, cell in zip(root.shape, label.at, forms, strict=True))
+    def _is_whole(self, root: RootBuffer, key: Key) -> bool:
+        """Whether what was made elsewhere is written to all of a buffer."""
+        stores = [store for store in self._stores.get(root, ()) if store.what.key == key and not store.updated]
+        sizes = [self.values.extent(root.value, n) for n in range(len(root.shape))] if stores else []
+        return all(covers(s.at, s.symbols, s.guards, sizes, self.values) for s in stores)
 
     def kept(self) -> dict[RootBuffer, tuple[Label, ...]]:
         """What is known before a branch."""
@@ -237,7 +238,7 @@ class Contents:
         """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any
         more."""
         if what.key is not None:
-            self._begin(cell[0], what.key)
+            self.begin(cell, what.key, what.rows)
         own = {*since, *involved(*cell[1])}
         parts = {s for form in what.parts for s in form.symbols()}
         if any(s not in own and s not in parts and s.high != 0 for s in (*self.loops, *dims)):

@@ -17,16 +17,16 @@ from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, both
 from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
-from ...ir.structured import body_of, element_type, segments
+from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown
-from .bodies import inside
+from .bodies import computes, inside
 from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Unclear, expect_once, expect_order, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, Element, Key, PayloadOp, PayloadOps, computes, put_in, size
+from .payloads import BEFORE, CASTS, Coordinates, Element, Key, PayloadOp, PayloadOps, put_in, size
 from .points import Executes, solved
 from .questions import is_zero
 from .untouched import Untouched
@@ -194,55 +194,64 @@ def _multiplies(execution: Executes) -> bool:
 
 
 def _wrong_start(execution: Executes, point: Coordinates, extents: Sequence[Linear], walk: Walk) -> str | None:
-    """Results begin with what the payload fills them with, or with what changes nothing, which that is added to later;
-    parts of them with that, or with the same where a term that comes again makes nothing of it."""
-    of = execution.of
-    for number, (start, label) in enumerate(zip(of.starts, execution.started, strict=False)):
-        if label is not None and label.key is not None:
-            if label.key[0] not in ("returned", "argument", BEFORE) and label.key != of.writes[number].key:
-                raise Unclear("its results begin with those of another op")
-            if label.key[0] in ("returned", "argument"):
-                _expect_own_start(execution, number, point, extents, walk)
+    """Results begin with what the payload's do, once: where a sum is added to what has begun elsewhere, only one of the
+    two may be more than what changes nothing; each part of a sum begins with that, or with the same where a term that
+    comes again makes nothing of it.
+
+    Raises:
+        Unclear: the forms do not show it.
+    """
+    of, op, repeats = execution.of, execution.op, execution.of.combiner in IDEMPOTENT
+    for number, (label, cell) in enumerate(zip(execution.started, execution.cells, strict=True)):
+        if number >= len(of.starts) or not is_read(op, segments(op)[0] + number):
             continue
-        held = None if label is None else value_of(label.outside)
-        if held is None or start is None:
-            continue
-        parted = bool(execution.parted(point, number)) and of.combiner not in IDEMPOTENT
-        if _same(held, value_of(start)) and not parted:
-            continue
-        neutral, those = (
-            _changes_nothing(execution.op, held),
-            "each part of it" if parted else f"those of the payload with {value_of(start)}",
-        )
-        if neutral is None:
+        parted, wanted = bool(execution.parted(point, number)), value_of(of.starts[number])
+        later, held, begun = walk.held.begun.get(of.writes[number].key, {}), None, False
+        those = f"those of the payload with {'those of a tensor' if wanted is None else wanted}"
+        for start in (None if label is None or cell is None else label.start(cell[1]), *later):
+            if start is None:
+                raise Unclear("what its results begin with is not known")
+            of_part = parted and not repeats and start not in later
+            if start.key is None and (held := start.constant) is not None:
+                if neutral := _changes_nothing(op, held):
+                    continue
+                if not _same(held, wanted) or of_part or (begun and not repeats):
+                    words = f"its results begin with {held}, and {'each part of it' if of_part else those}"
+                    if neutral is None:
+                        raise Unclear(words)
+                    return words
+            elif start.key is not None and start.key[0] != BEFORE:
+                _expect_own_start(execution, number, point, extents, start, walk)
+                if of_part or (begun and not repeats):
+                    raise Unclear("its results begin with those of a tensor, and each part of it")
+            begun = True
+        if not begun and not (parted and not later) and (wanted is None or not _changes_nothing(op, wanted)):
             raise Unclear(f"its results begin with {held}, and {those}")
-        if not neutral:
-            return f"its results begin with {held}, and {those}"
     return None
 
 
 def _expect_own_start(
-    execution: Executes, number: int, point: Coordinates, extents: Sequence[Linear], walk: Walk
+    execution: Executes, number: int, point: Coordinates, extents: Sequence[Linear], read: Read, walk: Walk
 ) -> None:
     """Each result begins with the element of a tensor that the payload's does.
 
     Raises:
         Unclear: the forms do not show it.
     """
-    of, cell, label = execution.of, execution.cells[number], execution.started[number]
-    read = None if cell is None or label is None else label.read(cell[1])
-    if read is None or read.key is None or number >= len(of.begins):
-        return
-    returned = walk.payload.result(*read.key[1:]) if read.key[0] == "returned" else None
-    found = Element(read.key, read.at) if returned is None else returned(read.at)
-    own = [each for each in (of.begins[number], of.writes[number]) if each is not None and each.key == found.key]
+    of, key = execution.of, read.key
+    returned = walk.payload.result(*key[1:]) if key is not None and key[0] == "returned" else None
+    found = None if key is None else Element(key, read.at) if returned is None else returned(read.at)
+    own = of.begins[number] if number < len(of.begins) else None
+    if found is None or own is None or found.key != own.key:
+        others = found is not None and found.key[0] == "result" and found.key != of.writes[number].key
+        raise Unclear(
+            "its results begin with those of another op" if others else "what its results begin with is not known"
+        )
     table, executed = dict(zip(of.dims, point, strict=True)), [*execution.guards, execution.rows]
     masks = [each.when for each in execution.reads if each is not None]
-    if own and not all(
-        is_zero(a - put_in(b, table), [*executed, *masks]) for a, b in zip(found.at, own[0].at, strict=True)
-    ):
+    if not all(is_zero(a - put_in(b, table), [*executed, *masks]) for a, b in zip(found.at, own.at, strict=True)):
         raise Unclear("its results are not known to begin with their own elements")
-    if own and reads_outside(execution, point, extents, read, execution.rows):
+    if reads_outside(execution, point, extents, read, execution.rows):
         raise Unclear("some of its results begin with what is read outside")
 
 

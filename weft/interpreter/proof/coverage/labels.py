@@ -44,6 +44,11 @@ class Read:
     each: int = 0
     rows: Formula = TRUE
 
+    @property
+    def constant(self) -> float | None:
+        """The number that it is, of one that is nothing of the payload's."""
+        return value_of(self.outside) if self.key is None else None
+
 
 @record
 class Label:
@@ -78,6 +83,17 @@ class Label:
         change = partial(put_in, table=table)
         when, rows = self.when.changed(change), where_bounds_leave_it(self.rows.changed(change))
         return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
+
+    def start(self, coordinates: Coordinates) -> Read | None:
+        """What a sum in this element begins with: what it is, or a constant that is known; else None."""
+        everywhere = self.key is None and self.rows == TRUE
+        found = Read(None, (), TRUE, self.outside) if everywhere else self.read(coordinates)
+        return None if found is None or (found.key is None and found.constant is None) else found
+
+    def is_in_place(self, shape: Sequence[int | None]) -> bool:
+        """Whether each element of a buffer is the one at its own coordinates."""
+        forms = (Linear.of(cell) if isinstance(cell, Symbol) else cell for cell in self.cells)
+        return all(n == 1 or at == cell for n, at, cell in zip(shape, self.at, forms, strict=True))
 
     def within(self, coordinates: Coordinates) -> dict[Symbol, Linear] | None:
         """What the cells are at these coordinates; None where the label is of others."""

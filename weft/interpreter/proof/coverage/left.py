@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cmp_to_key, reduce
+from itertools import takewhile
 
 from ....dsl.records import record
 from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER
 from ...indices.arithmetic import spelled
 from ...indices.linear import Linear, Symbol, involved
 from ...ir.cloning import LEAVES
-from ...ir.functions import arguments
-from ...ir.mlir import GAP, ancestors, ir, made_by, producer
+from ...ir.functions import arguments, own_name
+from ...ir.mlir import GAP, ancestors, ir, made_by, maker, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses
 from ...memory.views import is_view, last_writer
@@ -175,6 +176,21 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
         return Left(("result", str(of.location), number), ir.AffineMap.get_identity(len(shape)))
 
 
+def _copied(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left | None:
+    """What a copy of a function's argument, that nothing has changed before, leaves in a whole buffer."""
+    if op.name != "memref.copy" or op.operands[1] != value:
+        return None
+    source = op.operands[0]
+    if producer(source) is not None or maker(source).name != "func.func":
+        return None
+    users = {each for use in source.uses for each in (use.owner.operation, *ancestors(use.owner))}
+    before = takewhile(lambda each: each != op, ops_of(op.block))
+    if any(_texts(each, source, untouched) for each in before if each in users):
+        return None
+    key: Key = ("argument", own_name(maker(source)), ir.BlockArgument(source).arg_number)
+    return Left(key, ir.AffineMap.get_identity(ir.MemRefType(value.type).rank, op.context))
+
+
 def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str | None]:
     """What an op leaves in a buffer, the last one first of several launches: nothing of one that only reads it; None:
     not known."""
@@ -185,7 +201,7 @@ def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str 
         return [one.text() if isinstance(one, Left) else one for one in results]
     if stated is not None:
         return [stated[arguments(op).index(value)]]
-    if (to_leave := _to_leave(op, value, untouched)) is not None:
+    if (to_leave := _to_leave(op, value, untouched) or _copied(op, value, untouched)) is not None:
         return [to_leave.text()]
     known = None if is_view(op) or (len(op.regions) and not is_structured(op)) else accesses(op)
     return [None] if known is None or any(one.changes and one.value == value for one in known) else []

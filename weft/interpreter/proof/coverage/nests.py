@@ -24,9 +24,10 @@ from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
 from ...memory.views import way
 from ..kernels.roots import RootBuffer
+from .bodies import is_of_data
 from .contents import Contents
 from .labels import Read, value_of
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, is_of_data, put_in
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
 from .points import Executes, solution
 from .untouched import NESTED
 
@@ -158,10 +159,8 @@ class Nests:
             if point is None:
                 few = "what it reads and writes does not tell which iteration it is"
                 yield NestExecuted(nest, unclear=f"{len(steps)} accesses of the kernel execute it" if more else few)
-            elif (begun := self.held.begun.get(step.key)) is not None and begun != (start := self._start(of)):
-                yield NestExecuted(
-                    nest, unclear=f"its results begin with {begun}, and those of the payload with {start}"
-                )
+            elif (others := self._other_starts(step, of)) is not None:
+                yield NestExecuted(nest, unclear=others)
             elif not self.held.arrives(step.key) and not self._is_inner(of.operands[1], outer):
                 yield NestExecuted(nest, unclear="where its results go is not known")
             else:
@@ -177,6 +176,16 @@ class Nests:
     def _is_inner(value: ir.Value, outer: ir.Operation) -> bool:
         """Whether a buffer of the payload is one of an iteration of a loop."""
         return any(outer in ancestors(at.owner.operation) for at in way(value) if isinstance(at, ir.OpResult))
+
+    def _other_starts(self, step: NestAccess, of: ir.Operation) -> str | None:
+        """What results are added to that begin with something else than the payload's; None where these are none."""
+        start = self._start(of)
+        for begun in self.held.begun.get(step.key, ()):
+            if begun is None:
+                return "what its results begin with is not known"
+            if begun.constant not in (start, 0 if step.cell is not None and not step.cell[0].foreign else start):
+                return f"its results begin with {begun.constant}, and those of the payload with {start}"
+        return None
 
     def _start(self, of: ir.Operation) -> float | None:
         """The constant that a buffer of the payload is filled with before a nest changes it."""

@@ -24,6 +24,7 @@ from ...ir.sizes import form_of, pad_widths, size_behind
 from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...reductions.identities import update
+from .bodies import computes
 from .hosts import HostLoops
 from .untouched import Untouched
 
@@ -239,10 +240,13 @@ class PayloadOps:
         at = self.values.affine_map(of_result, [*map(Linear.of, cells), *known])
         whole = involved(*at)
         key: Key = (PARTS, location, 0)
+        pairs = zip(of.writes[0].at, at, strict=True)
+        table, begins = {mine.alone: its for mine, its in pairs if mine.alone is not None}, of.begins[0]
         return PayloadOp(
             location, of.name, tuple(d for d, cell in enumerate(cells) if cell not in whole), tuple(cells), tuple(sizes),
             (Element(key, tuple(map(Linear.of, cells))),), (Element(of.writes[0].key, tuple(at)),), of.starts[:1], False,
             Counter([MERGED_BY.get(of.combiner, of.combiner)]), False, MERGED_BY.get(of.combiner, of.combiner), of_parts=True,
+            begins=() if begins is None else (Element(begins.key, tuple(put_in(form, table) for form in begins.at)),),
         )  # fmt: skip
 
     def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
@@ -327,34 +331,6 @@ class PayloadOps:
             return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element
-
-
-_OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
-               "minnumf", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori", "remf", "cmpf")  # fmt: skip
-
-
-def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
-    """Whether a value is made of what was read, or of what a body is passed."""
-    made = producer(value)
-    if made is None:
-        return value.owner == body
-    return made.name in ("memref.load", "scf.if") or any(is_of_data(operand, body) for operand in made.operands)
-
-
-def computes(op: ir.Operation) -> Counter[str]:
-    """The arithmetic on numbers in the body of a structured op, and the choices by them: not that of indices and
-    masks."""
-    found: Counter[str] = Counter()
-    for view in body_of(op).operations:
-        inner = view.operation
-        dialect, _, name = inner.name.partition(".")
-        chooses = inner.name in ("arith.cmpi", "arith.select")
-        if not chooses and dialect != "math" and (dialect != "arith" or name not in _OF_NUMBERS):
-            continue
-        flag = chooses or str(inner.results[0].type) in ("i1", "index")
-        asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
-        found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
-    return found
 
 
 def _chooses(op: ir.Operation) -> bool:

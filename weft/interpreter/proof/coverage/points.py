@@ -8,8 +8,8 @@ from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
-from .labels import Label, Read, is_within
-from .payloads import BEFORE, Coordinates, Element, PayloadOp, PayloadOps, put_in
+from .labels import Label, Read, is_within, parts_of
+from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps, put_in
 from .questions import is_zero
 
 
@@ -47,6 +47,12 @@ class Executes(Iterations):
     op: ir.Operation
     started: tuple[Label | None, ...]
     rows: Formula = TRUE
+
+    def padded(self, point: Coordinates) -> set[tuple[Key, Formula]]:
+        """What has to hold of the payload's own iteration where it reads an element, and no padding."""
+        table = dict(zip(self.of.dims, point, strict=True))
+        parts = ((each.key, part) for each in self.of.reads if each is not None for part in parts_of(each.when))
+        return {(key, part.changed(lambda form: put_in(form, table))) for key, part in parts}
 
     def parted(self, point: Coordinates, output: int) -> Coordinates:
         """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of

@@ -24,9 +24,9 @@ from ...ir.structured import Structure, body_of, is_read, is_structured, structu
 from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
-from ...reductions.identities import combination
+from ...reductions.identities import update
 from ..kernels.roots import RootBuffer
-from .bodies import choice_of, conjuncts, inside
+from .bodies import choice_of, conjuncts, inside, is_of_data
 from .contents import Contents
 from .labels import Label, Read, counted_digits, parts_of, value_of
 from .nests import Nests
@@ -38,7 +38,6 @@ from .payloads import (
     PayloadOps,
     extents_of,
     hands_on,
-    is_of_data,
     put_in,
     through_casts,
 )
@@ -232,7 +231,8 @@ class Walk:
         one beyond."""
         of, op = execution.of, execution.op
         reads = [read for read in execution.reads if read is not None and read.key is not None]
-        masks = dict.fromkeys(part for read in reads for part in parts_of(read.when))
+        its = () if point is None else execution.padded(point)
+        masks = dict.fromkeys(part for read in reads for part in parts_of(read.when) if (read.key, part) not in its)
         others = {part: read.when for read in reads for part in parts_of(read.rows)}
         summed = involved(*(point[d] for d in of.reductions if point is not None))
         own = {part: [s for s in involved(part) if s.kind != "parameter"] for part in masks | others}
@@ -241,7 +241,8 @@ class Walk:
         for number, (cell, labels) in enumerate(zip(execution.cells, before, strict=True)):
             known = [] if cell is None or point is None else self.held.told(cell, asked)
             if cell is not None and is_read(op, structure(op).inputs + number):
-                already = (label.read(cell[1]) for label in labels if label.rows != TRUE)
+                begun = (label for label in (execution.started[number], *labels) if label is not None)
+                already = (label.read(cell[1]) for label in begun if label.rows != TRUE)
                 known += (
                     part for read in already if read is not None for part in parts_of(read.rows) if part not in known
                 )
@@ -281,9 +282,10 @@ class Walk:
         parts, each = execution.parted(point, number), execution.each(point)
         return Read(of.writes[number].key, at, TRUE, None, parts, since, each, rows)
 
-    def _merges(self, op: ir.Operation, read: Read) -> bool:
+    def _merges(self, op: ir.Operation, number: int, read: Read) -> bool:
         """Whether an op combines a result, or a part of one, with what is there, as the payload combines its terms."""
-        found = combination(op)
+        accumulator = body_of(op).arguments[structure(op).inputs + number]
+        found = update(op, number, uses=len(list(accumulator.uses)))
         if found is None or read.key is None or through_casts(found.term) not in list(body_of(op).arguments):
             return False
         if read.key[0] != "result":
@@ -321,7 +323,7 @@ class Walk:
         known = [read for read in reads if read is not None and read.key is not None]
         if any(read is not None and read.key is not None and read.key[0] == PARTS for read in (*reads, *inner)):
             return self.held.parts.get(of.location)
-        if len(known) == 1 and known[0].key == of.writes[0].key and self._merges(op, known[0]):
+        if len(known) == 1 and known[0].key == of.writes[0].key and self._merges(op, 0, known[0]):
             return None
         if len(of.writes) != space.outputs or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
             return None
@@ -387,7 +389,7 @@ class Walk:
         dims = self._counters[op]
         if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
             adds = len(known) == 1 and (
-                self._merges(op, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None
+                self._merges(op, number, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None
             )
             if adds and labels and labels[-1].key == known[0].key:  # each term once
                 return None if (cell[0], op) in self._adding else self.held.forget(cell[0])
