@@ -208,6 +208,7 @@ class LaunchStatement(Statement):
         from ..launch.launch import launch_loop, prepare
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
+        from ..proof.combination.combination import assumed as what_is_assumed
         from ..proof.combination.combination import said as what_is_known
         from ..proof.coverage.coverage import coverage
         from ..proof.coverage.left import NOT_LEFT, missed, state
@@ -235,8 +236,6 @@ class LaunchStatement(Statement):
         combined += [NOT_LEFT.format(place=place) for place in lacking]
         for remark in (*info.remarks, *combined):
             rewrite.remark(remark)
-        if combined:
-            info.kernel.attributes[COMBINED] = ir.StringAttr.get("\n".join(combined), info.kernel.context)
         state(info.launch, left)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
@@ -247,6 +246,8 @@ class LaunchStatement(Statement):
             rewrite.remark(proof.BELIEVED)
         for line in what_is_known(judged.combined) if judged is not known else ():
             rewrite.remark(line)
+        if combined := [*combined, *what_is_assumed(judged.combined)]:
+            info.kernel.attributes[COMBINED] = ir.StringAttr.get("\n".join(combined), info.kernel.context)
         if not judged.found:
             if not proven:
                 info.made.found[proof.Judgement] = judged

@@ -46,6 +46,7 @@ class VerifySync(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..launch.launch import prepare
         from ..mapping.preconditions import independent
+        from ..proof.combination.combination import assumed
         from ..proof.coverage.coverage import coverage
         from ..proof.kernels.kernels import kernel_model
         from ..proof.races import proof
@@ -72,7 +73,7 @@ class VerifySync(Statement):
                 self._verify(rewrite, trial.model, None)
             if judged is not None and not stands and judged.believed:
                 rewrite.remark(proof.BELIEVED)
-            else:
+            elif not assumed(trial.model.combined):
                 proof.state_proof(rewrite.module, root)
             with rewrite.placing():
                 kernel = prepare(rewrite.module, root, taken=rewrite.taken)
@@ -83,7 +84,8 @@ class VerifySync(Statement):
             self._verify(rewrite, model, Findings(model))
             if COMBINED in kernel.attributes:
                 for line in ir.StringAttr(kernel.attributes[COMBINED]).value.splitlines():
-                    rewrite.remark(line)
+                    if line not in assumed(model.combined):  # which is said already
+                        rewrite.remark(line)
         return {}
 
     @staticmethod

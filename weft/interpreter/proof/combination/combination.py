@@ -69,9 +69,14 @@ _WAY_OUT = "have one processor reduce it whole, `threads(x: 1)`"
 def said(found: Sequence[Combined]) -> list[str]:
     """In words, what is known of a kernel's shared reductions; nothing of a kernel without any."""
     proven = list(dict.fromkeys(one.name for one in found if one.state == "proven"))
-    assumed = dict.fromkeys((one.name, one.why) for one in found if one.state == "assumed")
-    lines = [f"combination proven: {', '.join(proven)}"] if proven else []
-    return lines + [f"combination assumed: {name}: {why}" for name, why in assumed]
+    return [*([f"combination proven: {', '.join(proven)}"] if proven else []), *assumed(found)]
+
+
+def assumed(found: Sequence[Combined]) -> list[str]:
+    """Of these, what is not known, and why: neither a proof of the loop says so, nor is it left out of what `build`
+    asks for."""
+    some = dict.fromkeys((one.name, one.why) for one in found if one.state == "assumed")
+    return [f"combination assumed: {name}: {why}" for name, why in some]
 
 
 def _words(op: ir.Operation) -> str:

@@ -99,7 +99,7 @@ class InsertBarriers(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ...launch.known import keep
         from ...outlining.kernel import outline
-        from ...proof.combination.combination import said
+        from ...proof.combination.combination import assumed, said
         from ...proof.races import proof
         from .trials import mapped_roots, propose_barriers, trials
 
@@ -127,9 +127,8 @@ class InsertBarriers(Statement):
                 rewrite.remark(line)
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
-            stated = (
-                chosen.proven and not chosen.believed
-            )  # what is believed is judged again by whoever asks, and said again
+            # what is believed or assumed is judged again by whoever asks, and said again
+            stated = chosen.proven and not chosen.believed and not assumed(trial.model.combined)
             if same:
                 made = replace(trial.info.made, found={proof.Judgement: proof.Judgement(())} if stated else {})
                 keep(rewrite.known, settled.likeness, trial.alone(), made)
