@@ -25,6 +25,7 @@ from weft.interpreter.ir.structured import structure, subscripts
 from weft.interpreter.launch import launch
 from weft.interpreter.memory.layouts import subview
 from weft.interpreter.outlining.kernel import Outlined
+from weft.interpreter.proof.coverage.payloads import hands_on
 from weft.interpreter.session.session import Session
 from weft.interpreter.statements.insert_barriers.trials import CANDIDATE
 from weft.payloads.payload import parse_payload
@@ -199,8 +200,8 @@ def _computing(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _dropped(op: ir.Operation) -> bool:
-    """What results begin with is not written."""
-    if op.name != "linalg.fill":
+    """What results begin with, what is read of a tile, or what results are is not written."""
+    if op.name not in MOVING or (op.name == "linalg.generic" and not hands_on(op, 0)):
         return False
     op.erase()
     return True
@@ -210,7 +211,7 @@ COPIES: dict[str, Change] = {
     "a copy ends early": partial(part_of, last=1), "a copy begins late": partial(part_of, first=1),
     "a copy takes each second element": partial(part_of, step=2), "a copy is moved": partial(part_of, first=1, source=True),
     "a loop of copies ends early": partial(_loop_cut, first=0, last=1),
-    "a loop of copies begins late": partial(_loop_cut, first=1, last=0), "a fill is dropped": _dropped,
+    "a loop of copies begins late": partial(_loop_cut, first=1, last=0), "a copy is dropped": _dropped,
 }  # fmt: skip
 """Of copies, fills and loads, which a kernel has when its loop is outlined."""
 

@@ -386,7 +386,7 @@ class Contents:
         """Whether a function returns a result of the payload, and in the end something else lies where that is to
         be."""
         for root, (kind, name, number) in self.given.items():
-            returned = self.payload.result(name, number) if kind == "returned" and root in self._written else None
+            returned = self.payload.result(name, number) if kind == "returned" else None
             own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
             kept = [label for label in self._labels.get(root, ()) if label.key == key and not label.parts]
             if own is not None and own.key == key and not kept:
