@@ -65,7 +65,7 @@ def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
     one = planned(done, entry)
     plan = compared(one, entry).marked(one.plan)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
-    made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps, tuple(done.assumed))
+    made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps, tuple(one.assumed))
     with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody
         _keep(made, key)
     return made

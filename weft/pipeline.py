@@ -8,7 +8,7 @@ clock.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -203,11 +203,17 @@ class Applied:
     @property
     def assumed(self) -> list[str]:
         """Of each reduction that is not proven to be executed as the payload does, a line that says why."""
+        return self.assumed_of(None)
+
+    def assumed_of(self, kernels: Collection[str] | None) -> list[str]:
+        """The same of these kernels alone; None: of all."""
         from .interpreter.ir.cloning import COMBINED
+        from .interpreter.ir.functions import symbol
         from .interpreter.ir.mlir import ir, operations
 
-        kernels = operations(self.session.module.operation, "gpu.func")
-        said = [ir.StringAttr(k.attributes[COMBINED]).value for k in kernels if COMBINED in k.attributes]
+        every = operations(self.session.module.operation, "gpu.func")
+        meant = [k for k in every if COMBINED in k.attributes and (kernels is None or symbol(k) in kernels)]
+        said = [ir.StringAttr(k.attributes[COMBINED]).value for k in meant]
         return [line for text in said for line in text.splitlines() if not line.startswith("combination proven")]
 
     @property
@@ -279,6 +285,16 @@ class Planned:
     applied: Applied
     plan: Plan
     cuda: str
+
+    @property
+    def assumed(self) -> list[str]:
+        """`Applied.assumed` of the kernels that the plan launches."""
+        return self.applied.assumed_of({kernel.name for kernel in self.plan.kernels})
+
+    @property
+    def unproven(self) -> bool:
+        """Whether a kernel that the plan launches was let through, not proven race-free."""
+        return any(kernel.unproven is not None for kernel in self.plan.kernels)
 
 
 def bundled(made: Planned) -> tuple[Plan, str, str]:

@@ -350,6 +350,23 @@ def test_what_is_not_proven_is_not_built(tmp_path: Path, capsys: pytest.CaptureF
     assert "values not compared" in capsys.readouterr().err
 
 
+def test_one_entry_answers_for_what_it_launches_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is not proven of another function's kernels is nothing against it, and not said of it either."""
+    other = """
+func.func @exact(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %t = linalg.exp ins(%x : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %t : tensor<8x4xf32>
+}"""
+    lines = BY_ROWS.replace("linalg.fill", "linalg.fill #1")
+    lines += "\n  let e = match linalg.exp\n  map e to grid(y, x)\n  launch e"
+    name = program(tmp_path, SPREAD + other, lines)
+    assert cli.run(["build", name, "-o", str(tmp_path / "a"), "--entry", "spread"]) == 1
+    assert "W0082" in capsys.readouterr().err
+    assert cli.run(["build", name, "-o", str(tmp_path / "b"), "--entry", "exact"]) == 0
+    assert "assumed" not in capsys.readouterr().err + (tmp_path / "b/plan.json").read_text()
+
+
 def test_a_kernel_of_what_is_not_proven_warns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as it is not accepted, also where it was before, in this process or in another one."""
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "cache"))

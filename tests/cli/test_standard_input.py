@@ -90,6 +90,9 @@ def test_a_schedule_is_formatted_to_standard_output(given) -> None:
     [
         ("repl", "-"),
         ("run", "-", "--payload", "-"),
+        ("golden", "-"),
+        ("golden", "s.weft", "-"),
+        ("golden", "-", "--update"),
         ("golden", "s.weft", "--payload", "-", "--update"),
         ("repl", "--payload", "-"),
     ],

@@ -270,6 +270,25 @@ def test_a_long_payload_of_a_file_is_not_compared(tmp_path: Path, capsys: pytest
     assert unchecked.startswith("the payload takes about")
 
 
+def test_another_functions_work_is_none_of_an_entrys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `g` computes, and how long it takes, decides nothing of how `f` is compared."""
+    kind, large = "memref<64xf32>", "memref<4096x4096xf32>"
+    (tmp_path / "two.mlir").write_text(f"""
+func.func @f(%a: {kind} {{llvm.noalias}}, %b: {kind} {{llvm.noalias}}, %c: {kind} {{llvm.noalias}}) {{
+  linalg.mul ins(%a, %b : {kind}, {kind}) outs(%c : {kind})
+  return
+}}
+func.func @g(%a: {large}, %b: {large}) {{
+  affine.for %k = 0 to 1000 {{ linalg.log ins(%a : {large}) outs(%b : {large}) }}
+  return
+}}
+""")
+    schedule = 'payload "two.mlir"\nschedule s() {\n  let x = match linalg.mul\n  map x to grid(x)\n  launch x\n}\n'
+    (tmp_path / "s.weft").write_text(schedule)
+    assert cli.run(["build", str(tmp_path / "s.weft"), "--entry", "f", "-o", str(tmp_path / "b")]) == 0
+    assert "values compared: exactly, on integers" in capsys.readouterr().err
+
+
 def test_what_cannot_be_compared_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A payload that divides by what may be 0."""
     (tmp_path / "divides.mlir").write_text("""

@@ -56,7 +56,9 @@ def test_each_group_by_itself_is_proven() -> None:
 
 def test_one_group_alone() -> None:
     """A number that is the same for all is right where one group gets there."""
-    alone = KERNEL.replace("scf.for %i", "scf.if %first {\n scf.for %i").replace("      gpu.return", "      }\n      gpu.return")
+    alone = KERNEL.replace("scf.for %i", "scf.if %first {\n scf.for %i").replace(
+        "      gpu.return", "      }\n      gpu.return"
+    )
     alone = alone.replace("arith.addi %group, %c1", "arith.addi %c0, %c1")
     found = judged(alone)
     assert found.clean, found.diagnostics()
@@ -79,6 +81,31 @@ def test_mistakes_are_found(name: str) -> None:
     old, new, code = MISTAKES[name]
     assert old in KERNEL
     assert code in [d.code for d in said(KERNEL.replace(old, new, 1))]
+
+
+BARRIER = "nvvm.barrier id = %number number_of_threads = %many"
+ONE_ARM = f"%warp = arith.cmpi ult, %lane, %from : index\nscf.if %warp {{ {BARRIER} }}"
+APART = {
+    "two arms meet at one number": (ONE_ARM + f" else {{ {BARRIER} }}", True),
+    "one arm alone": (ONE_ARM, False),
+    "two arms, each with its number": (ONE_ARM + f" else {{ {BARRIER.replace('%number', '%another')} }}", False),
+    "a part in each iteration": (ONE_ARM.replace("ult, %lane, %from", "eq, %lane, %i"), True),
+    "two groups at one op": (ONE_ARM.replace("%number", "%c9"), True),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_who_may_meet_elsewhere_is_not_known_to_be_missing(name: str) -> None:
+    """The hardware counts who arrives at a number, at whichever op: that some threads of a group execute another one is
+    no fact against them."""
+    text, assumed = APART[name]
+    constants = "%c9 = arith.constant 9 : i32\n%many = arith.constant"
+    another = "%number = arith.index_cast %mine : index to i32\n%another = arith.addi %number, %c9 : i32"
+    text = KERNEL.replace(f"{BARRIER} {{second}}", "").replace(BARRIER, text).replace("%many = arith.constant", constants)
+    text = text.replace("%number = arith.index_cast %mine : index to i32", another)
+    found = [d for d in said(text) if d.code == "W0603"]
+    assert found and all(("may not reach" in d.message and "assumed" in d.message) == assumed for d in found), found
+    assert all("group of 128 threads" in d.message and any("meet" in n for n in d.notes) == assumed for d in found)
 
 
 @pytest.mark.parametrize("plain", ["nvvm.barrier", "nvvm.barrier id = %zeroth"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,9 @@ def test_wide_copies_are_counted_by_quarters(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "vector", "depth"), [("f32", 4, 32), ("f32", 4, 16), ("f64", 2, 16), ("f16", 8, 32)])
-def test_a_swizzle_beside_padding_takes_apart_what_padding_does_not(kind: str, vector: int, depth: int, tmp_path: Path) -> None:
+def test_a_swizzle_beside_padding_takes_apart_what_padding_does_not(
+    kind: str, vector: int, depth: int, tmp_path: Path
+) -> None:
     """Lanes hold 16 bytes of several rows each, and store an element of each at once."""
     for swizzle, worse in (("", True), (" swizzle 64", False)):
         found = accesses(tmp_path, f"transpose pad {vector}{swizzle}", kind, vector, depth)
@@ -104,4 +107,15 @@ def test_ops_of_one_place_are_one_line(tmp_path: Path) -> None:
     store = staged(tmp_path, "transpose")["store"]
     ((text, hints),) = conflicts([store, store])
     assert text.startswith("A_shared: store of 4 bytes a lane, 32-way (2 ops, ")
-    assert hints[-1] == "hint: 1 more to `pad` would do without conflicts"
+    assert hints[-1] == "hint: `pad 1` in that statement would do without conflicts"
+
+
+def test_what_is_longer_is_told_of_what_there_is(tmp_path: Path) -> None:
+    """A `pad` that is there, one that could be there, and rows of a buffer that no statement has made."""
+    padded = staged(tmp_path, "transpose pad 2")["store"]
+    for store, said in (
+        (padded, "1 more to `pad`"),
+        (replace(padded, statement=None), "rows that are 1 element longer"),
+    ):
+        ((_, hints),) = conflicts([store])
+        assert hints[-1] == f"hint: {said} would do without conflicts"

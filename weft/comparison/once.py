@@ -95,7 +95,7 @@ def compared(made: Planned, entry: str | None) -> ComparedOnce:
 
 def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
     """Values that were not compared are let through where it is proven what the kernels combine. Raises W0081 else."""
-    if not (assumed := made.applied.assumed):
+    if not (assumed := made.assumed):
         return found
     message = (
         f"the payload is too large to be compared with ({found.unchecked}), and what its kernels combine is not proven"
@@ -104,14 +104,14 @@ def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
     raise fail("W0081", message, hint=hint, notes=tuple(assumed[:3]))
 
 
-def expect_proven(done: Applied, found: ComparedOnce) -> None:
+def expect_proven(made: Planned, found: ComparedOnce) -> None:
     """Equal values at some sizes are no proof of what kernels combine, unless that is accepted. Raises W0082."""
-    choice, assumed = done.recipe.choice, done.assumed
-    if not assumed or choice.assumed or choice.unchecked:
+    recipe, assumed = made.applied.recipe, made.assumed
+    if not assumed or recipe.choice.assumed or recipe.choice.unchecked:
         return
     notes = [*assumed[1:3], *([found.line] if found.line else [])]
     hint = "`--assumed` (`assumed=True` in Python) builds it as it was compared, and marks it"
-    raise fail("W0082", not_proven(done.recipe.name, assumed), hint=hint, notes=tuple(notes))
+    raise fail("W0082", not_proven(recipe.name, assumed), hint=hint, notes=tuple(notes))
 
 
 def compared_all(done: Applied) -> list[ComparedOnce]:

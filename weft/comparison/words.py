@@ -29,7 +29,7 @@ def said(made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller
                 f"of random numbers what it computes is undefined: {run.undefined}",
             )
             raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", ACCEPTED)
-        if not run.ok or (run.found and not made.applied.unproven):
+        if not run.ok or (run.found and not made.unproven):
             raise _differs(made, named, run)
     return (_summary(made, named, runs, smaller), *(_where(made, named, run) for run in runs.done))
 
@@ -48,7 +48,7 @@ def _summary(made: Planned, named: FunctionSignature, runs: ComparedRuns, smalle
         sizes = f"{count(len(runs.done), 'size')} of what is open, from {first.size} to {more[-1].size}"
     if smaller:
         sizes = f"of a smaller payload: {sizes}"
-    assumed = made.applied.assumed
+    assumed = made.assumed
     others = f", and {len(assumed) - 1} more" if len(assumed) > 1 else ""
     beside = f"; {assumed[0]}{others}" if assumed else ""
     return f"{_how(runs)}; {sizes}; {_device(first)}; {_kernels(made, runs.done)}{beside}"

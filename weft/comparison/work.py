@@ -12,6 +12,7 @@ from ..interpreter.ir.mlir import constant_of, ir, operations, run_passes
 from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import body_of, element_type, is_structured, structure
 from ..runtime.form.kernel_form import named
+from ..runtime.host.functions import entry_function
 from ..runtime.plan.dtypes import FLOATS
 from ..runtime.plan.signature import FunctionSignature
 
@@ -27,6 +28,8 @@ _EXACT = named(
     " maxui minui cmpi extsi extui trunci andi ori xori select constant index_cast"
 )
 _MOVES = ("tensor.", "memref.", "linalg.", "func.", "scf.", "affine.", "bufferization.", "builtin.")
+_ELSEWHERE = ("func.call", "gpu.launch_func", "memref.get_global")
+"""What uses more of a module than the function that it is in."""
 _INEXACT = frozenset({"scf.while", "scf.index_switch", "linalg.softmax", "func.call"})
 GUESSED = 64
 """Iterations of a loop that may be done any number of times."""
@@ -61,11 +64,12 @@ class PayloadWork:
 
 
 def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> PayloadWork:
-    """An estimate, with `size` in the place of all that is known at run time only."""
+    """An estimate of the entry function, with `size` in the place of all that is known at run time only."""
     if any(op.name.startswith("affine.") and len(op.regions) for op in operations(payload.operation)):
         payload = clone_module(payload)
         run_passes(payload, "lower-affine")
-    steps = list(_steps(payload.operation, size, 1))
+    host = entry_function(payload, signature.entry)
+    steps = list(_steps(payload.operation if any(operations(host, *_ELSEWHERE)) else host, size, 1))
     parts = tuple(WorkPart(describe(s.op), s.times * s.each) for s in steps if s.times * s.each > 1)
     indexed = any(_says_where(op) for s in steps for op in (s.op, *operations(s.op)))
     return PayloadWork(parts, _most(steps, signature), indexed)

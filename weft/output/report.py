@@ -145,7 +145,7 @@ def _synchronization(report: Report) -> RenderableType:
         lines.append(none if not found else Text.assemble(f"{name:<10}", (str(len(found)), "bold red")))
         lines += _first([Text(f"  {line}", "red") for line in found])
     if any(line.startswith("out-of-bounds") for line in report.faults):
-        lines.append(Text("  an index that is a random input is bounded by `--input NAME=0:SIZE`", "dim"))
+        lines.append(Text("  where an index is read from a random input, `--input NAME=0:SIZE` bounds that", "dim"))
     return Group(*lines)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .schedules import schedule_options, unchecked_option, unproven_option
+from .schedules import STDIN, schedule_options, unchecked_option, unproven_option
 
 if TYPE_CHECKING:
     from ...goldens.golden import Golden
@@ -54,6 +54,8 @@ def golden(
     from ...output.console import show as warned
     from ...pipeline import Choice
 
+    if STDIN in files:
+        raise click.UsageError("`-`, standard input, is not read by this command: goldens are beside a file")
     new = bool(name or after or cuda or chosen != Choice(""))
     if new and (not update or len(files) != 1 or suffix_of(Path(files[0])) or Path(files[0]).is_dir()):
         raise click.UsageError(

@@ -184,6 +184,13 @@ def _together(same: Sequence[BankAccess]) -> BankAccess:
     return replace(same[0], **total, pad=pad, padded=padded)
 
 
+def _longer(statement: str | None, elements: int) -> str:
+    """How the rows of a buffer become so much longer: by the statement that has made it, if that is what it can do."""
+    if statement is None or "promote-to-shared" not in statement:
+        return f"rows that are {elements} element{'s' if elements > 1 else ''} longer"
+    return f"{elements} more to `pad`" if " pad " in statement else f"`pad {elements}` in that statement"
+
+
 def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]:
     """For people: a line for each place, buffer and direction with conflicts, the worst first, with what to do; ops
     that an unrolled loop repeated are one."""
@@ -202,5 +209,5 @@ def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]
         hints = [place] if place else []
         if use.padded is not None:
             left = "without conflicts" if use.padded == use.ideal else f"{use.padded / use.ideal:.3g}-way"
-            hints.append(f"hint: {use.pad} more to `pad` would do {left}")
+            hints.append(f"hint: {_longer(use.statement, use.pad or 0)} would do {left}")
         yield text, hints

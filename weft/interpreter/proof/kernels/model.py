@@ -127,6 +127,7 @@ class Barrier:
             orders nothing).
         number: of one with a number: which one it is, for a group of so many threads in a row.
         assumed: it is not proven that all threads reach it, nor that they do not.
+        meets: of one with a number that not all threads of the group execute: the op at which others may meet them.
         of_cluster: it waits for all threads of the cluster.
         landings: of a product that goes on behind its op, where it has ended, in any of them; None: at its op.
     """
@@ -141,6 +142,7 @@ class Barrier:
     of_cluster: bool = False
     number: Linear | None = None
     landings: tuple[Landing, ...] | None = None
+    meets: str | None = None
 
     @property
     def weight(self) -> int:

@@ -22,7 +22,8 @@ def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], li
         if reach == "together" and barrier.number is not None and not is_one_groups(model, barrier, solver):
             reach = "unknown"
         if reach != "together":
-            divergent.append(replace(barrier, assumed=reach == "unknown"))
+            elsewhere = met_elsewhere(model, barrier, solver) if reach == "apart" else None
+            divergent.append(replace(barrier, assumed=reach == "unknown" or elsewhere is not None, meets=elsewhere))
         elif barrier not in model.warp_wide:
             uniform.append(barrier)
     return uniform, divergent
@@ -95,6 +96,29 @@ def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
         if not _never(solver, (shared, x, y), [*here, *there, *here_too]):
             return False
     return True
+
+
+def met_elsewhere(model: KernelModel, barrier: Barrier, solver: Solver) -> str | None:
+    """The op at which threads may meet those that wait at a barrier with a number, though not all of their group execute
+    it: the hardware counts threads that arrive at a number, wherever that is, and in whichever iteration."""
+    number, group = barrier.number, model.group_of(barrier.threads)
+    if number is None:
+        return None
+    if group is None or any(g.depends().thread and g.depends().loops for g in barrier.place.guards):
+        return barrier.op
+    shared = Naming("")
+    x, y = (Naming(prefix, shared, _shares) for prefix in ("x_", "y_"))
+    here = [*map(x.formula, (*barrier.place.guards, *model.facts))]
+    for other in (b for b in model.barriers if b.number is not None):
+        there = [
+            *map(y.formula, (*other.place.guards, *model.facts)),
+            equal(x.form(number), y.form(other.number or number)),
+        ]
+        if other is barrier:
+            there.append(either(*_apart(x.form(group), y.form(group))))
+        if not _never(solver, (shared, x, y), [*here, *there]):
+            return other.op
+    return None
 
 
 def _shares(symbol: Symbol) -> bool:

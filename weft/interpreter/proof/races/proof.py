@@ -70,6 +70,8 @@ EXACT = "; a loop that the payload calls parallel is believed where it is all th
 def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
     """What is said of a barrier, or of what a warp does together, that some threads may not reach."""
     group = "a subgroup" if barrier.narrow else "a cluster" if barrier.of_cluster else "a block"
+    if barrier.number is not None:
+        group = f"a group of {barrier.threads} threads"
     message = f"not all threads of {group} reach {barrier.op}"
     note = "a condition or a loop around it is not the same for all of them"
     if barrier.assumed:
@@ -77,6 +79,11 @@ def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
         note = (
             "assumed, not proven: it is not known whether a condition or a loop around it is the same for all of them;"
             " conditions and trip counts of affine indices, or of memory that the kernel does not write, make it exact"
+        )
+    if barrier.meets is not None:
+        note = (
+            f"assumed, not proven: a condition or a loop around it is not the same for all of them, and others may arrive at"
+            f" its number at {barrier.meets}; who meets there is not followed: it is taken to order nothing"
         )
     hint = f"move {'it' if barrier.narrow else 'the barrier'} out of the condition or loop"
     if barrier.number is not None:
