@@ -148,6 +148,7 @@ extern "C" __global__ void __launch_bounds__(256) scan_3(
   if (tx < 1) {
     sum_tile[0] = Y_2[bx];
   }
+  const int idx = (min(99999 - bx * 8192, 8192) + 1023) / 1024;
   float part;
   float carry;
   float start;
@@ -166,16 +167,15 @@ extern "C" __global__ void __launch_bounds__(256) scan_3(
   const bool in_warp4 = warp >= 5;
   const bool in_warp5 = warp >= 6;
   const bool in_warp6 = warp >= 7;
-  const int idx = bx * 8192 + tx * 4;
-  const int end = (min(99999 - bx * 8192, 8192) + 1023) / 1024;
-  for (int k = 0; k < end; ++k) {
+  const int idx1 = bx * 8192 + tx * 4;
+  for (int k = 0; k < idx; ++k) {
     part = start;
-    const int idx1 = idx + k * 1024;
+    const int idx2 = idx1 + k * 1024;
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int idx2 = idx1 + i;
-      if (idx2 < 99999) {
-        X1[i] = X[idx2];
+      const int idx3 = idx2 + i;
+      if (idx3 < 99999) {
+        X1[i] = X[idx3];
         part += X1[i];
       }
     }
@@ -209,11 +209,11 @@ extern "C" __global__ void __launch_bounds__(256) scan_3(
     part = v20 + ((in_warp6 ? v19 : v18) + (tx % 32 >= 1 ? v11 : -0.0f)) + start;
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int idx2 = idx1 + i;
-      if (idx2 < 99999) {
+      const int idx3 = idx2 + i;
+      if (idx3 < 99999) {
         const float v22 = part + X1[i];
         part = v22;
-        Y[idx2] = v22;
+        Y[idx3] = v22;
       }
     }
     carry = v20 + v21;

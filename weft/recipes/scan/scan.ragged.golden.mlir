@@ -379,8 +379,8 @@ module attributes {gpu.container_module} {
       %2 = affine.min #map2()[%block_id_x]
       %3 = arith.cmpi slt, %thread_id_x, %c1 : index
       scf.if %3 {
-        %17 = memref.load %arg2[%block_id_x] : memref<13xf32>
-        memref.store %17, %arg3[] : memref<f32, #gpu.address_space<workgroup>>
+        %7 = memref.load %arg2[%block_id_x] : memref<13xf32>
+        memref.store %7, %arg3[] : memref<f32, #gpu.address_space<workgroup>>
       }
       %4 = affine.apply #map7(%2)
       %alloca = memref.alloca() {weft.combiner = "arith.addf", weft.name = "part", weft.participants = #set} : memref<f32>
@@ -391,104 +391,107 @@ module attributes {gpu.container_module} {
       memref.store %cst, %alloca_1[] : memref<f32>
       %5 = arith.cmpi eq, %thread_id_x, %c0 : index
       scf.if %5 {
-        %17 = memref.load %arg3[] : memref<f32, #gpu.address_space<workgroup>>
-        memref.store %17, %alloca_1[] : memref<f32>
+        %7 = memref.load %arg3[] : memref<f32, #gpu.address_space<workgroup>>
+        memref.store %7, %alloca_1[] : memref<f32>
       }
-      %6 = affine.apply #map6(%0)
-      %7 = arith.cmpi eq, %6, %c0 : index
-      %8 = arith.cmpi sge, %1, %c1 : index
-      %9 = arith.cmpi sge, %1, %c2 : index
-      %10 = arith.cmpi sge, %1, %c3 : index
-      %11 = arith.cmpi sge, %1, %c4 : index
-      %12 = arith.cmpi sge, %1, %c5 : index
-      %13 = arith.cmpi sge, %1, %c6 : index
-      %14 = arith.cmpi sge, %1, %c7 : index
-      %15 = affine.apply #map8(%block_id_x, %thread_id_x)
-      scf.for %arg5 = %c0 to %4 step %c1 {
-        %17 = memref.load %alloca_1[] : memref<f32>
-        memref.store %17, %alloca[] : memref<f32>
-        %18 = affine.apply #map9(%15, %arg5)
-        scf.for %arg6 = %c0 to %c4 step %c1 {
-          %59 = affine.apply #map4(%18, %arg6)
-          %60 = arith.cmpi slt, %59, %c99999 : index
-          scf.if %60 {
-            %61 = memref.load %arg0[%59] : memref<99999xf32>
-            memref.store %61, %alloca_2[%arg6] : memref<4xf32>
-            %62 = memref.load %alloca_2[%arg6] : memref<4xf32>
-            %63 = memref.load %alloca[] : memref<f32>
-            %64 = arith.addf %63, %62 : f32
-            memref.store %64, %alloca[] : memref<f32>
+      %6 = arith.cmpi sgt, %4, %c0 : index
+      scf.if %6 {
+        %7 = affine.apply #map6(%0)
+        %8 = arith.cmpi eq, %7, %c0 : index
+        %9 = arith.cmpi sge, %1, %c1 : index
+        %10 = arith.cmpi sge, %1, %c2 : index
+        %11 = arith.cmpi sge, %1, %c3 : index
+        %12 = arith.cmpi sge, %1, %c4 : index
+        %13 = arith.cmpi sge, %1, %c5 : index
+        %14 = arith.cmpi sge, %1, %c6 : index
+        %15 = arith.cmpi sge, %1, %c7 : index
+        %16 = affine.apply #map8(%block_id_x, %thread_id_x)
+        scf.for %arg5 = %c0 to %4 step %c1 {
+          %18 = memref.load %alloca_1[] : memref<f32>
+          memref.store %18, %alloca[] : memref<f32>
+          %19 = affine.apply #map9(%16, %arg5)
+          scf.for %arg6 = %c0 to %c4 step %c1 {
+            %60 = affine.apply #map4(%19, %arg6)
+            %61 = arith.cmpi slt, %60, %c99999 : index
+            scf.if %61 {
+              %62 = memref.load %arg0[%60] : memref<99999xf32>
+              memref.store %62, %alloca_2[%arg6] : memref<4xf32>
+              %63 = memref.load %alloca_2[%arg6] : memref<4xf32>
+              %64 = memref.load %alloca[] : memref<f32>
+              %65 = arith.addf %64, %63 : f32
+              memref.store %65, %alloca[] : memref<f32>
+            }
           }
-        }
-        %19 = memref.load %alloca[] : memref<f32>
-        %shuffleResult, %valid = gpu.shuffle up %19, %c1_i32, %c32_i32 : f32
-        %20 = arith.addf %shuffleResult, %19 : f32
-        %21 = arith.select %valid, %20, %19 : f32
-        %shuffleResult_3, %valid_4 = gpu.shuffle up %21, %c2_i32, %c32_i32 : f32
-        %22 = arith.addf %shuffleResult_3, %21 : f32
-        %23 = arith.select %valid_4, %22, %21 : f32
-        %shuffleResult_5, %valid_6 = gpu.shuffle up %23, %c4_i32, %c32_i32 : f32
-        %24 = arith.addf %shuffleResult_5, %23 : f32
-        %25 = arith.select %valid_6, %24, %23 : f32
-        %shuffleResult_7, %valid_8 = gpu.shuffle up %25, %c8_i32, %c32_i32 : f32
-        %26 = arith.addf %shuffleResult_7, %25 : f32
-        %27 = arith.select %valid_8, %26, %25 : f32
-        %shuffleResult_9, %valid_10 = gpu.shuffle up %27, %c16_i32, %c32_i32 : f32
-        %28 = arith.addf %shuffleResult_9, %27 : f32
-        %29 = arith.select %valid_10, %28, %27 : f32
-        %shuffleResult_11, %valid_12 = gpu.shuffle up %29, %c1_i32, %c32_i32 : f32
-        %30 = arith.select %valid_12, %shuffleResult_11, %cst : f32
-        scf.if %7 {
-          memref.store %29, %arg4[%1] : memref<8xf32, #gpu.address_space<workgroup>>
-        }
-        gpu.barrier memfence [#gpu.address_space<workgroup>]
-        %31 = memref.load %arg4[%c0] : memref<8xf32, #gpu.address_space<workgroup>>
-        %32 = arith.select %8, %31, %cst : f32
-        %33 = memref.load %arg4[%c1] : memref<8xf32, #gpu.address_space<workgroup>>
-        %34 = arith.addf %31, %33 : f32
-        %35 = arith.select %9, %34, %32 : f32
-        %36 = memref.load %arg4[%c2] : memref<8xf32, #gpu.address_space<workgroup>>
-        %37 = arith.addf %34, %36 : f32
-        %38 = arith.select %10, %37, %35 : f32
-        %39 = memref.load %arg4[%c3] : memref<8xf32, #gpu.address_space<workgroup>>
-        %40 = arith.addf %37, %39 : f32
-        %41 = arith.select %11, %40, %38 : f32
-        %42 = memref.load %arg4[%c4] : memref<8xf32, #gpu.address_space<workgroup>>
-        %43 = arith.addf %40, %42 : f32
-        %44 = arith.select %12, %43, %41 : f32
-        %45 = memref.load %arg4[%c5] : memref<8xf32, #gpu.address_space<workgroup>>
-        %46 = arith.addf %43, %45 : f32
-        %47 = arith.select %13, %46, %44 : f32
-        %48 = memref.load %arg4[%c6] : memref<8xf32, #gpu.address_space<workgroup>>
-        %49 = arith.addf %46, %48 : f32
-        %50 = arith.select %14, %49, %47 : f32
-        %51 = memref.load %arg4[%c7] : memref<8xf32, #gpu.address_space<workgroup>>
-        %52 = arith.addf %49, %51 : f32
-        %53 = arith.addf %50, %30 : f32
-        %54 = memref.load %alloca_0[] : memref<f32>
-        %55 = arith.addf %54, %53 : f32
-        %56 = memref.load %alloca_1[] : memref<f32>
-        %57 = arith.addf %55, %56 : f32
-        memref.store %57, %alloca[] : memref<f32>
-        scf.for %arg6 = %c0 to %c4 step %c1 {
-          %59 = affine.apply #map4(%18, %arg6)
-          %60 = arith.cmpi slt, %59, %c99999 : index
-          scf.if %60 {
-            %61 = memref.load %alloca_2[%arg6] : memref<4xf32>
-            %62 = memref.load %alloca[] : memref<f32>
-            %63 = arith.addf %62, %61 : f32
-            memref.store %63, %alloca[] : memref<f32>
-            memref.store %63, %arg1[%59] : memref<99999xf32>
+          %20 = memref.load %alloca[] : memref<f32>
+          %shuffleResult, %valid = gpu.shuffle up %20, %c1_i32, %c32_i32 : f32
+          %21 = arith.addf %shuffleResult, %20 : f32
+          %22 = arith.select %valid, %21, %20 : f32
+          %shuffleResult_3, %valid_4 = gpu.shuffle up %22, %c2_i32, %c32_i32 : f32
+          %23 = arith.addf %shuffleResult_3, %22 : f32
+          %24 = arith.select %valid_4, %23, %22 : f32
+          %shuffleResult_5, %valid_6 = gpu.shuffle up %24, %c4_i32, %c32_i32 : f32
+          %25 = arith.addf %shuffleResult_5, %24 : f32
+          %26 = arith.select %valid_6, %25, %24 : f32
+          %shuffleResult_7, %valid_8 = gpu.shuffle up %26, %c8_i32, %c32_i32 : f32
+          %27 = arith.addf %shuffleResult_7, %26 : f32
+          %28 = arith.select %valid_8, %27, %26 : f32
+          %shuffleResult_9, %valid_10 = gpu.shuffle up %28, %c16_i32, %c32_i32 : f32
+          %29 = arith.addf %shuffleResult_9, %28 : f32
+          %30 = arith.select %valid_10, %29, %28 : f32
+          %shuffleResult_11, %valid_12 = gpu.shuffle up %30, %c1_i32, %c32_i32 : f32
+          %31 = arith.select %valid_12, %shuffleResult_11, %cst : f32
+          scf.if %8 {
+            memref.store %30, %arg4[%1] : memref<8xf32, #gpu.address_space<workgroup>>
           }
+          gpu.barrier memfence [#gpu.address_space<workgroup>]
+          %32 = memref.load %arg4[%c0] : memref<8xf32, #gpu.address_space<workgroup>>
+          %33 = arith.select %9, %32, %cst : f32
+          %34 = memref.load %arg4[%c1] : memref<8xf32, #gpu.address_space<workgroup>>
+          %35 = arith.addf %32, %34 : f32
+          %36 = arith.select %10, %35, %33 : f32
+          %37 = memref.load %arg4[%c2] : memref<8xf32, #gpu.address_space<workgroup>>
+          %38 = arith.addf %35, %37 : f32
+          %39 = arith.select %11, %38, %36 : f32
+          %40 = memref.load %arg4[%c3] : memref<8xf32, #gpu.address_space<workgroup>>
+          %41 = arith.addf %38, %40 : f32
+          %42 = arith.select %12, %41, %39 : f32
+          %43 = memref.load %arg4[%c4] : memref<8xf32, #gpu.address_space<workgroup>>
+          %44 = arith.addf %41, %43 : f32
+          %45 = arith.select %13, %44, %42 : f32
+          %46 = memref.load %arg4[%c5] : memref<8xf32, #gpu.address_space<workgroup>>
+          %47 = arith.addf %44, %46 : f32
+          %48 = arith.select %14, %47, %45 : f32
+          %49 = memref.load %arg4[%c6] : memref<8xf32, #gpu.address_space<workgroup>>
+          %50 = arith.addf %47, %49 : f32
+          %51 = arith.select %15, %50, %48 : f32
+          %52 = memref.load %arg4[%c7] : memref<8xf32, #gpu.address_space<workgroup>>
+          %53 = arith.addf %50, %52 : f32
+          %54 = arith.addf %51, %31 : f32
+          %55 = memref.load %alloca_0[] : memref<f32>
+          %56 = arith.addf %55, %54 : f32
+          %57 = memref.load %alloca_1[] : memref<f32>
+          %58 = arith.addf %56, %57 : f32
+          memref.store %58, %alloca[] : memref<f32>
+          scf.for %arg6 = %c0 to %c4 step %c1 {
+            %60 = affine.apply #map4(%19, %arg6)
+            %61 = arith.cmpi slt, %60, %c99999 : index
+            scf.if %61 {
+              %62 = memref.load %alloca_2[%arg6] : memref<4xf32>
+              %63 = memref.load %alloca[] : memref<f32>
+              %64 = arith.addf %63, %62 : f32
+              memref.store %64, %alloca[] : memref<f32>
+              memref.store %64, %arg1[%60] : memref<99999xf32>
+            }
+          }
+          %59 = arith.addf %55, %53 : f32
+          memref.store %59, %alloca_0[] : memref<f32>
+          memref.store %cst, %alloca_1[] : memref<f32>
+          gpu.barrier memfence [#gpu.address_space<workgroup>]
         }
-        %58 = arith.addf %54, %52 : f32
-        memref.store %58, %alloca_0[] : memref<f32>
-        memref.store %cst, %alloca_1[] : memref<f32>
-        gpu.barrier memfence [#gpu.address_space<workgroup>]
-      }
-      %16 = memref.load %alloca_0[] : memref<f32>
-      scf.if %5 {
-        memref.store %16, %arg3[] : memref<f32, #gpu.address_space<workgroup>>
+        %17 = memref.load %alloca_0[] : memref<f32>
+        scf.if %5 {
+          memref.store %17, %arg3[] : memref<f32, #gpu.address_space<workgroup>>
+        }
       }
       gpu.return
     }

@@ -236,8 +236,7 @@ class Host:
         own = any(str(r.type) == TOKEN_TYPE for r in op.results)
         number = len(self.steps)
         self.steps.append(step)
-        used = set() if isinstance(step, Alloc) else used_buffers(step)
-        self.needs.append(self._behind(tokens) | {self.allocated[name] for name in used & self.allocated.keys()})
+        self.needs.append(self._behind(tokens) | self._allocations(step))
         self.epochs.append(self.epoch)
         self.issuers.append(op)
         if isinstance(step, Alloc):
@@ -253,6 +252,10 @@ class Host:
         """What the tokens and the host's last wait stand for; tokens of this epoch imply the latter."""
         steps = frozenset().union(*(t.steps for t in tokens))
         return steps if any(self.epochs[s] == self.epoch for s in steps) else steps | self.waited
+
+    def _allocations(self, step: AnyStep) -> frozenset[int]:
+        used = set() if isinstance(step, Alloc) else used_buffers(step)
+        return frozenset(self.allocated[name] for name in used & self.allocated.keys())
 
     def wait(self, token: TokenValue) -> None:
         """The host goes on when the token's steps are done."""
