@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import takewhile
 
 from ....dsl.records import record
 from ...indices.algebra import LaunchShape
@@ -22,7 +23,9 @@ from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import form_of, pad_widths, size_behind
 from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
+from ...memory.effects import accesses
 from ...memory.layouts import kept_dimensions, mixed
+from ...memory.views import way
 from ...reductions.identities import update
 from .bodies import computes
 from .hosts import HostLoops
@@ -209,7 +212,7 @@ class PayloadOps:
         combined = update(op, 0) if not any(running[:1]) and all(running[1:]) else None
         return PayloadOp(
             str(op.location), op.name, reductions, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
-            tuple(_start(operand) for operand in list(op.operands)[space.inputs :]),
+            tuple(_start(op, operand) for operand in list(op.operands)[space.inputs :]),
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
             None if combined is None else combined.combiner,
             _divisor(op, elements), frozenset(n for n in range(space.inputs) if not is_read(op, n)),
@@ -337,9 +340,15 @@ def _chooses(op: ir.Operation) -> bool:
     return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
 
 
-def _start(value: ir.Value) -> ir.Attribute | None:
-    """The constant that a tensor is filled with."""
+def _start(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
+    """The constant that an output is filled with: a tensor, or a buffer that nothing else writes between."""
     made = made_by(value, "linalg.fill")
+    if isinstance(value.type, ir.MemRefType):
+        for before in reversed(list(takewhile(lambda each: each != op, ops_of(op.block)))):
+            found, whole = accesses(before), list(way(value))
+            if found is None or any(each.changes and set(whole) & set(way(each.value)) for each in found):
+                made = before if before.name == "linalg.fill" and before.operands[1] == value else None
+                break
     constant = made_by(made.operands[0], "arith.constant") if made is not None else None
     return None if constant is None else constant.attributes["value"]
 
