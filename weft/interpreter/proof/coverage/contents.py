@@ -440,9 +440,8 @@ class Contents:
             return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
         used = involved(*label.at)
         alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
-        at = [
-            Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at
-        ]  # of an axis with one element
+        # of an axis with one element, the coordinate is a cell that nothing else is made of
+        at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]
         return Left.stated(label.key, at, cells, self.payload.around.sizes, parts=bool(label.parts), each=label.each)
 
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
