@@ -7,7 +7,7 @@ from math import prod
 from ...dsl.records import record
 from ...interpreter.hardware.ampere.fragments import TileProduct
 from ...interpreter.hardware.hopper import mbarriers, tensor_maps, warpgroups
-from ...interpreter.hardware.hopper.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_behind
+from ...interpreter.hardware.hopper.tensor_maps import BoxLoad, TensorMap, load_of, tensor_map, window_of_pixels
 from ...interpreter.hardware.lanes import NUMBERED_BARRIER
 from ...interpreter.hardware.limits import MOST_BOX, MOST_RANK, PIECE
 from ...interpreter.ir.element_sizes import element_bytes
@@ -19,7 +19,7 @@ from .kernel_form import expects, refuse
 
 def expected_box(given: ir.Value, op: ir.Operation, code: str) -> TensorMap:
     """What a tensor map says. Raises `code` for one that the driver would not make."""
-    found, window = tensor_map(given.type), window_behind(given)
+    found, window = tensor_map(given.type), window_of_pixels(given)
     if found is None:
         raise refuse(code, f"`{op.name}` of {given.type}, which is not a tensor map", op)
     if window is not None:
@@ -45,7 +45,7 @@ def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
     given, at = (
         (op.opview.tensorMapDescriptor, list(op.opview.coordinates)) if load is None else (load.map, load.coordinates)
     )
-    found, window = expected_box(given, op, code), window_behind(given)
+    found, window = expected_box(given, op, code), window_of_pixels(given)
     kind = ir.MemRefType(memref.type)
     strides, _ = strided(kind, op)
     row_major = tuple(prod(found.box[d + 1 :]) for d in range(len(found.box)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from ...dsl.diagnostics import WeftError, fail
-from ...interpreter.hardware.hopper.tensor_maps import tensor_map, window_behind
+from ...interpreter.hardware.hopper.tensor_maps import tensor_map, window_of_pixels
 from ...interpreter.ir.cloning import unproven
 from ...interpreter.ir.functions import given_name, inputs_of, symbol
 from ...interpreter.ir.mlir import ir
@@ -187,7 +187,7 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
         name = given_name(kernel, i) or f"arg{i}"
         what = f"parameter `{name}` of @{symbol(kernel)}"
         if (given := tensor_map(value.type)) is not None:
-            boxes = replace(boxes_of(given, window_behind(value)), rounded=rounding_of(value))
+            boxes = replace(boxes_of(given, window_of_pixels(value)), rounded=rounding_of(value))
             params.append(Param(name, array_type(given.element, what)[0], boxes=boxes))
             continue
         dtype, shape = array_type(value.type, what)

@@ -12,7 +12,7 @@ from ...interpreter.hardware import limits, queries
 from ...interpreter.hardware.ampere.fragments import AS_TYPE, MMA
 from ...interpreter.hardware.hopper import warpgroups
 from ...interpreter.hardware.hopper.mbarriers import BYTES, count_of, is_mbarriers
-from ...interpreter.hardware.hopper.tensor_maps import MAKE, TensorMap, window_behind
+from ...interpreter.hardware.hopper.tensor_maps import MAKE, TensorMap, window_of_pixels
 from ...interpreter.hardware.limits import PixelWindow
 from ...interpreter.ir import mlir
 from ...interpreter.ir.functions import CLUSTER_SIZE, MOST_BLOCKS, launch_sizes, sizes_of, symbol
@@ -204,7 +204,7 @@ def _argument(host: Host, value: ir.Value, op: ir.Operation, taken: ir.Value) ->
 
 @rule(MAKE)
 def _make(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    found, seen, window = expected_box(op.results[0], op, "W0731"), op.opview, window_behind(op.results[0])
+    found, seen, window = expected_box(op.results[0], op, "W0731"), op.opview, window_of_pixels(op.results[0])
     given = tuple(host.number(value, op, "a size of a box") for value in seen.boxDimensions)
     view = host.view(seen.tensor, op)
     if given != found.box or len(view.shape) != (len(found.box) if window is None else window.rank):

@@ -1,1 +1,2 @@
-"""The simulator: runs `gpu.func`s on NumPy arrays and catches races, the second and independent witness."""
+"""The simulator: executes `gpu.func`s on NumPy arrays and detects races, independently of the
+proof."""

@@ -12,7 +12,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from ...dsl.diagnostics import fail
 from ...interpreter.hardware.ampere.copies import is_token
-from ...interpreter.hardware.hopper.tensor_maps import window_behind
+from ...interpreter.hardware.hopper.tensor_maps import window_of_pixels
 from ...interpreter.hardware.hopper.warpgroups import accumulator, of_thread
 from ...interpreter.ir.mlir import ir
 from ..form.group_form import expected_box
@@ -24,12 +24,13 @@ from .roles.boxes import BoxShape, TensorBoxes
 
 @dataclass
 class ArgumentType:
-    """A kernel argument as its type says; `shape` is None for a scalar, a None in it, or in `strides`, is dynamic.
+    """The type of a kernel argument; `shape` is None for a scalar, a None in it, or in `strides`,
+    is dynamic.
 
-    `strides`: in elements; empty ones: row by row, whatever the sizes are; None: any.
+    `strides`: in elements; empty: row-major, whatever the sizes; None: any.
 
-    `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it; `boxes`: of a tensor
-    map, which takes the place of the tensor that it was made of.
+    `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it;
+    `boxes`: the box of a tensor map, which takes the place of the tensor that it was made of.
     """
 
     name: str
@@ -72,7 +73,8 @@ def bind(
 
 
 def _place(memories: list[Global], array: np.ndarray, mask: np.ndarray | None, name: str) -> tuple[Global, int]:
-    """The memory that the array lies in, made if there is none yet, and the offset of its first element."""
+    """The memory that holds the array, created if there is none yet, and the offset of its first
+    element."""
     flat = _flatten(_owner(array))
     low, high = byte_bounds(flat)
     for memory in memories:
@@ -86,7 +88,7 @@ def _place(memories: list[Global], array: np.ndarray, mask: np.ndarray | None, n
 
 
 def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> np.ndarray:
-    """The mask of the whole root: it must be laid out as the array is."""
+    """The mask of written elements of the whole root, which must be laid out like the array."""
     found = _flatten(_owner(mask))
     offset = (mask.ctypes.data - found.ctypes.data, (array.ctypes.data - flat.ctypes.data) // array.itemsize)
     if mask.dtype != np.bool_ or mask.shape != array.shape or found.size != flat.size or offset[0] != offset[1]:
@@ -95,7 +97,8 @@ def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> 
 
 
 def _owner(array: np.ndarray) -> np.ndarray:
-    """The array whose memory this one shows, if that is a flat stretch of the same type; else the array itself."""
+    """The array that owns this one's memory, if that is a contiguous array of the same type; else
+    the array itself."""
     found, base = array, array.base
     while base is not None:
         if isinstance(base, np.ndarray) and base.dtype == array.dtype and base.flags.c_contiguous:
@@ -130,19 +133,19 @@ def _fits(value: Any, parameter: ArgumentType, name: str) -> None:
         raise fail("W0752", f"`{name}` has shape {shown or '()'}, not {' x '.join(map(str, value.shape)) or '()'}")
     if any(stride % value.itemsize for stride in value.strides):
         raise fail("W0752", f"`{name}` has strides {value.strides}, which are not whole elements")
-    said = (
+    known = (
         parameter.strides
         if parameter.strides is None or parameter.strides
         else MemoryWindow.whole(name, value.shape).strides
     )
-    axes = zip(value.shape, _strides(value), said or _strides(value), strict=True)
+    axes = zip(value.shape, _strides(value), known or _strides(value), strict=True)
     if value.size and any(size != 1 and wanted not in (None, stride) for size, stride, wanted in axes):
-        shown = ", ".join("?" if n is None else str(n) for n in said or ())
+        shown = ", ".join("?" if n is None else str(n) for n in known or ())
         raise fail("W0752", f"`{name}` has strides [{shown}] in elements, not {list(_strides(value))}")
 
 
 def _scalar(value: Any, parameter: ArgumentType, name: str) -> Any:
-    """The number as generated code holds uniform values."""
+    """The number in the form in which generated code holds uniform values."""
     if isinstance(value, np.ndarray) and value.ndim:
         raise fail("W0752", f"`{name}` is a scalar: it wants a number, not an array")
     if parameter.dtype == np.int64:
@@ -155,7 +158,7 @@ BOOL = np.dtype(np.bool_)
 
 
 def place(op: ir.Operation | ir.OpView) -> str:
-    """`file:line:column`, or nothing where the op has no location."""
+    """`file:line:column`; empty for an op without location."""
     text = str(op.operation.location)
     found = re.search(r'"([^"]*)":(\d+):(\d+)', text)
     return f"{found[1]}:{found[2]}:{found[3]}" if found else ""
@@ -181,7 +184,7 @@ def value_type(kind: ir.Type, op: ir.Operation | ir.OpView) -> tuple[np.dtype, t
 
 
 def box_shape(given: ir.Value, op: ir.Operation) -> BoxShape:
-    """What a kernel's argument says that is a tensor map."""
-    said = expected_box(given, op, "W0751")
-    fill = float("nan") if said.fill == "nan" else 0
-    return BoxShape(said.box, element_dtype(said.element, op), said.swizzle, said.alignment, fill, window_behind(given))
+    """The box of an argument that is a tensor map."""
+    box = expected_box(given, op, "W0751")
+    fill = float("nan") if box.fill == "nan" else 0
+    return BoxShape(box.box, element_dtype(box.element, op), box.swizzle, box.alignment, fill, window_of_pixels(given))

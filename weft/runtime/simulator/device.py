@@ -1,4 +1,5 @@
-"""`SimDevice`: the plan runner's device where there is no GPU. All is done at once, in the order of the calls."""
+"""`SimDevice`: the plan runner's device on a machine without a GPU. Every call completes before it
+returns."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from .stream_order import Footprint, StreamOrder
 
 @dataclass(eq=False)
 class Allocation:
-    """Memory of the simulated device; `written` tells which elements anybody has written."""
+    """Memory of the simulated device; `written` marks the elements that have been written."""
 
     name: str
     dtype: str
@@ -37,14 +38,14 @@ class SimDevice(Replay):
     """Runs kernels on the simulator.
 
     Args:
-        check: look for races and reads of memory that nobody wrote.
-        order: in which order lanes act, see `SimKernel.launch`.
-        seconds: how long one launch may take; None: what `WEFT_SIM_SECONDS` says, or ten minutes.
+        check: detect races, and reads of memory that was never written.
+        order: of lanes within an op, see `SimKernel.launch`.
+        seconds: the limit of one launch; None: `WEFT_SIM_SECONDS`, or ten minutes.
 
     Attributes:
-        alive: how many streams, events, graphs and allocations were made and not given back yet.
+        alive: streams, events, graphs and allocations that were created and not released.
         reports: the full report of every launch, by kernel name, in order.
-        told: is told how much of a launch is done, 0 to 1.
+        told: receives the completed fraction of a launch, 0 to 1.
     """
 
     name = "simulator"
@@ -90,7 +91,7 @@ class SimDevice(Replay):
         budget = Budget(self.seconds, told=self.told)
         made = found.launch(grid, block, values, self.check, names, written, self.order, budget=budget, touched=touched)
         if not self.check:
-            for argument in args:  # what it writes is not followed: all that it got is taken for written
+            for argument in args:  # its writes are not tracked: all that it was given counts as written
                 if isinstance(argument, device.DeviceView):
                     argument.memory.written.fill(True)
         if touched is not None:
@@ -144,7 +145,8 @@ class SimDevice(Replay):
 
     @property
     def unordered(self) -> Sequence[Race]:
-        """Operations on two streams that nothing orders, since there were no streams last."""
+        """Operations on two streams that no event orders, since the device was last without
+        streams."""
         return self.streams.found.races
 
     @property
@@ -152,7 +154,8 @@ class SimDevice(Replay):
         return self.check and self.streams.several
 
     def _enter(self, stream: device.Stream, what: str, **views: device.DeviceView) -> None:
-        """Work that does `what` to memory: `write=` to a view, perhaps with `read=` of another."""
+        """Records work that does `what` to memory: `write=` to a view, perhaps with `read=` of
+        another."""
         if not self._ordering:
             return
         touched: dict[Hashable, Footprint] = {}
@@ -173,7 +176,7 @@ class SimDevice(Replay):
         stream: device.Stream,
     ) -> device.Action:
         def launch() -> LaunchReport | None:
-            # for a tensor map, the tensor: the kernel's own type says the rest
+            # for a tensor map, the tensor: the kernel's own type holds the rest
             tensors = [arg.tensor if isinstance(arg, device.MappedView) else arg for arg in args]
             given = [arg.value if isinstance(arg, device.Number) else arg for arg in tensors]
             return self.launch(kernel, grid, block, given, stream)
@@ -209,14 +212,14 @@ class SimDevice(Replay):
         self.streams.record(event, stream)
 
     def wait(self, stream: device.Stream, event: Instant) -> None:
-        """The event was reached before this call could be made."""
+        """Nothing to do: the event completed before this call."""
         self._issue(partial(self.streams.wait, stream, event))
 
     def destroy_event(self, event: Instant) -> None:
         self.alive["events"] -= 1
 
     def synchronize(self) -> None:
-        """Nothing is ever under way."""
+        """Nothing to do: no work is ever in flight."""
         self.streams.synchronize()
 
 
@@ -226,7 +229,7 @@ def _alive(memory: Allocation) -> None:
 
 
 def _window(view: device.DeviceView) -> tuple[np.ndarray, np.ndarray]:
-    """The elements of a view, and the flags which tell that they were written."""
+    """The elements of a view, and their flags of having been written."""
     memory: Allocation = view.memory
     _alive(memory)
     return _strided(memory.data, view), _strided(memory.written, view)
@@ -246,7 +249,7 @@ def _named(view: device.DeviceView) -> MemoryWindow:
 
 
 def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
-    """By allocation, what a launch touched of it."""
+    """By allocation, the elements that a launch touched."""
     views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.DeviceView)}
     found: dict[Hashable, Footprint] = {}
     for memory in touched:

@@ -1,4 +1,5 @@
-"""A kernel launched on the CPU, which tells what was wrong; a launch that would take hours is refused early."""
+"""Launches a kernel on the CPU and reports its faults; refuses early a launch that would take
+hours."""
 
 from __future__ import annotations
 
@@ -37,11 +38,12 @@ from .values.numeric import COMBINE
 VARIABLE = "WEFT_SIM_SECONDS"
 DEFAULT = 600.0
 PROBE = 1.0
-"""Seconds of a launch after which its first batches tell how long the rest will take."""
+"""Seconds of a launch after which its duration is estimated from its first batches."""
 
 
 def seconds_allowed() -> float:
-    """What `WEFT_SIM_SECONDS` says, infinity for `0`; by default ten minutes. Raises W0760 for what is not a number."""
+    """`WEFT_SIM_SECONDS`, infinity for `0`; by default ten minutes. Raises W0760 if it is not a
+    number."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return DEFAULT
@@ -56,12 +58,12 @@ def seconds_allowed() -> float:
 
 @dataclass
 class Budget:
-    """The time of one launch.
+    """The time limit of one launch.
 
     Args:
-        seconds: what it may take in all; infinity for any time.
-        probe: no guess is made before that many seconds.
-        told: is told how much of the launch is done, 0 to 1, from time to time.
+        seconds: in all; infinity for no limit.
+        probe: no estimate is made before this many seconds.
+        told: receives the completed fraction of the launch, 0 to 1, from time to time.
     """
 
     seconds: float = math.inf
@@ -70,7 +72,8 @@ class Budget:
     told: Callable[[float], None] = lambda _: None
 
     def spent(self, done: int, total: int) -> float | None:
-        """Seconds that the whole launch will take if it goes on as in its first `done` blocks; None: few enough."""
+        """Estimated seconds of the whole launch at the rate of its first `done` blocks, if over the
+        limit; else None."""
         self.told(done / total)
         elapsed = time.perf_counter() - self.start
         if done >= total or elapsed < min(self.probe, self.seconds):
@@ -80,20 +83,20 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
-        """Whether the launch has taken all that it may: for loops, which may take long within one batch of blocks."""
+        """Whether the limit has passed: for loops, which may take long within one batch of blocks."""
         return time.perf_counter() - self.start > self.seconds
 
 
 def too_long(kernel: str, grid: Triple, block: Triple, expected: float | None, allowed: float) -> WeftError:
-    """`expected`: how long it would take in all; None where only loops know, and the time is over."""
+    """W0760. `expected`: estimated seconds in all; None if the limit passed inside a loop."""
     blocks, threads = math.prod(grid), math.prod(block)
     sizes = " × ".join(map(str, grid))
-    said = f"its grid of {sizes} blocks would be simulated for about {_duration(expected or 0)}"
+    message = f"its grid of {sizes} blocks would be simulated for about {_duration(expected or 0)}"
     if expected is None:
-        said = f"loops in its grid of {sizes} blocks have been simulated for {_duration(allowed)}, and go on"
+        message = f"loops in its grid of {sizes} blocks have been simulated for {_duration(allowed)} without an end"
     return fail(
         "W0760",
-        f"kernel `{kernel}`: {said}",
+        f"kernel `{kernel}`: {message}",
         notes=(
             f"{blocks} blocks of {threads} threads; a simulated launch may take {_duration(allowed)}",
             f"{VARIABLE} sets that limit, in seconds; 0 lifts it",
@@ -113,7 +116,8 @@ UNITS = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
 # ---- how long a launch may take --------------------------------------------------------------------------------------
 
 BATCH = 16384
-"""Lanes that run at a time: their arrays stay in the cache, and NumPy's cost per call is small beside the work."""
+"""Lanes executed at a time: few enough that their arrays stay in the cache, many enough to amortize
+a NumPy call."""
 
 MOST_THREADS = 1024
 MOST_BLOCKS = 1 << 31
@@ -125,10 +129,11 @@ class SimKernel:
     """A `gpu.func`, translated once.
 
     Args:
-        function: the `gpu.func`. Its module must live as long as it is translated, that is: during this call.
+        function: the `gpu.func`. Its module must live until it is translated, that is: during this
+            call.
 
     Attributes:
-        source: the Python text it became.
+        source: the generated Python text.
 
     Raises:
         WeftError: W0750 for an op, W0751 for a type that the simulator does not know.
@@ -171,25 +176,28 @@ class SimKernel:
         banks: bool | None = None,
         touched: list[Global] | None = None,
     ) -> LaunchReport:
-        """Run the kernel. Arrays are changed in place.
+        """Runs the kernel. Arrays are changed in place.
 
         Args:
             grid, block: sizes (x, y, z).
             args: one per argument: an array for a memref (strided ones too), a number for a scalar.
-            check: look for races and for reads of memory that nobody wrote. Accesses out of bounds, divergent barriers
-                and divisions by zero are always found.
-            names: what reports call the arguments; by default their `weft.name`, else `arg0`, ….
-            written: per argument a boolean array of its shape (laid out like it) that tells which elements have been
-                written, or None: all. Updated in place.
-            order: in which order lanes of one op act, blocks included: a number shuffles them. A ranking says which
-                warp groups go on, where each may be elsewhere.
-            batch: how many lanes run at a time.
-            budget: how long it may take; None: any time.
-            banks: count bank conflicts of shared memory, and traffic of global memory; None: where `check` is set.
-            touched: gets the memory behind the arguments, which knows then which of its elements were read and written.
+            check: detect races, and reads of memory that was never written. Accesses out of bounds,
+                divergent barriers and divisions by zero are always found.
+            names: of the arguments in reports; by default their `weft.name`, else `arg0`, ….
+            written: per argument a boolean array of its shape (laid out like it) that marks written
+                elements, or None: all. Updated in place.
+            order: of lanes within one op, and of blocks: a number shuffles them. A ranking orders
+                warp groups, where these diverge.
+            batch: lanes executed at a time.
+            budget: the time limit; None: none.
+            banks: count bank conflicts of shared memory, and traffic of global memory; None: where
+                `check` is set.
+            touched: receives the memory of the arguments, which then knows which elements were read
+                and written.
 
         Raises:
-            WeftError: W0752 to W0756, for a launch that does not fit the kernel; W0760, for one that takes too long.
+            WeftError: W0752 to W0756, for a launch that does not fit the kernel; W0760, for one
+                that takes too long.
         """
         start, budget = time.perf_counter(), budget or Budget()
         self._check_sizes(grid, block)
@@ -277,7 +285,7 @@ class SimKernel:
 
 
 class _Order:
-    """The numbers 0 … n-1 in some order, made piece by piece: a grid may have very many blocks."""
+    """A permutation of 0 … n-1, generated piece by piece: a grid may have very many blocks."""
 
     def __init__(self, n: int, order: Order) -> None:
         self.n, self.backward = n, order == "reverse"

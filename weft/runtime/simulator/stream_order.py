@@ -1,8 +1,10 @@
-"""What streams and events leave unordered: launches, copies, fills that touch the same elements, one of them writing.
+"""Order by streams and events: finds launches, copies and fills without order that touch the same
+elements, one of them writing.
 
-Every stream has a clock, which counts its operations, and knows how far the others were when it waited for them (vector
-clocks: C. J. Fidge, F. Mattern, 1988). Per element stands the time of the last read and the last write by each stream,
-so the cost is the same however many operations there are. Operations of one stream are in order.
+Every stream has a clock, which counts its operations, and has acquired those of other streams when
+it waited for them (vector clocks: C. J. Fidge, F. Mattern, 1988). It keeps per element the time of
+the last read and the last write by each stream, so the cost does not grow with the number of
+operations. Operations of one stream are in order.
 """
 
 from __future__ import annotations
@@ -17,27 +19,28 @@ from ..devices.report import Operation, Race, RaceKind, Recorder
 from .machine.memory import MemoryWindow
 
 Clock = dict[int, int]
-"""By stream: how many of its operations are done."""
+"""By stream: the number of its completed operations."""
 
 
 @dataclass(eq=False)
 class Footprint:
-    """The elements of one memory that an operation touches, by what it does: `read`, `write`, or an atomic update of
-    that name, which commutes with its like. `window` numbers them for whoever reads the report."""
+    """The elements of one memory that an operation touches, by kind: `read`, `write`, or an atomic
+    update of that name, which commutes with updates of the same kind. `window` numbers them for
+    reports."""
 
     window: MemoryWindow
     touched: dict[str, np.ndarray]
 
 
 _Times = dict[str, dict[int, np.ndarray]]
-"""By what was done and by stream, for each element, the stream's clock when it last did."""
+"""By kind and stream, for each element, the stream's clock at its last access."""
 
 
 class StreamOrder:
-    """The clocks of one device, and what was found unordered.
+    """The clocks of one device, and the races between operations.
 
     Attributes:
-        found: races by kind, buffer and operations, with the first element; others count.
+        found: races by kind, buffer and operations, with the first element; others are counted.
     """
 
     def __init__(self) -> None:
@@ -50,7 +53,7 @@ class StreamOrder:
 
     @property
     def several(self) -> bool:
-        """Whether anything can be unordered."""
+        """Whether any operations can be unordered."""
         return len(self.clocks) > 1
 
     def open(self, stream: Hashable) -> None:
@@ -68,7 +71,7 @@ class StreamOrder:
             own[number] = max(own.get(number, 0), time)
 
     def synchronize(self) -> None:
-        """All is done: what comes later is behind it."""
+        """All operations are complete, and ordered before later ones."""
         now = {number: len(done) for number, done in enumerate(self.done)}
         self.clocks = [dict(now) for _ in self.clocks]
 
@@ -76,7 +79,7 @@ class StreamOrder:
         self.memories.pop(memory, None)
 
     def enter(self, stream: Hashable, what: str, touched: dict[Hashable, Footprint]) -> None:
-        """An operation that does `what` on `stream`, and the memory that it touches."""
+        """Records an operation that does `what` on `stream`, and the memory that it touches."""
         number = self.numbers[stream]
         self.done[number].append(what)
         now = len(self.done[number])

@@ -1,7 +1,8 @@
 """`gpu.func` → Python source: one function that runs a batch of lanes through the kernel.
 
-Each SSA value becomes a Python variable. A pure op whose operands are older than the loop it stands in is moved in
-front of that loop, address arithmetic included. Masks are variables too: None where all lanes are active.
+Each SSA value becomes a Python variable. A pure op with operands from outside its loop is hoisted
+out of that loop, address arithmetic included. Masks are variables too: None where all lanes are
+active.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Val:
     Args:
         text: a variable, or a literal.
         depth: the scope where it is defined; 0 is the whole batch.
-        uniform: known to be one scalar for all lanes; one of 64 bits is a Python int, an i1 any boolean.
+        uniform: known to be one scalar for all lanes; one of 64 bits is a Python int, an i1 any
+            boolean.
         shape: of its vector type.
         const: its value if that is a known integer.
     """
@@ -57,8 +59,8 @@ class Val:
 class Mem:
     """A memref: the buffer (a variable) and a strided window into it.
 
-    `base` is where the memref began that this one was made of: `reinterpret_cast` counts from there. `exact`: indices
-    inside the window are inside the buffer.
+    `base` is the beginning of the memref that this one was derived from: `reinterpret_cast` counts
+    from there. `exact`: indices inside the window are inside the buffer.
     """
 
     root: Val
@@ -74,13 +76,13 @@ class Mem:
         return (self.root, self.base, self.offset, *self.sizes, *self.strides)
 
     def of(self, parts: Sequence[Val]) -> Mem:
-        """A memref of that type with other parts, of which nobody knows whether it stays inside its buffer."""
+        """A memref of that type with other parts, which need not be inside its buffer."""
         root, base, offset, *rest = parts
         rank = len(self.sizes)
         return replace(self, root=root, base=base).window(offset, rest[:rank], rest[rank:])
 
     def window(self, offset: Val, sizes: Iterable[Val], strides: Iterable[Val]) -> Mem:
-        """Another one into the same buffer, of which that is not known either."""
+        """Another window into the same buffer, which need not be inside it."""
         return replace(self, offset=offset, sizes=tuple(sizes), strides=tuple(strides), exact=False)
 
 
@@ -89,12 +91,13 @@ class OpenBlock:
     loop: bool
     lines: list[str] = field(default_factory=list)
     known: dict[str, Val] = field(default_factory=dict)
-    """Pure expressions that it holds already. They are gone with it."""
+    """Pure expressions available in this scope."""
 
 
 Made = Val | Mem
 HANDLERS: dict[str, Callable[[Translator, ir.Operation], Made | None]] = {}
-"""What to do with an op, by its name: its result, unless the handler binds the results itself. `ops/` fills it."""
+"""By op name, the handler that translates it: returns its result, unless it binds the results
+itself. `ops/` fills it."""
 handles = registrar(HANDLERS)
 
 
@@ -103,10 +106,10 @@ def literal(value: int) -> Val:
 
 
 class Translator:
-    """Translates one kernel. `source` and `constants` are what it makes.
+    """Translates one kernel; makes `source` and `constants`.
 
     Args:
-        names: by place, what an op was called before it was brought into normal form.
+        names: by place, the name of an op before normalization.
     """
 
     def __init__(self, function: ir.Operation, names: Mapping[str, str]) -> None:
@@ -141,7 +144,8 @@ class Translator:
 
     @contextmanager
     def block(self, header: str, *, loop: bool = False, mask: str | None = None) -> Iterator[None]:
-        """Lines emitted inside stand under `header`; what is pure may still be put in front of it."""
+        """Lines emitted inside are indented under `header`; pure lines may still be hoisted before
+        it."""
         outer = self.mask
         self.mask = outer if mask is None else mask
         self.scopes.append(OpenBlock(loop))
@@ -161,7 +165,8 @@ class Translator:
         pure: bool = True,
         uniform: bool | None = None,
     ) -> Val:
-        """A new variable for `expression`. A pure one is computed once, in front of the loops that don't change it."""
+        """A new variable for `expression`. A pure one is computed once, before the loops in which
+        it is invariant."""
         home = max((v.depth for v in operands), default=0)
         target = self.depth
         if pure:
@@ -211,7 +216,7 @@ class Translator:
         return self.define(expression, operands, dtype, shape, pure=pure)
 
     def nonzero(self, divisor: Val, op: ir.Operation) -> Val:
-        """The divisor, of which a zero is a fault."""
+        """The divisor; a zero is a fault."""
         text = f"L.nonzero({divisor.text}, {self.mask}, {self.site(op)})"
         return self.define(text, [divisor], divisor.dtype, divisor.shape, pure=False)
 
@@ -234,7 +239,7 @@ class Translator:
         return self.define(f"{a.text} * {b.text}", [a, b], INT64)
 
     def total(self, terms: Sequence[Val]) -> Val:
-        """The sum, oldest terms first, so that all but the newest leave the loop."""
+        """The sum, outermost terms first, so that all but the innermost are hoisted."""
         found = literal(0)
         for term in sorted(terms, key=lambda v: (v.depth, not v.uniform)):
             found = self.add(found, term)
@@ -243,7 +248,7 @@ class Translator:
     # ---- regions ---------------------------------------------------------------------------------
 
     def run(self, block: ir.Block) -> list[ir.Value]:
-        """Translate the ops of a block; returns the operands of its terminator."""
+        """Translates the ops of a block; returns the operands of its terminator."""
         for view in block.operations:
             operation = view.operation
             if operation.name in ("scf.yield", "scf.condition", "gpu.return"):
@@ -254,7 +259,7 @@ class Translator:
         return []
 
     def parameters(self, op: ir.Operation) -> list[str]:
-        """Bind the kernel's arguments; returns the names of the generated function's parameters."""
+        """Binds the kernel's arguments; returns the names of the generated function's parameters."""
         names: list[str] = []
 
         def parameter(prefix: str = "p", dtype: np.dtype = INT64) -> Val:
@@ -298,7 +303,8 @@ class Translator:
         return names
 
     def allocate(self, kind: ir.Type, shared: bool, name: str, op: ir.Operation) -> Mem:
-        """Workgroup memory, made once per batch, or a thread's private memory, made where the op stands."""
+        """Workgroup memory, created once per batch, or a thread's private memory, created at the
+        op."""
         memref = ir.MemRefType(kind)
         if not memref.has_static_shape:
             raise refuse("W0751", f"memory of dynamic size inside a kernel: `{kind}`", op)
@@ -307,7 +313,7 @@ class Translator:
         maker = "Shared" if shared else "Private"
         root = Val(self.fresh("R"), 0 if shared else self.depth, INT64)
         self.buffers.add(root.text)
-        said = f"{name!r}, {shape!r}, {self.constant(dtype, INT64).text}"
+        described = f"{name!r}, {shape!r}, {self.constant(dtype, INT64).text}"
         window = ""
         if not layout.in_rows:
             if layout.reach is None or layout.reach[0] < 0:
@@ -315,13 +321,13 @@ class Translator:
                     "W0751", f"memory inside a kernel whose layout has no first element, or is open: `{kind}`", op
                 )
             window = f", window={(name, layout.offset, shape, layout.strides)!r}"
-        line = f"{root.text} = {maker}({said}, L{window})"
+        line = f"{root.text} = {maker}({described}, L{window})"
         if shared and self.grouped:
-            line = f"{root.text} = L.shared({self._count}, {said}{window})"
+            line = f"{root.text} = L.shared({self._count}, {described}{window})"
         return self.whole(root, line, memref, op)
 
     def whole(self, root: Val, line: str, kind: ir.MemRefType, op: ir.Operation) -> Mem:
-        """All of a buffer, made by `line`."""
+        """The whole of a buffer, created by `line`."""
         self.scopes[root.depth].lines.append(line)
         layout = MemrefLayout.of(kind, op)
         offset, *steps = (literal(n or 0) for n in (layout.offset, *layout.strides))
@@ -332,7 +338,7 @@ class Translator:
         """The text of `kernel(L, parameters…)`. Raises W0750 and W0751."""
         names = self.parameters(self.function)
         self.run(self.function.regions[0].blocks[0])
-        # what is stored through a variable that may mean several buffers may go to each
+        # a store through a variable that may mean several buffers may go to each
         for argument in self.arguments:
             argument.changes = argument.root in self.stored or not self.stored <= self.buffers
         header = ", ".join(["L", *names])

@@ -104,7 +104,7 @@ def window_said(said: ir.Attribute) -> PixelWindow | None:
     return PixelWindow(*(tuple(part) for part in parts if part is not None))
 
 
-def window_behind(given: ir.Value) -> PixelWindow | None:
+def window_of_pixels(given: ir.Value) -> PixelWindow | None:
     """The window of a tensor map of pixels: what makes it says it, or the kernel of which it is an argument."""
     if isinstance(given.owner, ir.Block):
         said = dict(attributes_of(maker(given), ir.BlockArgument(given).arg_number))

@@ -1,1 +1,1 @@
-"""What a batch of blocks runs on: lanes and masks, memory and its shadow, barriers, warps, banks."""
+"""Execution of a batch of blocks: lanes and masks, memory and its shadow, barriers, warps, banks."""

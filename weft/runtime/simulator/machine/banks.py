@@ -1,17 +1,22 @@
-"""Bank conflicts of shared memory, counted as the kernel runs: wavefronts of a warp's access, and the fewest.
+"""Bank conflicts of shared memory, counted during execution: wavefronts of each warp's accesses,
+and the minimum.
 
-The model is the documented one. Shared memory has 32 banks; successive 32-bit words stand in successive banks; lanes
-that touch the same word do not conflict: a load hands it to all of them, of a store one lane wins (CUDA C++ Programming
-Guide, Shared Memory of compute capability 5.x). An access of up to 4 bytes a lane is served for the warp at once, one
-of 8 bytes in two halves, one of 16 in four quarters of eight lanes, and only lanes of the same part can conflict (the
-Guide's 64-bit and 128-bit accesses). A part takes as many wavefronts as its worst bank has different words.
+The model is the documented one. Shared memory has 32 banks; successive 32-bit words are in
+successive banks; lanes that touch the same word do not conflict: a load broadcasts it, of several
+stores one wins (CUDA C++ Programming Guide, Shared Memory of compute capability 5.x). An access of
+up to 4 bytes a lane is served for the warp at once, one of 8 bytes in two halves, one of 16 in four
+quarters of eight lanes, and only lanes of the same part can conflict (the Guide's 64-bit and
+128-bit accesses). A part takes as many wavefronts as the largest number of distinct words in one
+bank.
 
-Hardware may do better: from compute capability 7.0 on two parts of a wide load merge where neighbouring lanes read the
-same address (NVIDIA's engineers in forums.developer.nvidia.com/t/77228). Nobody documents all of it, so it is not
-counted on; the fewest possible are counted by the same rule, which leaves such loads without a conflict either way.
+Hardware may do better: from compute capability 7.0 on, two parts of a wide load merge where
+neighbouring lanes read the same address (NVIDIA's engineers in
+forums.developer.nvidia.com/t/77228). That is not fully documented, so it is not modelled; the
+minimum is counted by the same rule, so such loads have no conflict either way.
 
-The pattern of an access repeats: from warp to warp, iteration to iteration, batch to batch it is the same but for
-where it begins, and a shift of all lanes leaves conflicts alike. So each is counted once, exactly, then looked up.
+Access patterns repeat from warp to warp, iteration to iteration and batch to batch, except for
+their offset, and an offset common to all lanes does not change conflicts. So each pattern is
+counted once, exactly, and then looked up.
 """
 
 from __future__ import annotations
@@ -30,21 +35,23 @@ WORD = 4
 WIDEST = 16
 """Bytes that one instruction moves for a lane; wider vectors take several."""
 MOST_PATTERNS = 64
-"""Patterns remembered of an op. A data-dependent access has more: it is counted, but nothing is advised."""
+"""Patterns remembered per op. An op with more (data-dependent indices) is counted, but no padding
+is proposed."""
 
 MOST_PENDING = 32
 LARGE = 4096
-"""Elements of an access that is looked at by itself."""
+"""Accesses of this many elements are counted one by one."""
 
 MOST_PADDING = 64
-"""Bytes that a row may grow by."""
+"""The largest padding of a row that is proposed, in bytes."""
 MOST_TRIALS = 2048
-"""Patterns and places to begin, of all ops on a buffer together, up to which a padding is looked for."""
+"""The largest number of patterns and offsets, of all ops on a buffer together, for which a padding
+is searched."""
 
 
 @record
 class Count:
-    """What warps paid: how often a warp executed the op, the wavefronts it took, and the fewest possible."""
+    """Cost of an op's executions by warps: executions, wavefronts, and the minimum of wavefronts."""
 
     executions: int = 0
     wavefronts: int = 0
@@ -58,11 +65,12 @@ class Count:
 
 
 def count(elements: np.ndarray, active: np.ndarray, itemsize: int) -> Count:
-    """One execution of an access by whole blocks.
+    """The cost of one execution of an access by whole blocks.
 
     Args:
-        elements: (threads, blocks, …): the element numbers that each lane touches, threads by their linear ids.
-        active: (threads, blocks): which lanes take part.
+        elements: (threads, blocks, …): the element numbers that each lane touches, threads by their
+            linear ids.
+        active: (threads, blocks): mask of participating lanes.
         itemsize: bytes of an element. The memory begins at a multiple of 16 bytes.
     """
     threads, blocks = active.shape
@@ -90,7 +98,8 @@ def _words(elements: np.ndarray, itemsize: int) -> np.ndarray:
 
 
 def _instruction(words: np.ndarray, here: np.ndarray, width: int) -> Count:
-    """One instruction of `width` bytes a lane: words (blocks, lanes, words), active lanes (warps, 32)."""
+    """The cost of an instruction of `width` bytes a lane: words (blocks, lanes, words), active
+    lanes (warps, 32)."""
     together = WARP // max(-(-width // WORD), 1)
     together = 1 << (together.bit_length() - 1) if together else 1
     active = here.reshape(-1, together)
@@ -106,7 +115,8 @@ def _instruction(words: np.ndarray, here: np.ndarray, width: int) -> Count:
 
 @record(eq=False)
 class Pattern:
-    """What an execution touches, from its first lane's element on, for `columns` blocks; how often it began where."""
+    """The elements of an execution for `columns` blocks, relative to the first lane's, and how
+    often it began at each offset."""
 
     elements: np.ndarray
     mask: np.ndarray | None
@@ -120,7 +130,8 @@ class Tally:
     """All executions of one op on one buffer.
 
     Args:
-        shape: of the buffer, in elements; `itemsize`: their bytes.
+        shape: of the buffer, in elements.
+        itemsize: bytes of an element.
         rows: thread order → linear ids; None where they are the same.
     """
 
@@ -142,8 +153,9 @@ class Tally:
         self.together = max(WORD // self.itemsize, 1)
 
     def note(self, flat: np.ndarray, mask: np.ndarray | None, blocks: int) -> None:
-        """An execution by a batch of `blocks` blocks. Called for every access, so small ones wait for others of their
-        kind and are looked at together. (No array of the generated code changes later.)"""
+        """Records an execution by a batch of `blocks` blocks. Called for every access, so small
+        ones are collected by kind and counted together. (Generated code never changes these arrays
+        later.)"""
         pending = self._pending
         same = mask is self._mask and flat.shape == self._shape and blocks == self._blocks
         if not same or len(pending) == MOST_PENDING:
@@ -155,14 +167,14 @@ class Tally:
             self.settle()
 
     def settle(self) -> None:
-        """Count what waits."""
+        """Counts the collected executions."""
         if not self._pending:
             return
         pending, shape, blocks = self._pending, self._shape, self._blocks
         self._pending = []
         relative = (np.concatenate(pending) if shape else np.array(pending)).reshape(len(pending), -1)
         firsts = relative[:, :1].copy()
-        if self.together > 1:  # whole words, or the shift would move elements from one word to another
+        if self.together > 1:  # whole words, or the offset would move elements from one word to another
             firsts -= firsts % self.together
         relative -= firsts
         begins = (firsts[:, 0] % self.row).tolist()
@@ -173,7 +185,7 @@ class Tally:
             self._enter(one.reshape(shape), [begin], blocks)
 
     def _enter(self, relative: np.ndarray, begins: list[int], blocks: int) -> None:
-        """Executions of one pattern, by where in a row they began."""
+        """Records executions of one pattern, by their offsets within a row."""
         mask = self._mask
         key = (relative.shape, relative.tobytes(), None if mask is None else (mask.shape, mask.tobytes()))
         pattern = self.patterns.get(key) or self._new(key, relative, mask)
@@ -189,11 +201,11 @@ class Tally:
 
     @property
     def begins(self) -> int:
-        """How many patterns there are, for each place in a row where one began."""
+        """The number of patterns for each offset within a row at which one began."""
         return sum(len(pattern.times) for pattern in self.patterns.values())
 
     def padded(self, more: int) -> Count | None:
-        """What it would have cost with rows `more` elements longer; None where too much was met to tell."""
+        """The cost with rows longer by `more` elements; None where not all patterns are known."""
         if not self.exact:
             return None
         row, found = self.row, Count()
@@ -230,7 +242,8 @@ class Tally:
 
 
 class BankCounter:
-    """The tallies of one launch, by site, buffer, direction, and how many threads access together."""
+    """The tallies of one launch, by site, buffer, direction, and number of threads that access
+    together."""
 
     def __init__(self, threads: np.ndarray) -> None:
         inverse = np.argsort(threads)
@@ -241,13 +254,13 @@ class BankCounter:
     def tally(
         self, site: int, name: str, kind: Kind, shape: tuple[int, ...], itemsize: int, kept: bool = True
     ) -> Tally:
-        """The tally of an op on a buffer; one that is not `kept` is reported nowhere."""
+        """The tally of an op on a buffer; without `kept` it is not reported."""
         made = Tally(shape, itemsize, self.rows, self.threads)
         return self.tallies.setdefault((site, name, kind, self.threads), made) if kept else made
 
 
 def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...]:
-    """One entry an op and buffer, in the order of the kernel's text."""
+    """One entry per op and buffer, in the order of the kernel's text."""
     by_buffer: dict[str, list[Tally]] = {}
     for (_, name, *_), tally in counter.tallies.items():
         tally.settle()
@@ -264,7 +277,8 @@ def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...
 
 
 def _padding(tallies: Sequence[Tally]) -> int | None:
-    """The least padding with the fewest wavefronts, of those that keep accesses aligned; None where none helps."""
+    """The smallest padding with the fewest wavefronts that keeps accesses aligned; None where none
+    helps."""
     now = sum((tally.total() for tally in tallies), Count())
     shape, itemsize = tallies[0].shape, tallies[0].itemsize
     trials = sum(tally.begins for tally in tallies)

@@ -1,9 +1,11 @@
-"""Asynchronous copies: what the threads of a batch have started and not waited for yet.
+"""Asynchronous copies (`cp.async`) in flight: issued by the threads of a batch, and not waited for
+yet.
 
-A copy may end at any time between its start and its thread's wait, so it ends at an adversarial one: by a seeded draw
-its values arrive when it is started, or its source is read when the thread waits; until then the destination holds what
-a reader would notice. Whoever touches the destination meanwhile, or writes the source, is in a race with it. What it
-wrote counts as written by its thread when that waits: others see it behind the next barrier.
+A copy may complete at any time between its issue and its thread's wait. The simulator chooses an
+adversarial time, by a seeded draw: the values arrive at issue, or the source is read at the wait;
+until then the destination is poisoned. An access to the destination meanwhile, or a write to the
+source, is a race. The copy counts as a write by its thread at the wait: other threads see it after
+the next barrier.
 """
 
 from __future__ import annotations
@@ -26,14 +28,15 @@ MISUSED = "the number of elements to read is {0}, of a copy of {1}"
 
 @record(eq=False)
 class StartedCopy:
-    """One op that a batch has executed.
+    """An op that a batch has executed.
 
     Args:
-        to, begin: the elements' numbers in both memories; of lanes that read nothing any.
-        mask: the lanes whose copy is under way.
-        reads: which lanes read anything (None: all); `there`: which elements (None: all), the others are zero.
-        group: of each lane, the number of the group that it belongs to.
-        late: the source is read when the thread waits.
+        to, begin: element numbers in both memories; arbitrary for lanes that read nothing.
+        mask: lanes with a copy in flight.
+        reads: lanes that read any element (None: all).
+        there: elements that are read (None: all); the others are zero.
+        group: of each lane, the number of its commit group.
+        late: the source is read at the wait.
     """
 
     target: Shared
@@ -53,13 +56,13 @@ class StartedCopy:
         return self.mask if self.reads is None else Lanes.split(self.mask, self.reads)[0]
 
     def values(self) -> np.ndarray:
-        """What the source holds now, zero where nothing is read."""
+        """Current values of the source, zero where nothing is read."""
         found = self.source.data.take(self.begin) if self.source.size else np.zeros((1, 1, 1), self.source.dtype)
         return found if self.there is None else np.where(self.there, found, found.dtype.type(0))
 
 
 class CopiesUnderWay:
-    """Those of one batch; `groups`: how many each lane has made."""
+    """The copies of one batch; `groups`: commit groups of each lane so far."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
@@ -74,7 +77,8 @@ class CopiesUnderWay:
         return lanes.copies
 
     def start(self, copy: StartedCopy) -> None:
-        """Start it: the source is read, whenever the values arrive, and the target is not to be touched any more."""
+        """Issues a copy: the source is read, at whichever time, and the target must not be
+        accessed."""
         copy = replace(copy, group=self.groups, late=bool(self.random.integers(2)))
         source, readers = copy.source, copy.readers
         if readers is not False:
@@ -88,11 +92,11 @@ class CopiesUnderWay:
         self.copies.append(copy)
 
     def commit(self, mask: Mask) -> None:
-        """What the lanes have started since their last group is a group."""
+        """Commits the lanes' copies since their last group as a group."""
         self.groups = self.groups + (1 if mask is None else self.lanes.full(mask).astype(np.int64))
 
     def wait(self, most: int, mask: Mask) -> None:
-        """The lanes wait until at most so many of their last groups are pending."""
+        """The lanes wait until at most `most` of their last groups are pending."""
         kept: list[StartedCopy] = []
         for copy in self.copies:
             due: Any = np.less(copy.group, self.groups - most)
@@ -111,7 +115,7 @@ class CopiesUnderWay:
         self.copies = kept
 
     def _overwrites(self, source: Global, flat: Index, mask: Mask, site: int, write: bool) -> None:
-        """A write to global memory meets the copies that may still read there."""
+        """A write to global memory conflicts with copies that may still read there."""
         if not write:
             return
         elements, keys = source.address(flat, mask, site)
@@ -126,7 +130,7 @@ class CopiesUnderWay:
 
 
 def noticed(values: np.ndarray) -> np.ndarray:
-    """What stands in the destination while the values are on their way: NaN, or the inverse of each bit."""
+    """Poison in the destination until the copy lands: NaN, or the inverse of each bit."""
     if values.dtype.kind in "iub":
         return ~values
     return np.full_like(values, np.nan)
@@ -140,8 +144,9 @@ def start(
     source: Global, begin: Index, indices: tuple[Lane, ...], sizes: tuple[int, ...], inside: bool,
     count: int, read: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """A copy of `count` elements, `read` of them read (None: all), to `to`, where indices `at` have so many starts, and
-    from `begin`, where `indices` have such sizes. `fine`, `inside`: all lanes are inside of the target, the source."""
+    """Issues a copy of `count` elements, `read` of them from the source (None: all; the others are
+    zero), to element `to` (`at` with its `bounds`), from element `begin` (`indices` with their
+    `sizes`). `fine`, `inside`: all lanes are in bounds of the target, of the source."""
     active: Any = mask
     reads, there, more = None, None, count - 1
     if not fine:
@@ -167,17 +172,17 @@ def start(
 
 
 def _inside(flat: Index, good: Any) -> np.ndarray:
-    """Element numbers, 0 in lanes that must not access any."""
+    """Element numbers; 0 in lanes that must not access any."""
     return np.where(beside(good, 1), flat, 0)
 
 
 def _expect_count(lanes: Lanes, read: np.ndarray, count: int, mask: Any, site: int) -> Any:
-    """The lanes of `mask` that read as many elements as a copy has, at most; it is a fault of others."""
+    """The lanes of `mask` that read at most `count` elements; a fault for the others."""
     good = (read >= 0) & (read <= count)
     if good.all() or mask is False:
         return mask
     bad = lanes.full(mask) & ~np.broadcast_to(good, lanes.shape)
     if bad.any():
-        said = MISUSED.format(int(np.broadcast_to(read, lanes.shape)[bad][0]), count)
-        lanes.fault("out-of-bounds read", bad, site, said)
+        message = MISUSED.format(int(np.broadcast_to(read, lanes.shape)[bad][0]), count)
+        lanes.fault("out-of-bounds read", bad, site, message)
     return lanes.split(mask, good)[0]

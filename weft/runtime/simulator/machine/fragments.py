@@ -1,6 +1,7 @@
-"""What the lanes of a warp deal out to each other: matrices read by rows, and products of tiles held together.
+"""Collective operations of a warp on fragments: matrices loaded by rows, products of tiles.
 
-Vectors are (threads, blocks, registers, elements); who has an element: `hardware/ampere/fragments.py`.
+Vectors are (threads, blocks, registers, elements); the layouts are in
+`hardware/ampere/fragments.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _TF32 = np.uint32(-TF32_BITS)
 
 
 def deal(lanes: Lanes, rows: Lane, count: int, transposed: bool) -> np.ndarray:
-    """`nvgpu.ldmatrix`: the elements that each lane gets of `count` matrices, of the rows that lanes have read."""
+    """`nvgpu.ldmatrix`: the fragments of `count` matrices, from the rows that lanes have read."""
     shared = _by_lane(lanes, rows)  # warps, rows, blocks, 8|16 bytes
     where = dealt(shared.shape[-1] // 4, count, transposed).table("lane", "register", "element")
     return _to_lanes(lanes, shared.transpose(0, 2, 1, 3)[:, :, where["row"], where["column"]])
@@ -43,7 +44,8 @@ def _where(product: TileProduct) -> list[dict[str, np.ndarray]]:
 
 
 def multiplied(a: np.ndarray, b: np.ndarray, product: TileProduct) -> np.ndarray:
-    """A B: exact products, summed in f32, or in f64 where sums are f16 or integers. A GPU has an order of its own."""
+    """A B: exact products, summed in f32, or in f64 where sums are f16 or integers. The order of a
+    GPU's sum is its own."""
     wide = np.float32 if product.sum == "f32" else np.float64
     if NUMBERS[product.kind].rounds:
         a, b = to_tf32(a), to_tf32(b)
@@ -65,7 +67,7 @@ def to_tf32(x: np.ndarray) -> np.ndarray:
 
 
 def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
-    """(warps, 32, blocks, …) in the order of thread ids; lanes that are not there hold zeros."""
+    """(warps, 32, blocks, …) in the order of thread ids; absent lanes hold zeros."""
     value = np.asarray(value)
     full = np.broadcast_to(value, (*lanes.shape, *value.shape[2:]))
     out = np.zeros((-(-lanes.nt // WARP) * WARP, *full.shape[1:]), full.dtype)
@@ -74,5 +76,6 @@ def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
 
 
 def _to_lanes(lanes: Lanes, given: np.ndarray) -> np.ndarray:
-    """Of (warps, blocks, 32, registers, elements) what each thread has, in the order of the lanes."""
+    """From (warps, blocks, 32, registers, elements) to each thread's fragment, in the order of the
+    lanes."""
     return given.swapaxes(1, 2).reshape(-1, given.shape[1], *given.shape[3:])[lanes.local]

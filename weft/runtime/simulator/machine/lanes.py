@@ -1,8 +1,10 @@
-"""A batch of blocks in flight: which lane is which thread, which lanes are active, and what a barrier does to them.
+"""A batch of blocks in flight: the thread of each lane, the active lanes, and the effect of
+barriers.
 
-A value of the kernel is held as small as it may be: a scalar if all lanes agree, else an array that broadcasts to
-(threads, blocks): (threads, 1) if the blocks agree, (1, blocks) if the threads do. Vectors append their own dimensions.
-A mask is None (all lanes), False (none; only ever tested, never passed on), or such an array of booleans.
+A value of the kernel is held as small as possible: a scalar if all lanes agree, else an array that
+broadcasts to (threads, blocks): (threads, 1) if the blocks agree, (1, blocks) if the threads do.
+Vectors append their own dimensions. A mask is None (all lanes), False (none; only ever tested,
+never passed on), or such an array of booleans.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from .shadow import KeyLayout
 
 MOST_ROUNDS = 1 << 22
 WATCHED = 256
-"""Turns of loops between two looks at the clock."""
+"""Loop iterations between two checks of the clock."""
 Lane = Any
 """A Python or NumPy scalar, or an array that broadcasts to (threads, blocks, …)."""
 
 
 class Ordered(Protocol):
-    """What barriers order: the memory of a space."""
+    """Memory that barriers order: that of one address space."""
 
     space: str
 
@@ -34,11 +36,12 @@ class Ordered(Protocol):
 
 
 class Lanes:
-    """One batch.
+    """The lanes of a batch of blocks.
 
     Args:
         grid, block: sizes (x, y, z) of the launch.
-        threads: linear thread id of each row; a permutation, which is the order in which lanes of one op act.
+        threads: linear thread id of each row; a permutation, the order in which lanes execute an
+            op.
         blocks: linear block ids of the columns.
         sites: the kernel's memory and barrier ops by number.
     """
@@ -48,8 +51,8 @@ class Lanes:
     ) -> None:
         self.grid, self.block = grid, block
         self.threads, self.blocks = threads, blocks
-        self.local = threads  # counted from the first thread of these
-        self.who = threads  # what keys call them
+        self.local = threads  # relative to the first thread of the batch
+        self.ids = threads  # as keys number them
         self.nt, self.nb = len(threads), len(blocks)
         self.shape = (self.nt, self.nb)
         self.sites = sites
@@ -59,7 +62,7 @@ class Lanes:
         self.layout: KeyLayout
         self.atomics: frozenset[int] = frozenset()
         self.banks: BankCounter | None = None
-        self.copies: Any = None  # those that are under way, where there are any
+        self.copies: Any = None  # copies in flight, where there are any
         self.seed: tuple[int, int] = (0, 0)
         self.columns = np.arange(self.nb, dtype=np.int64)
         self.thread_id = [_compact(part)[..., None] for part in _split(threads, block)]
@@ -68,20 +71,20 @@ class Lanes:
         self.block_id = [part[None, :] if part.size > 1 else np.int64(part.item()) for part in self.block_id]
         self.intervals: dict[str, int | np.ndarray] = {"shared": 0, "global": 0}
         self.turns: int | np.ndarray = 0
-        """How many barriers of its warp a lane has passed: a number, or one for each lane."""
+        """Warp barriers that a lane has passed: a number, or one for each lane."""
         self.executed: int | np.ndarray = 0
-        self.most_barriers: int | None = None  # what a race check can tell apart; no check, no limit
+        self.most_barriers: int | None = None  # as many as keys can tell apart; no limit without a check
         self.most_turns: int | None = None
         self.loads = self.stores = 0
         self.watch: Callable[[], None] = lambda: None
-        """Called every so often while loops run; raises where that takes too long."""
+        """Called regularly while loops run; raises where they take too long."""
         self._turns = 0
 
     # ---- masks -----------------------------------------------------------------------------------
 
     @staticmethod
     def split(mask: Any, condition: Lane) -> tuple[Any, Any]:
-        """The lanes of `mask` for which `condition` holds, and those for which it doesn't."""
+        """The lanes of `mask` for which `condition` holds, and those for which it does not."""
         if not isinstance(condition, np.ndarray):
             return (mask, False) if condition else (False, mask)
         if mask is None:
@@ -95,9 +98,11 @@ class Lanes:
 
     @staticmethod
     def choose(where: Any, a: Any, b: Any, rank: int | None, taken: Any = None, other: Any = None) -> Any:
-        """`a` in the lanes of `where`, `b` elsewhere. If that is a condition, `taken`, `other`: the lanes of its arms.
+        """`a` in the lanes of `where`, `b` elsewhere. If `where` is a condition: `taken`, `other`
+        are the lanes of the arms.
 
-        `rank`: of the values' vector type; None for a part of a memref, which lanes that go on together share: W0755.
+        `rank`: of the values' vector type; None for a part of a memref, which must be uniform over
+        converged lanes (W0755).
         """
         if taken is False:
             return b
@@ -107,24 +112,24 @@ class Lanes:
             return np.where(beside(where, rank), a, b)
         if isinstance(a, int) and a == b:
             return a
-        raise fail("W0755", "threads that go on together have each a memref of their own")
+        raise fail("W0755", "converged threads have different memrefs")
 
     def full(self, mask: Any) -> np.ndarray:
         """The mask with all its lanes."""
         return np.broadcast_to(True if mask is None else mask, self.shape)
 
-    # ---- who is who ------------------------------------------------------------------------------
+    # ---- ids ------------------------------------------------------------------------------------
 
     def block_at(self, linear: int) -> Triple:
         x, y, z = _split(np.int64(linear), self.grid)
         return int(x), int(y), int(z)
 
     def block_of(self, number: int) -> int:
-        """The linear id of the block that keys of these lanes call so."""
+        """The linear id of the block with this number in keys."""
         return number
 
     def access(self, site: int, thread: int, linear_block: int) -> ThreadOp:
-        """`thread`: its linear id."""
+        """The access of a thread (a linear id) at a site, for a report."""
         where, (x, y, z) = self.sites[site], _split(thread, self.block)
         return ThreadOp(where.op, where.location, self.block_at(linear_block), (x, y, z))
 
@@ -137,13 +142,13 @@ class Lanes:
         buffer: str | None = None,
         element: tuple[int, ...] | None = None,
     ) -> None:
-        """Record a fault of the lanes `bad` (threads, blocks); the witness is the first of them."""
+        """Records a fault of the lanes `bad` (threads, blocks); the witness is the first of them."""
         row, column = first_lane(bad)
         access = self.access(site, int(self.threads[row]), int(self.blocks[column]))
         self.found.fault(Fault(kind, message, access, buffer, element, int(np.count_nonzero(bad))))
 
     def printf(self, form: Callable[..., str], values: tuple[Lane, ...], mask: Any) -> None:
-        """What the active lanes print."""
+        """Prints for the active lanes."""
         spread = [np.broadcast_to(value, self.shape) for value in values]
         for row, column in np.argwhere(self.full(mask)):
             text = form(*(value[row, column] for value in spread))
@@ -163,7 +168,7 @@ class Lanes:
     # ---- what the generated code asks for --------------------------------------------------------
 
     def steps(self, counted: range) -> Iterable[int]:
-        """The turns of a `for`, watched."""
+        """The iterations of a `for`, under the time limit."""
         if self._turns + len(counted) < WATCHED:
             self._turns += len(counted)
             return counted
@@ -177,7 +182,7 @@ class Lanes:
             yield from counted[first : first + WATCHED]
 
     def turn(self, rounds: int, site: int) -> int:
-        """Count the rounds of a `while`. Raises W0756 for one that seems to run forever."""
+        """Counts the rounds of a `while`. Raises W0756 for one that seems not to terminate."""
         if rounds >= MOST_ROUNDS:
             where = self.sites[site]
             raise fail("W0756", f"`{where.op}` at {where.location} went {rounds} rounds: it may never end")
@@ -188,7 +193,8 @@ class Lanes:
     # ---- barriers --------------------------------------------------------------------------------
 
     def barrier(self, mask: Any, spaces: tuple[str, ...], site: int) -> None:
-        """All threads of each block meet; accesses of `spaces` before are ordered with those behind. Raises W0757."""
+        """A barrier of all threads of each block; orders accesses of `spaces` before it with those
+        after it. Raises W0757."""
         _expect_fewer(self.executed, self.most_barriers, "barriers")
         passed: Any = 1
         if mask is not None:
@@ -209,7 +215,8 @@ class Lanes:
             self.intervals[space] = self.intervals[space] + passed
 
     def meet(self, passed: int | np.ndarray) -> None:
-        """Some warps meet (1 for each of their lanes, else 0), which orders what they did before. Raises W0757."""
+        """A barrier of some warps (1 for each of their lanes, else 0), which orders their accesses.
+        Raises W0757."""
         _expect_fewer(self.turns, self.most_turns, "barriers of its warp")
         for memory in self.memories:
             memory.barrier(everyone=False)
@@ -218,13 +225,14 @@ class Lanes:
             self.turns = self.turns[:, :1]
 
     def stamp(self, space: str, layout: KeyLayout, site: int) -> np.ndarray:
-        """What the keys of an access of some memory have in common, or those of each block, or of each lane."""
+        """The common part of the keys of an access to a space: one number, or one per block or
+        lane."""
         turns = np.asarray(self.turns, dtype=np.int64) << layout.turns if layout.turn else np.int64(0)
         return (np.asarray(self.intervals[space], dtype=np.int64) << layout.interval) + turns + site
 
     @property
     def barriers(self) -> int:
-        """How many barriers a thread executed at most."""
+        """The largest number of barriers that a thread executed."""
         return int(np.max(self.executed))
 
 

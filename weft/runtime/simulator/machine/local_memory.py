@@ -16,7 +16,7 @@ from .memory import Memory, MemoryWindow, Tracked, poison_of, put, taking_part
 from .shadow import Index, Mask, Shadow
 
 WindowParts = tuple[str, int, tuple[int, ...], tuple[int, ...]]
-"""Those of a `MemoryWindow`, as generated code has them."""
+"""The parts of a `MemoryWindow`, as generated code passes them."""
 
 
 def _window(name: str, shape: tuple[int, ...], parts: WindowParts | None) -> MemoryWindow:
@@ -24,9 +24,11 @@ def _window(name: str, shape: tuple[int, ...], parts: WindowParts | None) -> Mem
 
 
 class Shared(Tracked):
-    """Workgroup memory as an array (elements, blocks): an access whose element all blocks agree on moves whole rows.
+    """Workgroup memory as an array (elements, blocks): an access with the same element in all
+    blocks moves whole rows.
 
-    As long as all blocks do the same, they share one shadow; the first access that differs gives each its own.
+    As long as all blocks access the same elements, they share one shadow; the first access that
+    differs gives each its own.
     """
 
     space = "shared"
@@ -34,7 +36,7 @@ class Shared(Tracked):
     def __init__(
         self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, window: WindowParts | None = None
     ) -> None:
-        """`window`: how its elements lie, where not row by row."""
+        """`window`: the layout of its elements, where not row-major."""
         seen = _window(name, shape, window)
         size = seen.end
         super().__init__([seen], dtype, size)
@@ -46,9 +48,9 @@ class Shared(Tracked):
         self.loads: dict[int, Tally] = {}
         self.stores: dict[int, Tally] = {}
         self.keys = lanes.threads.astype(np.int64) << layout.site
-        # where warp groups share it: its number, and what it was made of
+        # where warp groups share it: its number, and its type
         self.origin: tuple[int, str, tuple[int, ...], np.dtype, WindowParts | None] = (0, name, shape, dtype, window)
-        self.flying: np.ndarray | None = None  # by element the key of the copy that is under way to it, or -1
+        self.flying: np.ndarray | None = None  # by element the key of the copy in flight to it, or -1
         if lanes.check:
             self.shadow = Shadow(size, layout, self.address, self.report, lanes.atomics)
             self.written = np.zeros(size, dtype=bool)
@@ -72,7 +74,7 @@ class Shared(Tracked):
         self.note_write(flat, mask, site)
 
     def put(self, flat: Index, value: Lane, mask: Mask, site: int | None) -> None:
-        """The store alone, which nobody checks; one of a `site` is counted."""
+        """The unchecked store; one with a `site` is counted."""
         lanes = self.lanes
         if _alike(flat, mask) and np.ndim(flat) <= 2:
             what = np.broadcast_to(value, lanes.shape)
@@ -91,7 +93,7 @@ class Shared(Tracked):
             (self.stores.get(site) or self._tally(self.banks, site, "store")).note(np.asarray(flat), mask, lanes.nb)
 
     def _tally(self, banks: BankCounter, site: int, kind: Kind) -> Tally:
-        """Where an op's wavefronts are counted; those of atomics, which the hardware serves otherwise, are nobody's."""
+        """The tally of an op's wavefronts; none for atomics, which the hardware serves otherwise."""
         window = self.windows[0]
         tally = banks.tally(site, window.name, kind, window.shape, self.dtype.itemsize, site not in self.atomics)
         (self.loads if kind == "load" else self.stores)[site] = tally
@@ -108,7 +110,8 @@ class Shared(Tracked):
     # ---- asynchronous copies into it -------------------------------------------------------------
 
     def begin(self, flat: Index, mask: Mask, site: int) -> None:
-        """A copy to these elements begins: checked like a write; what touches them before its end meets it."""
+        """A copy to these elements begins: checked like a write; accesses before its end conflict
+        with it."""
         if self.shadow is None:
             return
         elements, keys, _ = self.shadow.meet(flat, mask, site)
@@ -121,7 +124,7 @@ class Shared(Tracked):
             self.report("in-flight", elements[won != keys], won[won != keys], keys[won != keys])
 
     def _meet(self, flat: Index, mask: Mask, site: int, write: bool = True) -> None:
-        """An access meets the copies that are under way."""
+        """Checks an access against the copies in flight."""
         assert self.flying is not None
         where = flat if self.width == 1 else self._linear(np.asarray(flat))
         if (self.flying.take(where) < 0).all():
@@ -132,7 +135,7 @@ class Shared(Tracked):
             self.report("in-flight", elements[found], old[found], keys[found])
 
     def end(self, flat: Index, mask: Mask, site: int) -> None:
-        """The copy has ended: from here on it counts as written by its thread."""
+        """The copy has ended: from now on it counts as written by its thread."""
         if self.shadow is None or self.flying is None:
             return
         self.shadow.end(flat, mask, site, write=True)
@@ -181,14 +184,14 @@ def _alike(flat: Index, mask: Mask) -> bool:
 class Private(Memory):
     """A thread's own memory: per element one value of all lanes, never changed in place.
 
-    An access whose elements all lanes agree on (a scalar's, or a vector's) moves these values. The first whose element
-    differs between lanes puts all of them into one array, until a value is stored otherwise.
+    An access with the same elements in all lanes moves these values. The first access whose element
+    differs between lanes moves all values into one array, until a uniform store.
     """
 
     def __init__(
         self, name: str, shape: tuple[int, ...], dtype: np.dtype, lanes: Lanes, window: WindowParts | None = None
     ) -> None:
-        """`window`: how its elements lie, where not row by row."""
+        """`window`: the layout of its elements, where not row-major."""
         seen = _window(name, shape, window)
         size = seen.end
         super().__init__([seen], dtype, size)
@@ -196,7 +199,7 @@ class Private(Memory):
         self.check = lanes.check
         self.values: list[Lane] = [poison_of(dtype)] * size
         self.written: list[Any] = [False] * size  # False, None (in all lanes) or a mask
-        self.dense: tuple[np.ndarray, np.ndarray] | None = None  # `values` and `written` are their rows then
+        self.dense: tuple[np.ndarray, np.ndarray] | None = None  # `values` and `written` are then its rows
 
     def load(self, flat: Index, mask: Mask, site: int) -> Lane:
         if not isinstance(flat, np.ndarray) or not flat.ndim:
@@ -240,7 +243,7 @@ class Private(Memory):
                 self.written[at] = None if everywhere.all() else everywhere
 
     def _check_written(self, same: Sequence[int], mask: Mask, site: int) -> None:
-        """Fault for the lanes that have not written one of the elements, which all of them read."""
+        """A fault for the lanes that read an element without having written it."""
         unsure = [at for at in same if self.written[at] is not None]
         if unsure:
             missing = np.stack([~self._where_written(at) for at in unsure], axis=-1) & self.lanes.full(mask)[..., None]
@@ -279,7 +282,7 @@ class Private(Memory):
         put(written.reshape(-1), at, True, mask, self.lanes)
 
     def _report(self, missing: np.ndarray, site: int, flat: np.ndarray) -> None:
-        """`missing`: by lane and element read; `flat`: which elements these are."""
+        """`missing`: by lane and element read; `flat`: the numbers of these elements."""
         if missing.any():
             bad = np.asarray(missing.any(axis=-1))
             row, column = first_lane(bad)

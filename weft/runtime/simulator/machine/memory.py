@@ -1,4 +1,4 @@
-"""What global and workgroup memory have in common: bounds, initialization and the shadow; and global memory itself."""
+"""Bounds, initialization and shadow of global and workgroup memory; global memory itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MISALIGNED = "a vector access must start at a multiple of its size (at most 16 b
 
 @record
 class MemoryWindow:
-    """How a buffer's elements are numbered for its user: an argument's (or an allocation's) name, shape and strides."""
+    """The numbering of a buffer's elements: name, shape and strides of an argument or allocation."""
 
     name: str
     offset: int
@@ -29,12 +29,12 @@ class MemoryWindow:
 
     @classmethod
     def whole(cls, name: str, shape: tuple[int, ...]) -> MemoryWindow:
-        """All of a buffer, row by row."""
+        """The whole buffer, row-major."""
         return cls(name, 0, shape, tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape))))
 
     @property
     def end(self) -> int:
-        """The number of the element of the memory after the last one that is shown."""
+        """The number of the first element of the memory after the window."""
         reach = (max((n - 1) * stride, 0) for n, stride in zip(self.shape, self.strides, strict=True))
         return self.offset + sum(reach) + 1 if 0 not in self.shape else 0
 
@@ -56,10 +56,10 @@ class MemoryWindow:
 
 
 class Memory:
-    """One buffer as the generated code uses it.
+    """One buffer, as generated code accesses it.
 
-    `load`, `store` take a flat element number (scalar, or an array that broadcasts to the lanes), of which the caller
-    knows that it is inside the buffer in every lane; the `_checked` forms take indices and bounds and find out.
+    `load`, `store` take a flat element number (a scalar, or an array that broadcasts to the lanes)
+    that is in bounds in every lane; the `_checked` forms take indices and bounds, and check them.
     """
 
     space = "private"
@@ -75,7 +75,7 @@ class Memory:
         return self.windows[0].name
 
     def element(self, flat: int) -> tuple[str, tuple[int, ...]]:
-        """Name and indices of an element, seen through the first window that shows it."""
+        """Name and indices of an element in the first window that contains it."""
         for window in self.windows:
             found = window.element(flat)
             if found is not None:
@@ -83,13 +83,13 @@ class Memory:
         return self.name, (flat,)
 
     def fault(self, kind: FaultKind, bad: np.ndarray, site: int, flat: int, message: str) -> None:
-        """Record a fault of the lanes `bad` at an element."""
+        """Records a fault of the lanes `bad` at an element."""
         name, element = self.element(flat)
         self.lanes.fault(kind, bad, site, f"`{name}`{list(element)}{message}", name, element)
 
     @property
     def poison(self) -> np.generic:
-        """What a faulty read yields."""
+        """The value of a faulty read."""
         return poison_of(self.dtype)
 
     def load(self, flat: Index, mask: Mask, site: int) -> Lane:
@@ -99,7 +99,7 @@ class Memory:
         raise NotImplementedError
 
     def barrier(self, everyone: bool) -> None:
-        """A barrier that orders this memory's space is about to end the interval."""
+        """A barrier that orders this space is about to end the interval."""
 
     def load_checked(
         self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...]
@@ -119,7 +119,7 @@ class Memory:
             self.store(np.where(beside(good, max(np.ndim(flat) - 2, 0)), flat, 0), value, active, site)
 
     def aligned(self, flat: Index, mask: Mask, site: int, elements: int) -> None:
-        """Fault if an active lane's access does not start at a multiple of `elements`."""
+        """A fault if an active lane's access does not start at a multiple of `elements`."""
         wrong = np.remainder(flat, elements) != 0
         if wrong.any():
             bad = np.broadcast_to(wrong, self.lanes.shape) & self.lanes.full(mask)
@@ -130,7 +130,8 @@ class Memory:
     def inside(
         self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[Lane, ...], write: bool
     ) -> tuple[Any, Any]:
-        """The lanes whose indices are good, and the active ones among them (None: all, False: none)."""
+        """The lanes with indices in bounds, and the active ones among them (None: all, False:
+        none)."""
         lanes = self.lanes
         good: Any = np.bool_(True)
         for index, bound in zip(indices, bounds, strict=True):
@@ -152,14 +153,14 @@ class Memory:
 
 
 class Tracked(Memory):
-    """Memory that several threads see: it has a shadow and knows which elements were written."""
+    """Memory that several threads access: it has a shadow, and records which elements were written."""
 
     def __init__(self, windows: list[MemoryWindow], dtype: np.dtype, size: int) -> None:
         super().__init__(windows, dtype, size)
         self.shadow: Shadow | None = None
         self.written: np.ndarray | None = None  # None: all of them
         self.layout: KeyLayout
-        # told of every access (flat index, mask, site, whether it writes) while asynchronous copies are under way
+        # called for every access (flat index, mask, site, whether it writes) while asynchronous copies are in flight
         self.watched: Callable[[Index, Mask, int, bool], None] | None = None
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
@@ -195,16 +196,17 @@ class Tracked(Memory):
             at = int(unwritten.argmax())
             element, block = self.where(keys[at], int(elements[at]))
             lane = np.zeros(self.lanes.shape, dtype=bool)
-            lane[self.lanes.who == self.layout.threads_of(keys[at]), self.lanes.blocks == block] = True
-            self.fault("uninitialized read", lane, site, element, " is read and nobody has written it")
+            lane[self.lanes.ids == self.layout.threads_of(keys[at]), self.lanes.blocks == block] = True
+            self.fault("uninitialized read", lane, site, element, " is read and was never written")
             self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
 
     def where(self, key: Any, position: int) -> tuple[int, int]:
-        """The element of a shadow position, and the linear id of the block whose access has this key there."""
+        """The element of a shadow position, and the linear id of the block that accessed it with
+        this key."""
         raise NotImplementedError
 
     def report(self, kind: RaceKind, positions: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
-        """Record the races of one op, one for each op that it meets."""
+        """Records the races of one op, one for each op that it conflicts with."""
         layout, lanes = self.layout, self.lanes
         sites = layout.sites_of(old)
         for site in np.unique(sites):
@@ -229,26 +231,27 @@ class Global(Tracked):
         super().__init__(windows, data.dtype, data.size)
         self.data = data
         self.written = written
-        self.changes = changes  # a buffer that nobody writes can have no race
+        self.changes = changes  # a buffer that is never written can have no race
         self.single_block = False
-        # the elements that were touched, by what was done, where it is asked for
+        # the elements touched, by kind of access, where that is requested
         self.touched: dict[str, np.ndarray] = {}
         self.updates: dict[int, str] = {}
-        self.traffic: dict[Kind, TrafficTally] = {}  # where it is counted
+        self.traffic: dict[Kind, TrafficTally] = {}  # where traffic is counted
 
     def count(self) -> None:
-        """Count what is read and written."""
+        """Begins to count reads and writes."""
         self.traffic = {"load": TrafficTally(self.size), "store": TrafficTally(self.size)}
 
     def counted(self, sites: Sequence[Site]) -> Iterator[Traffic]:
-        """What was counted, where there was anything."""
+        """The traffic counted, if any."""
         name = ", ".join(dict.fromkeys(window.name for window in self.windows))
         for kind, tally in self.traffic.items():
             if tally.elements:
                 yield tally.traffic(name, kind, self.size, self.dtype.itemsize, sites)
 
     def remember(self, updates: dict[int, str]) -> None:
-        """Keep which elements are touched. `updates`: sites of atomics that commute with their like: what they do."""
+        """Records which elements are touched. `updates`: by site, the kind of atomics that commute
+        with one another."""
         self.touched = {does: np.zeros(self.size, np.bool_) for does in ("read", "write", *updates.values())}
         self.updates = updates
 
@@ -256,14 +259,14 @@ class Global(Tracked):
         put(self.touched[does], flat, True, mask, self.lanes)
 
     def watch(self, layout: KeyLayout, atomics: frozenset[int], single_block: bool) -> None:
-        """Look for races, in a launch of a single block or of more."""
+        """Checks for races, in a launch of a single block or of more."""
         self.layout = layout
         self.single_block = single_block
         if self.changes:
             self.shadow = Shadow(self.size, layout, self.address, self.report, atomics)
 
     def attach(self, lanes: Lanes) -> None:
-        """Go on with another batch of blocks."""
+        """Continues with another batch of blocks."""
         self.lanes, self.watched = lanes, None
         rows = lanes.threads.astype(np.int64)[:, None] << self.layout.site
         self.keys = rows | (lanes.blocks[None, :] << self.layout.blocks)
@@ -292,7 +295,7 @@ class Global(Tracked):
             self.shadow.barrier(everyone and self.single_block)
 
     def end_batch(self) -> None:
-        """Enter what is pending while the batch's keys are still at hand."""
+        """Enters pending reads while the batch's keys are known."""
         if self.shadow is not None:
             self.shadow.release()
             self.shadow.flush()
@@ -313,7 +316,7 @@ def constant(name: str, contents: np.ndarray, lanes: Lanes) -> Global:
 
 
 def put(data: np.ndarray, where: Index, value: Lane, mask: Mask, lanes: Lanes) -> None:
-    """Store in flat `data`, in the active lanes."""
+    """Stores to flat `data`, in the active lanes."""
     shape = (*lanes.shape, *np.shape(where)[2:])
     where, value = np.broadcast_to(where, shape), np.broadcast_to(value, shape)
     if mask is None:

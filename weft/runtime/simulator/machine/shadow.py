@@ -1,14 +1,15 @@
-"""Shadow memory: who touched each element last, precisely enough to miss no race.
+"""Shadow memory: the last accesses of each element, precise enough to miss no race.
 
-Per element it keeps the last writer; the last reader and one reader distinct from it (a write conflicts with *any*
-other reader of the interval, and one of two distinct readers is not the writer); and, for global memory, one reader of
-another block than the last reader's. This is FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for
-clocks.
+It keeps per element the last writer; the last reader and one reader distinct from it (a write
+conflicts with *any* other reader of the interval, and one of two distinct readers is not the
+writer); and, for global memory, one reader of another block than the last reader's. This is
+FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for clocks.
 
-An access is one 64-bit key: barrier interval | block | turn | thread | site. Two accesses are unordered if they come
-from different blocks, or from different threads of one block in the same interval; but not if the threads are of one
-warp, and it has passed a barrier of its own in between: then it has had another turn. Where warps have such barriers, a
-reader of another warp than the last reader's is kept, too.
+An access is one 64-bit key: barrier interval | block | turn | thread | site. Two accesses are
+unordered if they come from different blocks, or from different threads of one block in the same
+interval; except that threads of one warp are ordered if a barrier of the warp is between their
+accesses: the turn counts these. In kernels with warp barriers, a reader of another warp than the
+last reader's is kept, too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from ....interpreter.hardware.limits import WARP
 from ...devices.report import RaceKind
 
 MOST_PENDING = 64
-"""Reads that wait to be entered in the shadow; entering them is needless if a barrier comes first."""
+"""Pending reads that are kept before they are entered in the shadow; a barrier in between makes
+that unnecessary."""
 
 Index = int | np.integer | np.ndarray
 Mask = np.ndarray | None
@@ -34,7 +36,7 @@ Report = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
 
 @record
 class KeyLayout:
-    """Bits of a key, by meaning. `block`: 0 for shared memory, of one block; `turn`: 0 without barriers of warps."""
+    """Bits of a key. `block`: 0 for shared memory, of one block; `turn`: 0 without warp barriers."""
 
     site: int
     thread: int
@@ -43,17 +45,17 @@ class KeyLayout:
 
     @property
     def turns(self) -> int:
-        """Where the number of the warp's turn begins."""
+        """First bit of the turn."""
         return self.site + self.thread
 
     @property
     def blocks(self) -> int:
-        """Where the block's number begins."""
+        """First bit of the block."""
         return self.turns + self.turn
 
     @property
     def interval(self) -> int:
-        """Where the interval number begins."""
+        """First bit of the interval."""
         return self.blocks + self.block
 
     def threads_of(self, keys: Any) -> Any:
@@ -66,37 +68,40 @@ class KeyLayout:
         return keys & ((1 << self.site) - 1)
 
     def unordered(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-        """Which pairs of accesses nothing orders. A key of -1 (nobody) is ordered with everything."""
+        """A mask of unordered pairs. The key -1 (no access) is ordered with every access."""
         found = self.beside(old, new)
         return found | self.elsewhere(old, new) if self.block else found
 
     def beside(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Which pairs are of two threads of a block, in the same interval, and of one warp in the same turn."""
+        """A mask of pairs of two threads of a block, in the same interval, and of one warp in the
+        same turn."""
         if self.turn:
             return self.in_warp(one, other) | self.in_block(one, other)
         differ = (one ^ other) >> self.site
         return (differ > 0) & (differ < (1 << self.thread))
 
     def in_warp(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Which pairs are of two threads of a warp, in the same interval and turn."""
+        """A mask of pairs of two threads of a warp, in the same interval and turn."""
         differ = (one ^ other) >> self.site
         return (differ > 0) & (differ < WARP)
 
     def in_block(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Which pairs are of two warps of a block, in the same interval."""
+        """A mask of pairs of two warps of a block, in the same interval."""
         differ = (one ^ other) >> self.site
         return (differ > 0) & (differ < (1 << (self.thread + self.turn))) & (differ & ((1 << self.thread) - 1) >= WARP)
 
     def elsewhere(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Which pairs are of two blocks."""
+        """A mask of pairs of two blocks."""
         return (one >= 0) & (self.blocks_of(one ^ other) != 0)
 
 
 class Slots:
-    """Up to four accesses an element that stand for a whole set of accesses which do not conflict among themselves.
+    """Up to four accesses per element that represent a set of accesses without conflicts among
+    them.
 
-    The last one; one of another thread of its block in its interval (with turns: of its warp in its turn, and one of
-    another warp); one of another block. Whatever conflicts with some access of the set conflicts with one of these.
+    The last one; one of another thread of its block in its interval (with turns: of its warp in its
+    turn, and one of another warp); one of another block. An access that conflicts with any of the
+    set conflicts with one of these.
     """
 
     def __init__(self, layout: KeyLayout) -> None:
@@ -118,7 +123,7 @@ class Slots:
         self._keep(elements, keys, now)
 
     def _keep(self, elements: np.ndarray, other: np.ndarray, last: np.ndarray) -> None:
-        """Keep `other` where it is an access that `last` does not stand for."""
+        """Keeps `other` where `last` does not represent it."""
         for slot, differs in zip(self.slots[1:], self.kinds, strict=True):
             kept = differs(other, last)
             if kept.any():
@@ -132,7 +137,8 @@ class Shadow:
     Args:
         size: elements.
         layout: of the keys.
-        address: gives flat element numbers and keys of the lanes of an access (flat index, mask, site).
+        address: gives flat element numbers and keys of the lanes of an access (flat index, mask,
+            site).
         report: called with kind, elements, keys of the first and of the second accesses.
         atomics: sites that are atomic; two of them never race.
     """
@@ -147,16 +153,18 @@ class Shadow:
     pending: list[tuple[Index, Mask, int]] = field(default_factory=list)
     held: tuple[Index, Mask] | None = None
     repeated: dict[bool, int] = field(default_factory=dict)
-    """By whether it writes: the site that last repeated the held access."""
+    """The site that last repeated the held access, for reads and for writes."""
 
     def __post_init__(self) -> None:
         self.readers, self.updaters = Slots(self.layout), Slots(self.layout)  # updaters: atomics
 
     def repeats(self, flat: Index, mask: Mask, site: int, write: bool) -> bool:
-        """Whether the access needs no look: the lanes touch again what each of them has just written for itself.
+        """Whether the access needs no check: each lane accesses again what it has just written
+        itself.
 
-        As long as nobody else touches the buffer, such an access meets nothing that the first write did not meet. It is
-        entered later, if somebody else comes or the interval ends.
+        As long as no other access touches the buffer, such an access conflicts with nothing that
+        the first write did not conflict with. It is entered later, when another access comes or the
+        interval ends.
         """
         if self.held is None or site in self.atomics:
             return False
@@ -166,7 +174,7 @@ class Shadow:
         return True
 
     def settle(self) -> None:
-        """Enter the repetitions of the held access."""
+        """Enters the repetitions of the held access."""
         if self.held is not None and self.repeated:
             for write, site in self.repeated.items():
                 elements, keys = self.address(*self.held, site)
@@ -178,13 +186,13 @@ class Shadow:
             self.repeated = {}
 
     def release(self) -> None:
-        """Somebody else touches the buffer, or the lanes change."""
+        """Another access touches the buffer, or the lanes change."""
         self.settle()
         self.held = None
 
     def read(self, flat: Index, mask: Mask, site: int) -> None:
         if site in self.atomics:
-            return  # the write that follows stands for both
+            return  # the write that follows subsumes it
         self.release()
         if self.wrote or self.updaters.used:
             elements, keys = self.address(flat, mask, site)
@@ -208,7 +216,8 @@ class Shadow:
             self.held = (flat, mask)
 
     def meet(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Check a write against what came before, and do not enter it: its elements, keys, and whether it races."""
+        """Checks a write against earlier accesses without entering it; returns its elements, keys,
+        and whether it races."""
         self.release()
         self.flush()
         elements, keys = self.address(flat, mask, site)
@@ -219,7 +228,7 @@ class Shadow:
         return elements, keys, met
 
     def _enter(self, elements: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Enter a write; whose it is now at each element."""
+        """Enters a write, as the last one of each element."""
         if self.writer is None:
             self.writer = np.full(self.size, -1, dtype=np.int64)
         self.writer[elements] = keys
@@ -227,7 +236,7 @@ class Shadow:
         return self.writer.take(elements)
 
     def end(self, flat: Index, mask: Mask, site: int, write: bool) -> None:
-        """An asynchronous copy, which was checked when it began, ends now: enter its access."""
+        """Enters the access of an asynchronous copy, which was checked at its issue, at its end."""
         self.release()
         if write:
             self._enter(*self.address(flat, mask, site))
@@ -235,7 +244,8 @@ class Shadow:
             self._wait(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:
-        """A barrier is about to end the interval. `everyone`: what came before is ordered for all that may follow."""
+        """A barrier is about to end the interval. `everyone`: it orders all earlier accesses with
+        all later ones."""
         if everyone:
             self.pending.clear()
             self.held, self.repeated = None, {}
@@ -245,7 +255,7 @@ class Shadow:
             self.flush()
 
     def flush(self) -> None:
-        """Enter the pending reads."""
+        """Enters the pending reads."""
         pending, self.pending = self.pending, []
         for flat, mask, site in pending:
             # Addressing may widen the shadow: it comes before the size is read.
@@ -253,7 +263,7 @@ class Shadow:
             self.readers.enter(self.size, elements, keys)
 
     def widen(self, copies: int) -> None:
-        """Give every element `copies` shadows: from one for all blocks to one per block."""
+        """Gives every element `copies` shadows: from one for all blocks to one per block."""
         self.size *= copies
         if self.writer is not None:
             self.writer = np.repeat(self.writer, copies)

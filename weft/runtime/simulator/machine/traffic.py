@@ -1,9 +1,10 @@
-"""Traffic of global memory, counted as the kernel runs: what lanes read and write of a buffer, and how widely.
+"""Traffic of global memory, counted during execution: bytes read and written of a buffer, and the
+width of accesses.
 
-An access of a lane moves 16 bytes at most; a vector that is wider takes several. What a cache serves, and what lanes of
-a warp that read the same sector share, is not looked at: these are the bytes that the kernel asks for, which the memory
-moves where each element is asked for once. Whether it is, is told for as long as it may be: elements are marked until
-more were met than there are.
+An access of a lane moves at most 16 bytes; a wider vector takes several. Caches, and sectors shared
+by lanes of a warp, are not modelled: these are the bytes that the kernel requests, which memory
+moves if each element is requested once. Whether each is requested once is tracked as long as
+possible: elements are marked until more were requested than exist.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .shadow import Index, Mask
 
 
 class TrafficTally:
-    """What was read, or written, of a buffer of `size` elements."""
+    """Traffic of a buffer of `size` elements, in one direction."""
 
     def __init__(self, size: int) -> None:
         self.lanes: Counter[tuple[int, tuple[int, ...]]] = Counter()
@@ -29,7 +30,7 @@ class TrafficTally:
         self.met: np.ndarray | None = np.zeros(size, np.bool_)
 
     def note(self, flat: Index, mask: Mask, site: int, lanes: Lanes) -> None:
-        """An access of a batch. Called for every one: what is done here is done a million times."""
+        """Records an access of a batch. Called for every access: it must be cheap."""
         vector, here = np.shape(flat)[2:], lanes.nt * lanes.nb
         if mask is not None:
             here = int(np.count_nonzero(mask)) * (here // np.size(mask))
@@ -44,7 +45,7 @@ class TrafficTally:
             self.met[where if mask is None else where[lanes.full(mask)]] = True
 
     def note_box(self, elements: np.ndarray, site: int, itemsize: int) -> None:
-        """What of a box lies in the tensor, moved in pieces as wide as an access is at most."""
+        """Records the part of a box inside the tensor, in pieces of the widest access."""
         count = WIDEST // itemsize
         self.lanes[site, (count,)] += -(-len(elements) // count)
         self.elements += len(elements)

@@ -1,4 +1,4 @@
-"""What lanes of a warp (or of a block) do together, and atomics."""
+"""Collective operations of a warp or a block, and atomics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .memory import Memory, poison_of
 
 
 def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
-    """The value by linear thread id, whatever order the lanes are in."""
+    """The value by linear thread id, in whichever order the lanes are."""
     full = np.broadcast_to(value, lanes.shape)
     out = np.empty_like(full)
     out[lanes.local] = full
@@ -24,7 +24,7 @@ def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
 
 
 def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
-    """A fault where some lanes of a warp are not there, or are elsewhere."""
+    """A fault where some lanes of a warp are inactive, or have diverged."""
     if mask is None and lanes.nt % WARP == 0:
         return
     here = np.zeros((-(-lanes.nt // WARP) * WARP, lanes.nb), bool)
@@ -36,7 +36,7 @@ def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
 
 
 def barrier(lanes: Lanes, named: Lane, mask: Any, site: int) -> None:
-    """`nvvm.bar.warp.sync`: all lanes of a warp reach it together, and each of them names them all."""
+    """`nvvm.bar.warp.sync`: all lanes of a warp reach it together, with a mask of all of them."""
     whole_warps(lanes, mask, site)
     here = lanes.full(mask)
     fewer = here & (np.broadcast_to(np.asarray(named).astype(np.int64) & ALL_LANES, lanes.shape) != ALL_LANES)
@@ -50,7 +50,8 @@ def barrier(lanes: Lanes, named: Lane, mask: Any, site: int) -> None:
 
 
 def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: Any, site: int) -> tuple[Lane, Lane]:
-    """`gpu.shuffle`: the value of another lane of the warp, and whether it is in the group; else poison."""
+    """`gpu.shuffle`: the value of another lane of the warp, and whether it is in the group; else
+    poison."""
     whole_warps(lanes, mask, site)
     table = by_thread(lanes, numeric.typed(value))
     thread = lanes.local[:, None].astype(np.int64)
@@ -64,7 +65,8 @@ def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: A
 
 
 def reduce(lanes: Lanes, value: Lane, kind: str, mask: Any, site: int) -> Lane:
-    """Combine over the threads of a block, in their order; a partly active block is a divergent barrier."""
+    """Combines the values of a block's threads, in their order; a partly active block is a
+    divergent barrier."""
     table = by_thread(lanes, numeric.typed(value))
     here = lanes.full(mask)
     total = table[0]
@@ -80,7 +82,8 @@ def atomic(
     memory: Memory, flat: Any, value: Lane, mask: Any, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...],
     kind: str,
 ) -> Lane:  # fmt: skip
-    """One read-modify-write per active lane, in the order of the lanes; returns what each found."""
+    """One read-modify-write per active lane, in the order of the lanes; returns the previous
+    values."""
     lanes = memory.lanes
     active = lanes.full(mask)
     old = np.full(lanes.shape, memory.poison, memory.dtype)

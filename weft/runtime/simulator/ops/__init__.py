@@ -1,4 +1,4 @@
-"""How each op becomes Python: importing this package registers all of them."""
+"""Translation of ops to Python: importing this package registers all handlers."""
 
 from . import arithmetic, asynchronous, control, fragments, groups, memory, printing, vectors
 

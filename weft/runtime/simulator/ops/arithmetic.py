@@ -17,7 +17,7 @@ _FUNCTIONS = (
     "  minsi N.minimum_of  maxui N.maxui  minui N.minui  shli np.left_shift  shrsi np.right_shift  shrui N.shrui"
     "  divsi N.divsi  divui N.divui  remsi np.fmod  remui N.remui  ceildivsi N.ceildivsi"
 )
-"""By the name of an op of `arith`, what it is in Python."""
+"""The Python expression of an op of `arith`, by name."""
 _PATTERNS = {"arith.negf": "-{0}"}
 _PATTERNS |= {f"arith.{name}": f"{{0}} {made} {{1}}" for name, made in pairs_of(_OPERATORS).items()}
 _PATTERNS |= {f"arith.{name}": f"{made}({{0}}, {{1}})" for name, made in pairs_of(_FUNCTIONS).items()}

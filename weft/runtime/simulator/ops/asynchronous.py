@@ -1,4 +1,5 @@
-"""`nvgpu`: asynchronous copies from global to shared memory. Tokens are nothing: the order of the groups says all."""
+"""`nvgpu`: asynchronous copies from global to shared memory. Tokens have no value: the order of the
+groups suffices."""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ def copy(t: Translator, op: ir.Operation) -> Val:
         sizes = starts if memref == found.target else mem.sizes
         sides.append(f"{mem.root.text}, {where.text}, {listed(at)}, {listed(sizes)}, {fine}")
     t.stored.add(t.memref(found.target).root.text)
-    said = f"{found.count}, {None if read is None else read.text}, {t.mask}, {site}"
-    t.emit(f"A.start(L, {', '.join(sides)}, {said})")
+    rest = f"{found.count}, {None if read is None else read.text}, {t.mask}, {site}"
+    t.emit(f"A.start(L, {', '.join(sides)}, {rest})")
     return literal(0)
 
 
 @handles(GROUP)
 def group(t: Translator, op: ir.Operation) -> Val:
-    if not t.grouped:  # no copies are in such a kernel: its groups are empty
+    if not t.grouped:  # such a kernel has no copies: its groups are empty
         t.emit(f"A.CopiesUnderWay.of(L).commit({t.mask})")
     return literal(0)
 

@@ -1,4 +1,4 @@
-"""`scf` and `gpu`: loops and branches, with masks where lanes part ways, without where not; threads and barriers."""
+"""`scf` and `gpu`: loops and branches, with masks where lanes diverge; threads and barriers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..values.numeric import COMBINE
 
 
 def declare(t: Translator, like: Made, depth: int) -> Made:
-    """Fresh variables for something that is assigned in several places."""
+    """Fresh variables for a value that is assigned in several places."""
     made = [Val(t.fresh(), depth, part.dtype, False, part.shape) for part in pieces(like)]
     return like.of(made) if isinstance(like, Mem) else made[0]
 
@@ -25,13 +25,13 @@ def pieces(carried: Made) -> tuple[Val, ...]:
 
 
 def at_depth(carried: Made, depth: int) -> Made:
-    """The same variables, seen from another scope."""
+    """The same variables, in another scope."""
     made = [replace(part, depth=depth, const=None) for part in pieces(carried)]
     return carried.of(made) if isinstance(carried, Mem) else made[0]
 
 
 def assign(t: Translator, targets: Sequence[Made], sources: Sequence[Made]) -> None:
-    """All at once, as values of variables."""
+    """A simultaneous assignment of values."""
     left = [v.text for target in targets for v in pieces(target)]
     right = [pinned(v, s) for s in sources for v in pieces(s)]
     if left:
@@ -39,12 +39,12 @@ def assign(t: Translator, targets: Sequence[Made], sources: Sequence[Made]) -> N
 
 
 def chosen(where: str, a: Val, b: Val, like: Made, arms: str = "") -> str:
-    """`a` where the lanes are those of the mask (or condition) `where`, else `b`: a part of a value like `like`."""
+    """`a` in the lanes of the mask (or condition) `where`, else `b`: a part of a value like `like`."""
     return f"L.choose({where}, {pinned(a, like)}, {pinned(b, like)}, {None if isinstance(like, Mem) else b.rank}{arms})"
 
 
 def pinned(part: Val, like: Made) -> str:
-    """Its text, with a NumPy type where it is a value: another lane's may take its place."""
+    """Its text, with a NumPy type if it is a value: another lane's may replace it."""
     return part.text if isinstance(like, Mem) else part.pinned
 
 
@@ -84,7 +84,8 @@ def scf_for(t: Translator, op: ir.Operation) -> None:
 
 
 def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value]) -> list[Made]:
-    """The variables of what a loop carries, with their initial values; `arguments` are these inside of it."""
+    """The variables that a loop carries, with their initial values; `arguments` are the block
+    arguments for them."""
     starts = [t.values[v] for v in inits]
     carried = [declare(t, start, t.depth) for start in starts]
     assign(t, carried, starts)
@@ -94,7 +95,7 @@ def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value
 
 
 def go_on(t: Translator, carried: Sequence[Made], yielded: Sequence[Made], mask: str, outer: str) -> None:
-    """The next turn has what this one yields, in the lanes of `mask`, out of those of `outer`."""
+    """The next iteration has the yielded values, in the lanes of `mask`, out of those of `outer`."""
     if carried:
         with t.block(f"if {mask} is {outer}:"):
             assign(t, carried, yielded)
@@ -107,7 +108,7 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
     condition = t.value(op.operands[0])
     taken, other = t.fresh("m"), t.fresh("m")
     t.emit(f"{taken}, {other} = L.split({t.mask}, {condition.text})")
-    if t.grouped and any(operations(op, *YIELDING)):  # something waits for others: its arms go on side by side
+    if t.grouped and any(operations(op, *YIELDING)):  # an op waits for other groups: its arms run concurrently
         return fork(t, op, condition, (taken, other))
     arms: list[list[Made]] = []
     for mask, region in zip((taken, other), op.regions, strict=True):
@@ -127,7 +128,7 @@ def scf_if(t: Translator, op: ir.Operation) -> None:
 def merge(
     t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str], arms: Sequence[Sequence[Made]]
 ) -> None:
-    """The results of a branch, of those of its arms."""
+    """The results of a branch, merged from those of its arms."""
     for result, yes, no in zip(op.results, *arms, strict=True) if op.results else ():
         merged = declare(t, yes, t.depth)
         for target, a, b in zip(pieces(merged), pieces(yes), pieces(no), strict=True):
@@ -136,9 +137,9 @@ def merge(
 
 
 def fork(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str]) -> None:
-    """The arms as generators, which are done with when both have ended."""
+    """The arms as generators; the branch ends when both have ended."""
     arms: list[list[Made]] = []
-    said: list[str] = []
+    branches: list[str] = []
     if any(isinstance(result.type, ir.MemRefType) for result in op.results):
         raise refuse("W0750", "a branch that yields memrefs, and waits for others", op)
     types = [
@@ -155,13 +156,13 @@ def fork(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str]
                 t.emit(f"nonlocal {', '.join(part.text for one in mine for part in pieces(one))}")
             assign(t, mine, [t.values[v] for v in t.run(region.blocks[0])])
         arms.append(mine)
-        said.append(f"({mask}, {arm})")
-    t.emit(f"yield from G.fork(L, {', '.join(said)})")
+        branches.append(f"({mask}, {arm})")
+    t.emit(f"yield from G.fork(L, {', '.join(branches)})")
     merge(t, op, condition, masks, arms)
 
 
 def nothing(t: Translator, variables: Sequence[Made]) -> None:
-    """They have no values yet."""
+    """The variables have no values yet."""
     for variable in variables:
         for part in pieces(variable):
             t.emit(f"{part.text} = None")
@@ -228,7 +229,7 @@ def scf_while(t: Translator, op: ir.Operation) -> None:
         t.values[result] = variable
 
 
-# ---- gpu: who is who, barriers, and what lanes of a warp tell each other ---------------------------------------------
+# ---- gpu: ids, barriers, shuffles --------------------------------------------------------------------------------------
 
 _PLACES = {"gpu.thread_id": "thread_id", "gpu.block_id": "block_id", "gpu.block_dim": "block", "gpu.grid_dim": "grid"}
 SPACES = {"workgroup": "shared", "global": "global", "private": "private"}
@@ -236,13 +237,13 @@ SPACES = {"workgroup": "shared", "global": "global", "private": "private"}
 
 @handles(*_PLACES)
 def identity(t: Translator, op: ir.Operation) -> Val:
-    """Who is who, and sizes: they hold for the whole batch."""
+    """Ids and sizes, constant for the whole batch."""
     return t.define(f"L.{_PLACES[op.name]}[{axis_of(op)}]", [literal(0)], INT64, uniform=op.name.endswith("dim"))
 
 
 @handles("gpu.barrier")
 def barrier(t: Translator, op: ir.Operation) -> None:
-    """A fence of some address spaces orders just these, an empty one nothing; no list means all.
+    """A fence of some address spaces orders only these, an empty one nothing; no list means all.
 
     A barrier of a narrower scope than the block orders nothing across the block.
     """

@@ -1,4 +1,4 @@
-"""`nvgpu`: what a warp does with tensor cores, and how it loads what they take."""
+"""`nvgpu`: products on tensor cores, and loads of their fragments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .memory import load
 
 @handles(LDMATRIX)
 def load_matrices(t: Translator, op: ir.Operation) -> Val:
-    """Each lane reads the row whose address it has, of its own matrix; those behind the last matrix read nothing."""
+    """Each lane reads the row at its address, of one of the matrices; lanes beyond the last matrix
+    read nothing."""
     (count, transposed), mem, site = matrices(op), t.memref(op.operands[0]), t.site(op)
     at, (dtype, shape) = t.operands(op, 1), value_type(row_of(op), op)
     t.emit(f"W.whole_warps(L, {t.mask}, {site})")

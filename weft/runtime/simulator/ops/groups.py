@@ -1,4 +1,5 @@
-"""`nvgpu` and `nvvm`: memory barriers, boxes of tensors, products of warp groups. Waits are generators."""
+"""`nvgpu` and `nvvm`: memory barriers, boxes of tensors, products of warp groups. Waits are
+generators."""
 
 from __future__ import annotations
 
@@ -163,7 +164,7 @@ def same(t: Translator, op: ir.Operation) -> Val:
 
 @handles(warpgroups.BEGIN, warpgroups.COMMIT)
 def around(t: Translator, op: ir.Operation) -> None:
-    """Each product is a group by itself."""
+    """Each product is a commit group of its own."""
 
 
 @handles(warpgroups.END)
@@ -202,7 +203,8 @@ def wait_for_cluster(t: Translator, op: ir.Operation) -> None:
 
 @handles(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
 def address(t: Translator, op: ir.Operation) -> Val:
-    """The address of a barrier, and of the one in its place in another block: who arrives there looks back here."""
+    """The address of a barrier, and of the corresponding one in another block: the arrival itself
+    finds the barrier."""
     return literal(0)
 
 

@@ -1,4 +1,4 @@
-"""`gpu.printf`: C's formats, in Python's words; each thread's text is collected for the report."""
+"""`gpu.printf`: C's formats in Python; each thread's text is collected for the report."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ _REAL = frozenset("eEfFgGaA")
 
 @record
 class Conversion:
-    """One value in a format: flags, width and precision; the length in bits; the kind, `d`, `f`, …."""
+    """One value in a format: flags, width and precision; the length in bits; the conversion, `d`,
+    `f`, …."""
 
     flags: str
     bits: int
     kind: str
 
     def __call__(self, value: float) -> str:
-        """What C prints."""
+        """The text that C prints."""
         if self.kind in "aA":
-            said = f"%{self.flags}s" % float(value).hex()
-            return said.upper() if self.kind == "A" else said
+            text = f"%{self.flags}s" % float(value).hex()
+            return text.upper() if self.kind == "A" else text
         if self.kind in _REAL:
             return f"%{self.flags}{self.kind}" % float(value)
         if self.kind == "c":
@@ -38,14 +39,14 @@ class Conversion:
 
 @record
 class Format:
-    """A format, taken apart: its values' conversions, and the texts before, between and after them."""
+    """A parsed format: its values' conversions, and the texts before, between and after them."""
 
     conversions: tuple[Conversion, ...]
     texts: tuple[str, ...]
 
     @classmethod
     def of(cls, op: ir.Operation) -> Format:
-        """Raises W0750 where the format and the values do not fit: C does not define what is printed then."""
+        """Raises W0750 if the format and the values do not match: undefined in C."""
         text = ir.StringAttr(op.attributes["format"]).value
         if "%" in _CONVERSION.sub("", text):
             raise refuse("W0750", f"`{op.name}` with the format {text!r}, in which a `%` shows no number", op)
@@ -62,7 +63,7 @@ class Format:
         return cls(made, tuple(text[a:b].replace("%%", "%") for a, b in [*pairwise(places)][::2]))
 
     def __call__(self, *values: float) -> str:
-        """What C prints."""
+        """The text that C prints."""
         first, *rest = self.texts
         shown = (show(value) + after for show, value, after in zip(self.conversions, values, rest, strict=True))
         return "".join((first, *shown))

@@ -1,4 +1,4 @@
-"""`vector`: wide accesses, what is done with their values, and transfers under masks."""
+"""`vector`: wide accesses, operations on their values, transfers under masks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _position(t: Translator, op: ir.Operation, first: int) -> tuple[str, list[Va
 
 
 _SPECIAL = frozenset(["vector.from_elements", "vector.broadcast", "vector.extract", "vector.insert"])
-"""Those that may be cheaper, or at a dynamic position."""
+"""Ops with a cheaper translation, or at a dynamic position."""
 
 
 @handles(*(ARRANGING - _SPECIAL))
@@ -56,7 +56,7 @@ def arrange(t: Translator, op: ir.Operation) -> Val:
 def extract(t: Translator, op: ir.Operation) -> Val:
     value = t.value(op.operands[0])
     position, entries, static = _position(t, op, 1)
-    if not entries:  # all of it
+    if not entries:  # the whole vector
         return value
     rest = ":, " * (value.rank - len(entries))
     made = f"{value.text}[:, :, {position}{rest}]" if static else f"V.extract({value.text}, ({position}), L)"
@@ -67,7 +67,7 @@ def extract(t: Translator, op: ir.Operation) -> Val:
 def insert(t: Translator, op: ir.Operation) -> Val:
     source, target = t.value(op.operands[0]), t.value(op.operands[1])
     position, entries, _ = _position(t, op, 2)
-    if not entries:  # all of it
+    if not entries:  # the whole vector
         return source
     text = f"V.insert({source.text}, {source.rank}, {target.text}, ({position}), L)"
     return t.result(op, text, [source, target, *entries])
@@ -101,7 +101,8 @@ def _kind(op: ir.Operation) -> str:
 
 @handles("vector.reduction", "vector.multi_reduction")
 def reduction(t: Translator, op: ir.Operation) -> Val:
-    """Elements are combined in their order, each time rounded, beginning with the accumulator if there is one."""
+    """Elements are combined in order, rounded each time, beginning with the accumulator if there is
+    one."""
     values = t.operands(op)
     axes = integers(op.attributes["reduction_dims"]) if op.name == "vector.multi_reduction" else [0]
     start = values[1].text if len(values) > 1 else "None"
@@ -132,7 +133,7 @@ def step(t: Translator, op: ir.Operation) -> Val:
 
 
 def _elements(t: Translator, op: ir.Operation) -> Iterator[tuple[list[Val], Val, Val]]:
-    """Per vector element: its indices, what says whether it is there, the element of the value or of what else is."""
+    """Per vector element: its indices, its mask, the element of the value, and of the pass-through."""
     first = int(op.name == "vector.transfer_write")
     # the last operand of `maskedstore`, the first of `transfer_write`
     stored = None if op.results else t.value(op.operands[0 if first else len(op.operands) - 1])

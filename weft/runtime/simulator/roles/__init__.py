@@ -1,10 +1,11 @@
-"""Kernels whose warp groups go each their own way: memory barriers, asynchronous operations, clocks for both."""
+"""Kernels with roles: warp groups that diverge, memory barriers, asynchronous operations, vector
+clocks."""
 
 from . import boxes, meeting, phases, products, registers
 from .clocks import MOST_OPERATIONS, Ranking
 from .cluster import GroupLaunch
 
 CALLED = {"G": meeting, "P": phases, "X": boxes, "Q": products, "R": registers}
-"""What generated code calls, by its names for it."""
+"""Modules that generated code calls, by their names there."""
 
 __all__ = ["CALLED", "MOST_OPERATIONS", "GroupLaunch", "Ranking"]

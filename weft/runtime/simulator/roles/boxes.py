@@ -1,7 +1,8 @@
-"""Boxes of tensors that the tensor memory accelerator copies (`hardware/hopper/tensor_maps.py`), asynchronously.
+"""Boxes that the tensor memory accelerator copies asynchronously
+(`hardware/hopper/tensor_maps.py`).
 
-A load owns its tile from when it is issued until somebody has waited for the phase of its barrier; until its bytes are
-there, the tile holds what a reader would notice. A store reads its tile until its thread has waited for that.
+A load owns its tile from its issue until a thread has waited for the phase of its barrier; until
+the bytes arrive, the tile is poisoned. A store reads its tile until its thread has waited for that.
 """
 
 from __future__ import annotations
@@ -32,18 +33,19 @@ from .turns import Steps
 T = TypeVar("T")
 
 Place = tuple[np.ndarray, np.ndarray]
-"""The numbers of a box's elements in global memory, and which of them are in the tensor."""
+"""Flat indices of a box's elements in global memory, and a mask of those inside the tensor."""
 
 
 @record
 class BoxShape:
-    """What the type of a tensor map says, in elements.
+    """The box of a tensor map's type, in elements.
 
     Args:
         sizes: of the box, outermost first.
-        swizzle: in bytes; `alignment` likewise.
-        fill: what stands outside of the tensor.
-        window: of a map of pixels, where these lie.
+        swizzle: its width in bytes.
+        alignment: of a tile in shared memory, in bytes.
+        fill: the value of elements outside the tensor.
+        window: the window of a map of pixels (im2col); else None.
     """
 
     sizes: tuple[int, ...]
@@ -55,7 +57,7 @@ class BoxShape:
 
     @property
     def rank(self) -> int:
-        """Dimensions of the tensor."""
+        """Rank of the tensor."""
         return len(self.sizes) if self.window is None else self.window.rank
 
     @property
@@ -64,13 +66,14 @@ class BoxShape:
 
     @cached_property
     def places(self) -> np.ndarray:
-        """In a tile at a multiple of `alignment`: which element of it each of the box is."""
+        """For each element of the box, its position in a tile that begins at a multiple of
+        `alignment`."""
         return exchanged(np.arange(prod(self.sizes)) * self.dtype.itemsize, self.swizzle) // self.dtype.itemsize
 
 
 @record(eq=False)
 class TensorBoxes:
-    """A tensor map: a tensor in global memory, and its boxes."""
+    """A tensor map: a tensor in global memory, and the box that is copied."""
 
     shape: BoxShape
     memory: Global
@@ -82,7 +85,7 @@ class TensorBoxes:
         return replace(self, memory=group.of_launch(self.memory))
 
     def wrong(self, coordinates: Sequence[int], offsets: Sequence[int]) -> str | None:
-        """Why there is no load of pixels from there on."""
+        """Why no load of pixels can begin there, as text; None if one can."""
         window = self.shape.window
         if window is None:
             return None
@@ -90,21 +93,22 @@ class TensorBoxes:
         ends = [size + upper for size, upper in zip(self.sizes[1:-1], window.upper, strict=True)]
         places = zip(window.lower, axes, ends, window.steps, strict=True)
         if any(not low <= at < end or (at - low) % step for low, at, end, step in places):
-            said = f"from {list(window.lower)} to below {ends}, {list(window.steps)} apart"
-            return f"pixels from {axes} on, which is none of the window {said}"
+            reach = f"from {list(window.lower)} to below {ends}, {list(window.steps)} apart"
+            return f"pixels from {axes} on, which is none of the window {reach}"
         far = [n for n in offsets if not 0 <= n < 1 << OFFSETS[self.shape.rank]]
         return (
-            f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} can be said"
+            f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} an offset can state"
             if far
             else None
         )
 
     def pixels(self, coordinates: Sequence[int], offsets: Sequence[int]) -> Place:
-        """The numbers of the elements of pixels in global memory, channels innermost; which are in the tensor."""
+        """Flat indices of the pixels' elements in global memory, channels innermost, and a mask of
+        those inside the tensor."""
         window = self.shape.window
         assert window is not None
         image, *first = reversed(coordinates[1:])
-        carry = np.arange(self.shape.sizes[0])  # how many steps the walk is behind the first pixel
+        carry = np.arange(self.shape.sizes[0])  # steps from the first pixel
         flat, there = np.zeros(carry.shape, np.int64), np.ones(carry.shape, np.bool_)
         for axis in reversed(range(len(first))):
             size, step, low = self.sizes[axis + 1], window.steps[axis], window.lower[axis]
@@ -118,7 +122,8 @@ class TensorBoxes:
         return (flat[:, None] + channel * self.strides[-1]).reshape(-1) + self.offset, inside.reshape(-1)
 
     def at(self, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> Place:
-        """The numbers of a box's elements in global memory, row by row, and which of them are in the tensor."""
+        """Flat indices of a box's elements in global memory, row-major, and a mask of those inside
+        the tensor."""
         if self.shape.window is not None:
             return self.pixels(coordinates, offsets)
         flat, there = np.zeros((1,), np.int64), np.ones((1,), np.bool_)
@@ -132,7 +137,8 @@ class TensorBoxes:
 
 
 def tile(group: GroupLanes, memory: Shared, first: int, shape: BoxShape, lane: int, site: int) -> np.ndarray | None:
-    """The elements of a tile that a box is, in the order of the box; None, and a fault, where it can't be there."""
+    """The tile's elements in the order of the box; None, with a fault, if the box does not fit
+    there."""
     unit = shape.alignment // shape.dtype.itemsize
     bad = np.zeros(group.shape, np.bool_)
     bad[lane] = True
@@ -148,7 +154,7 @@ def tile(group: GroupLanes, memory: Shared, first: int, shape: BoxShape, lane: i
 
 
 def _each_lane(group: GroupLanes, mask: Mask, values: Sequence[Lane]) -> Iterator[tuple[int, list[int]]]:
-    """The active lanes, and their values."""
+    """The active lanes, each with its values."""
     full = [np.broadcast_to(np.asarray(value), group.shape)[:, 0] for value in values]
     for lane in group.active(mask).tolist():
         yield lane, [int(value[lane]) for value in full]
@@ -158,8 +164,11 @@ def load(
     group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], offsets: Sequence[Lane],
     barriers: BarrierGroup, number: Lane, multicast: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """`nvgpu.tma.async.load`, and the load of pixels, which has offsets: each active lane issues one. `multicast`: a
-    bit for each block of the cluster to which it goes."""
+    """`nvgpu.tma.async.load`, and the load of pixels (with `offsets`): each active lane issues one.
+
+    Args:
+        multicast: a bit for each destination block of the cluster.
+    """
     cluster, own = group.cluster, group.home.rank
     for lane, (begin, at, bits, *where_to) in _each_lane(
         group, mask, [first, number, 1 << own if multicast is None else multicast, *coordinates, *offsets]
@@ -172,8 +181,8 @@ def load(
         to = tile(group, memory, begin, boxes.shape, lane, site)
         ranks = [rank for rank in range(MASK_BITS) if bits >> rank & 1]
         if outside := [rank for rank in ranks if rank >= len(cluster.blocks)]:
-            said = f"a box goes to block {outside[0]} of a cluster that has {len(cluster.blocks)}"
-            cluster.fault("out-of-bounds write", group, lane, site, said)
+            message = f"a box goes to block {outside[0]} of a cluster that has {len(cluster.blocks)}"
+            cluster.fault("out-of-bounds write", group, lane, site, message)
             continue
         targets = [
             (memory, barriers)
@@ -188,7 +197,7 @@ def load(
         _note_global(boxes.memory, where[there], flight, write=False)
         for target, signal in targets:
             signal.expect_fenced(at, group, lane, site)
-            if target.shadow is not None:  # within a tile elements are exchanged
+            if target.shadow is not None:  # the swizzle permutes elements within a tile
                 note(target, slice(begin, begin + len(to)), flight, write=True)
             target.data.reshape(-1)[to] = noticed(_box(boxes, found))
             cluster.owe(signal.home, flight.row, flight.epoch, flight.witness(), f"a box comes to `{target.name}`")
@@ -196,7 +205,7 @@ def load(
 
 
 def _box(boxes: TensorBoxes, place: Place) -> np.ndarray:
-    """What the box holds now."""
+    """Current values of the box in global memory."""
     where, there = place
     found = boxes.memory.data.take(where, mode="clip")
     return np.where(there, found, np.asarray(boxes.shape.fill).astype(found.dtype))
@@ -210,14 +219,14 @@ def _land(
     at: int,
     flight: Flight,
 ) -> None:
-    """The bytes have come."""
+    """Completes a load: the bytes arrive."""
     for memory, barriers in targets:
         memory.data.reshape(-1)[to] = _box(boxes, place)
         landed(barriers, at, flight, boxes.shape.bytes)
 
 
 def note(memory: Shared | Global, elements: Elements, flight: Flight, *, write: bool) -> None:
-    """An operation touches elements, from now on and until it ends."""
+    """Marks elements as accessed by an operation until it completes."""
     shadow: Any = memory.shadow
     if isinstance(shadow, ClockShadow):
         key = flight.group.cluster.key(flight, memory.layout)
@@ -230,15 +239,15 @@ def note(memory: Shared | Global, elements: Elements, flight: Flight, *, write: 
 
 
 def _expect_written(memory: Shared | Global, elements: Elements, flight: Flight) -> None:
-    """A fault where nobody has written what an operation reads."""
+    """A fault where an operation reads elements that were never written."""
     assert memory.written is not None
     unwritten = ~memory.written[elements]
     if unwritten.any():
         group, flat = flight.group, int(np.arange(memory.size)[elements][unwritten.argmax()])
         name, element = memory.element(flat)
-        said = f"`{name}`{list(element)} is read and nobody has written it"
+        message = f"`{name}`{list(element)} is read and was never written"
         group.found.fault(
-            Fault("uninitialized read", said, flight.witness(), name, element, int(np.count_nonzero(unwritten)))
+            Fault("uninitialized read", message, flight.witness(), name, element, int(np.count_nonzero(unwritten)))
         )
 
 
@@ -255,14 +264,14 @@ def _note_global(memory: Global, elements: np.ndarray, flight: Flight, *, write:
 
 @dataclass(eq=False)
 class StoredBox:
-    """A store: what a thread must wait for, first that its tile was read, and then that it is done."""
+    """A store in flight: its thread waits for the tile to be read, then for the write to complete."""
 
     moments: list[Moment] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class StoreGroups:
-    """By lane of a group: the stores since its last commit, and its groups of stores."""
+    """By lane of a group: its uncommitted stores, and its committed groups of stores."""
 
     open: dict[int, list[StoredBox]] = field(default_factory=dict)
     groups: dict[int, list[list[StoredBox]]] = field(default_factory=dict)
@@ -293,8 +302,8 @@ def store(
         read = partial(_read_tile, made, boxes, memory, source, found)
         flight = group.cluster.issue("store", group, np.array([lane]), site, read)
         StoreGroups.of(group).open.setdefault(lane, []).append(made)
-        said = f"a box of `{memory.name}` is stored"
-        group.cluster.owe(group.home, flight.row, flight.epoch, flight.witness(), said)
+        message = f"a box of `{memory.name}` is stored"
+        group.cluster.owe(group.home, flight.row, flight.epoch, flight.witness(), message)
         if memory.shadow is not None:
             note(memory, slice(begin, begin + len(source)), flight, write=False)
         _note_global(boxes.memory, where[there], flight, write=True)
@@ -325,7 +334,7 @@ def commit(group: GroupLanes, mask: Mask) -> None:
 
 @record(eq=False)
 class StoresOver:
-    """Stores that have come so far: 1, their tiles are read; 2, they are done."""
+    """Completes stores up to a level: 1, their tiles have been read; 2, they are written."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes
@@ -336,12 +345,12 @@ class StoresOver:
         return all(len(one.moments) >= self.stage for _, one in self.due)
 
     def passed(self) -> None:
-        of = (SHARED,) if self.stage == 1 else (SHARED, GLOBAL)  # a tile that was read says nothing of where it goes
+        of = (SHARED,) if self.stage == 1 else (SHARED, GLOBAL)  # that a tile was read does not order its destination
         for lane, one in self.due:
             self.group.cluster.clocks.learn(self.group.rows[[lane]], one.moments[self.stage - 1], of)
 
     def stuck(self) -> Iterator[Fault]:
-        """Operations end by themselves."""
+        """Never stuck: operations complete without any thread."""
         return iter(())
 
 
@@ -360,5 +369,5 @@ def drain(group: GroupLanes, most: int, read: bool, mask: Mask) -> Steps:
 
 
 def all_but(groups: list[T], most: int) -> list[T]:
-    """Those that a wait is for which leaves so many pending, the last ones; the first one is first."""
+    """The groups that a wait drains, oldest first, if `most` may remain pending."""
     return groups[: max(len(groups) - most, 0)]

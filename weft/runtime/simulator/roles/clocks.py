@@ -1,10 +1,12 @@
-"""Vector clocks: which thread, and asynchronous operation, knows what others did (Fidge, Mattern, 1988; FastTrack).
+"""Vector clocks of threads and asynchronous operations (Fidge, Mattern, 1988; FastTrack).
 
-Who acts is a row: the threads of a cluster, block by block, and behind them the asynchronous operations. A row
-knows of each other one up to which epoch its acts are ordered before its own; at its own place stands its epoch,
-which ends whenever it tells others something. An operation starts with what all threads know that issue it.
+Each agent has a row: first the threads of a cluster, block by block, then the asynchronous
+operations. A row holds, for every other row, the last epoch of that row which happens before its
+own next access; its own entry is its current epoch, which ends whenever it publishes its clock. An
+operation starts with the minimum over the clocks of the threads that issue it.
 
-What is known to be over in time is more than what is known of memory: arrivals that are relaxed say nothing else.
+Completion in time is tracked apart from visibility of memory: a relaxed arrival publishes only the
+former.
 """
 
 from __future__ import annotations
@@ -18,21 +20,22 @@ import numpy as np
 from ....dsl.records import record
 
 MOST_OPERATIONS = 4096
-"""Rows of asynchronous operations; where more are unordered at a time, the oldest lends its own."""
+"""Rows of asynchronous operations at most; beyond, the oldest row is used again."""
 MOST_IN_TIME = 256
-"""Rows of one kind from which on one is lent that is over in time; with fewer, only one of which all is known."""
+"""Rows of one kind from which on the row of an operation that is complete, but not yet visible to
+all, is used again."""
 SHARED, GLOBAL = "shared", "global"
 OperationKind = Literal["load", "store", "product"]
 
 
 @record(eq=False)
 class Moment:
-    """What somebody knew, as `VectorClocks.tables` lists it."""
+    """A published clock, in the order of `VectorClocks.tables`."""
 
     tables: tuple[np.ndarray, ...]
 
     def joined(self, other: Moment | None) -> Moment:
-        """What both knew."""
+        """The join of two clocks."""
         if other is None:
             return self
         tables = []
@@ -44,12 +47,14 @@ class Moment:
 
 
 class VectorClocks:
-    """Those of a cluster of `threads` threads.
+    """The vector clocks of a cluster of `threads` threads.
 
     Attributes:
-        known: by space, and by row, up to which epoch of each other one that knows what was done to memory.
-        over: likewise, up to which epoch all is over in time.
-        fenced: likewise, up to which of its epochs a thread's stores are fenced for the async proxy.
+        known: by space and row, for each other row the last epoch whose memory accesses are
+            visible.
+        over: by row, for each other row the last epoch that is complete in time.
+        fenced: by space and row, for each other row the last epoch of its stores that is fenced for
+            the async proxy.
     """
 
     def __init__(self, threads: int) -> None:
@@ -64,31 +69,31 @@ class VectorClocks:
 
     @property
     def tables(self) -> tuple[np.ndarray, ...]:
-        """By space, first what is known and then what is fenced; last, what is over."""
+        """All tables: per space `known`, then `fenced`; last, `over`."""
         return (*self.known.values(), *self.fenced.values(), self.over)
 
     def epochs(self, rows: np.ndarray) -> np.ndarray:
         return self.known[SHARED][rows, rows]
 
     def _end(self, rows: np.ndarray | int) -> None:
-        """The rows' epochs end."""
+        """Begins the next epoch of these rows."""
         for table in (*self.known.values(), self.over):
             table[rows, rows] += 1
 
     def told(self, rows: np.ndarray, *, relaxed: bool = False) -> Moment:
-        """The threads tell what they know together, or what is over alone; their epochs end."""
+        """The joined clock that these threads publish (relaxed: `over` alone). Their epochs end."""
         *of_memory, over = (table[rows].max(axis=0) for table in self.tables)
         made = Moment((*(np.zeros_like(one) if relaxed else one for one in of_memory), over))
         self._end(rows)
         return made
 
     def strangers(self, rows: np.ndarray, moment: Moment) -> np.ndarray:
-        """Positions of rows that do not know that all that was told is over."""
+        """Positions of the rows for which the published clock is not yet complete."""
         told = moment.tables[-1]
         return np.flatnonzero((self.over[rows, : len(told)] < told).any(axis=1))
 
     def learn(self, rows: np.ndarray, moment: Moment | None, spaces: Sequence[str] = (SHARED, GLOBAL)) -> None:
-        """The threads know from here on what was told, of some spaces, and that it is over."""
+        """The threads acquire a published clock, in some spaces."""
         if moment is None:
             return
         for space, table, told in zip((SHARED, GLOBAL, SHARED, GLOBAL, ""), self.tables, moment.tables, strict=True):
@@ -96,7 +101,8 @@ class VectorClocks:
                 table[rows, : len(told)] = np.maximum(table[rows, : len(told)], told)
 
     def fence(self, rows: np.ndarray, spaces: Sequence[str]) -> None:
-        """What the threads stored so far may be read by the async proxy, for those who learn of it."""
+        """Fences the threads' stores so far for the async proxy, for threads that acquire their
+        clocks later."""
         for space in spaces:
             self.fenced[space][rows, rows] = self.epochs(rows)
         self._end(rows)
@@ -104,8 +110,9 @@ class VectorClocks:
     # ---- asynchronous operations -----------------------------------------------------------------
 
     def start(self, rows: np.ndarray, kind: OperationKind) -> int:
-        """The row of an operation that the threads issue together: it knows what all of them know, and it is behind
-        what is over for any, since it begins once all have come. Their epochs end."""
+        """A row for an operation that the threads issue together. It starts with their common
+        clock, and after all that is complete for any of them, since it begins once all have
+        arrived. Their epochs end."""
         common = [*(table[rows].min(axis=0) for table in self.tables[:-1]), self.over[rows].max(axis=0)]
         row = self._free(np.minimum(common[0], common[1]), common[-1], kind)
         epoch = self.epochs(np.array([row]))[0] + 1
@@ -117,7 +124,7 @@ class VectorClocks:
         return row
 
     def _free(self, known: np.ndarray, over: np.ndarray, kind: OperationKind) -> int:
-        """The row of an operation of that kind which is known to have ended, or a new one."""
+        """The row of a completed operation of that kind, or a new one."""
         first = self.threads
         used = first + np.flatnonzero([one == kind for one in self.kinds])
         for told in (known, over) if len(used) >= MOST_IN_TIME else (known,):
@@ -137,7 +144,7 @@ class VectorClocks:
         return self.kinds[row - self.threads]
 
     def ended(self, row: int, *, more: bool = False) -> Moment:
-        """An operation, or a part of it where there are `more`, has ended: what it knows, itself included."""
+        """The clock of an operation, or of a part of it (`more`), that has completed."""
         made = Moment(tuple(table[row].copy() for table in self.tables))
         if more:
             self._end(row)
@@ -145,17 +152,17 @@ class VectorClocks:
 
 
 STARTED = -1
-"""What was started asynchronously, among agents."""
+"""The agent number of asynchronous operations."""
 
 
 @record
 class Ranking:
-    """Who goes on: of those that can, the one that stands first.
+    """A priority order of agents: the ready agent that is first in it runs.
 
     Args:
-        agents: warp groups of a cluster, by their numbers, and `STARTED`; what it does not name stands behind.
-        last_arm: of the parts of a warp group that are elsewhere, the last one is first.
-        dropped: at these turns the one that would go on falls behind all others, for good.
+        agents: warp groups of a cluster, and `STARTED`, highest priority first; others come last.
+        last_arm: of the arms of a diverged warp group, the last one runs first.
+        dropped: turns at which the agent that would run moves to the end, permanently.
     """
 
     agents: tuple[int, ...] = ()
@@ -163,16 +170,17 @@ class Ranking:
     dropped: tuple[int, ...] = ()
 
     def rank(self, agent: int) -> float:
-        """Who has more of it goes first."""
+        """Priority of an agent; the highest runs first."""
         return float(len(self.agents) - self.agents.index(agent)) if agent in self.agents else 0.0
 
     def arm(self, number: int, of: int) -> float:
-        """What a part of a group has more than the group, less than there is between two groups."""
+        """Priority of an arm relative to its group: less than the distance between two groups."""
         return (number if self.last_arm else of - 1 - number) / (2 * of)
 
 
 def rankings(agents: int, turns: int = 0) -> Iterator[Ranking]:
-    """Those of so many warp groups: without a turn at which one is dropped, then with one of so many."""
+    """All priority orders of `agents` warp groups, without a dropped turn, and with each single one
+    of `turns`."""
     bases = [Ranking(order, arm) for order, arm in product(permutations((STARTED, *range(agents))), (False, True))]
     yield from bases
     for base, turn in product(bases, range(turns)):

@@ -1,7 +1,8 @@
-"""A cluster of blocks in flight: its warp groups as coroutines, its asynchronous operations, and who goes on next.
+"""A cluster of blocks in flight: warp groups as coroutines, asynchronous operations, schedule.
 
-A group runs until it waits. `GroupTurns` says who goes on then, and when an operation ends that is under way: at once,
-or as late as possible, when nobody can go on without it. Where nobody can go on at all, that is a deadlock.
+A group runs until it waits. `GroupTurns` then chooses the next one, and when each operation in
+flight completes: at once, or as late as possible, when no group can proceed without it. If no group
+can proceed at all, that is a deadlock.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ class ClusterMeeting:
     """The barrier of a cluster.
 
     Args:
-        generation: how often all have met; `count`: how many threads have arrived since.
-        arrivals, waits: by row, how often that has done so.
+        generation: how often it has completed.
+        count: arrivals since.
+        arrivals, waits: of each row, how many.
     """
 
     generation: int = 0
@@ -50,14 +52,14 @@ class ClusterMeeting:
 
 @dataclass(eq=False)
 class BlockState:
-    """What the warp groups of a block share.
+    """State that the warp groups of a block share.
 
     Args:
-        rank: in its cluster; `number`: its linear id.
-        memories, orders: shared buffers and what is known of them, by their number in the kernel's text.
-        barriers: groups of memory barriers likewise.
-        met: by number, what those knew who met last at a barrier that has it.
-        free: registers that none of its threads has.
+        rank, number: in its cluster, and in the grid (linear).
+        memories, orders: shared buffers and their shadow memory, by number in the kernel.
+        barriers: groups of memory barriers, by number likewise.
+        met: by number of a named barrier, the clock that its last phase published.
+        free: registers that no thread of the block holds.
     """
 
     rank: int
@@ -70,14 +72,14 @@ class BlockState:
 
 
 class GroupLanes(Lanes):
-    """Those lanes: a batch of a block and of threads of it.
+    """The lanes of a warp group: threads of one block, as a batch.
 
     Args:
-        threads: their linear ids in the block; `number`: the group's.
+        threads, number: their linear ids in the block; the group's number.
 
     Attributes:
         registers: of each thread.
-        products: those that are in flight, or not yet waited for, the first one first.
+        products: in flight or not yet waited for, oldest first.
     """
 
     def __init__(self, cluster: Cluster, home: BlockState, number: int, threads: np.ndarray) -> None:
@@ -90,7 +92,7 @@ class GroupLanes(Lanes):
         dims = launch.dims
         self.cluster_dim = dims
         self.rank_in_cluster = home.rank % dims[0], home.rank // dims[0] % dims[1], home.rank // (dims[0] * dims[1])
-        self.who = self.rows
+        self.ids = self.rows
         self.check, self.layout, self.atomics = launch.check, launch.layout, launch.atomics
         self.banks = launch.counter(threads)
         self.watch = launch.watch
@@ -114,7 +116,7 @@ class GroupLanes(Lanes):
                 clocks.learn(rows, clocks.told(rows))
 
     def active(self, mask: Mask) -> np.ndarray:
-        """Positions of the lanes of a mask."""
+        """Positions of the active lanes."""
         return np.arange(self.nt) if mask is None else np.flatnonzero(self.full(mask)[:, 0])
 
     def block_of(self, number: int) -> int:
@@ -151,7 +153,7 @@ class GroupLanes(Lanes):
         return port
 
     def seen(self, value: Any) -> Any:
-        """A value that the kernel is launched with, as this group has it."""
+        """An argument of the kernel, as this group accesses it."""
         if isinstance(value, Global):
             return self.of_launch(value)
         return value.seen_by(self) if hasattr(value, "seen_by") else value
@@ -170,7 +172,7 @@ class GroupLanes(Lanes):
     # ---- findings --------------------------------------------------------------------------------
 
     def _race(self, memory: Tracked, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
-        """Record the races of one op, one for each op that it meets."""
+        """Records the races of one op, one for each op that it conflicts with."""
         layout, witness = memory.layout, self.cluster.witness
         sites = layout.sites_of(old)
         for site in np.unique(sites):
@@ -187,16 +189,16 @@ class GroupLanes(Lanes):
         first, second = (witness(int(keys[0]), memory.layout, self.home) for keys in (old, new))
         name, element = memory.element(int(elements[0]))
         message = (
-            f"`{name}`{list(element)} is accessed by the async proxy, and {first} wrote it without a fence behind it"
+            f"`{name}`{list(element)} is accessed by the async proxy, and {first} wrote it without a fence after it"
         )
         self.found.fault(Fault("missing proxy fence", message, second, name, element, len(elements)))
 
     def doing(self, lane: int, site: int) -> ThreadOp:
-        """A lane that does an op."""
+        """A lane that executes an op, for a report."""
         return self.access(site, int(self.threads[lane]), self.home.number)
 
     def same(self, value: Lane, mask: Mask, what: str, site: int) -> int:
-        """A number that all lanes agree on; a fault where they don't."""
+        """A number that must be uniform over the active lanes; else a fault."""
         given = np.asarray(value)
         if given.size == 1:
             return int(given.reshape(-1)[0])
@@ -209,13 +211,13 @@ class GroupLanes(Lanes):
 
 @dataclass(eq=False)
 class Flight:
-    """An asynchronous operation that is under way.
+    """An asynchronous operation in flight.
 
     Args:
-        row: in the clocks; `epoch`: there.
-        finish: what its end does.
-        lanes: who issued it; `site`: by which op.
-        first: as that of a coroutine.
+        row, epoch: in the clocks.
+        finish: completes it.
+        lanes, site: that issued it.
+        first: its priority, as that of a coroutine.
     """
 
     row: int
@@ -228,7 +230,7 @@ class Flight:
     over: bool = False
 
     def witness(self, unlike: int | None = None) -> ThreadOp:
-        """A thread that issued it, another one than that of a row, where there are several."""
+        """A thread that issued it; where there are several, another thread than that of a row."""
         rows = self.group.rows[self.lanes]
         lane = int(self.lanes[int((rows != unlike).argmax())])
         return self.group.doing(lane, self.site)
@@ -236,20 +238,21 @@ class Flight:
 
 @dataclass(eq=False)
 class GroupLaunch:
-    """What all clusters of a launch share.
+    """State that all clusters of a launch share.
 
     Args:
-        run: the generated function; `values`: its arguments.
-        threads: ids of a block's threads, in the order in which they act.
-        seed: 0 (forward), 1 (reverse) or a number behind; `ranking`: who goes on, where that is said.
+        run, values: the generated function and its arguments.
+        threads: ids of a block's threads, in the order in which they execute.
+        seed: of the schedule: 0 (forward), 1 (reverse), or 2 and more (random).
+        ranking: a priority order in place of the seed's.
         banks: counts bank conflicts.
 
     Attributes:
         dims: blocks of a cluster along x, y, z.
         registers: of each thread at the beginning.
-        turns: how often it was decided in a cluster who goes on, at most.
-        orders: by buffer in global memory what is known of it.
-        owners: by the keys of operations on global memory whose thread issued them.
+        turns: the largest number of scheduling decisions in a cluster.
+        orders: shadow memory, by buffer in global memory.
+        owners: the issuing thread, by the keys of operations on global memory.
     """
 
     run: Callable[..., Steps]
@@ -274,14 +277,15 @@ class GroupLaunch:
     turns: int = 0
 
     def follow(self, memories: Sequence[Global]) -> None:
-        """Look for races in these: one that nobody writes can have none."""
+        """Checks these buffers for races; a buffer that is never written can have none."""
         for memory in memories:
             memory.shadow = None
             if memory.changes:
                 self.orders[id(memory)] = OrderedMemory(memory.size, self.layout, self.atomics)
 
     def counter(self, threads: np.ndarray) -> BankCounter | None:
-        """The counter for a warp group: those of one size share it, and all of them its tallies."""
+        """The bank counter of a warp group: shared by groups of one size; its tallies are shared by
+        all."""
         if self.banks is None:
             return None
         made = self.counters.setdefault(len(threads), BankCounter(threads - threads.min()))
@@ -289,14 +293,14 @@ class GroupLaunch:
         return made
 
     def run_cluster(self, number: int) -> Sequence[GroupLanes]:
-        """Run one, and give back the groups that did."""
+        """Runs one cluster, and returns its warp groups."""
         made = Cluster(self, number, blocks_of(number, self))
         made.run()
         return [group for home in made.blocks for group in home.groups]
 
 
 class Cluster:
-    """One of them, of blocks with these linear ids."""
+    """A cluster of the blocks with these linear ids."""
 
     def __init__(self, launch: GroupLaunch, number: int, blocks: Sequence[int]) -> None:
         self.launch, self.number = launch, number
@@ -343,7 +347,7 @@ class Cluster:
             self.coroutines.remove(one)
 
     def _give_up(self) -> bool:
-        """Nobody can go on. Whether somebody can, once that is reported."""
+        """Reports a deadlock. Returns whether any group can proceed after the report."""
         waiting = [one.waits for one in self.coroutines if one.waits is not None]
         torn = [wait for wait in waiting if wait.releases]
         for wait in torn or waiting:
@@ -352,7 +356,7 @@ class Cluster:
         return bool(torn)
 
     def _after(self) -> None:
-        """The blocks end: nothing may be under way any more that nobody has waited for."""
+        """The blocks end: every operation in flight must have been waited for."""
         for home in self.blocks:
             for barriers in home.barriers.values():
                 barriers.at_end()
@@ -360,22 +364,23 @@ class Cluster:
             rows = np.arange(rank * self.threads, (rank + 1) * self.threads)
             if not self.coroutines and self.clocks.over[rows, row].max() < epoch:
                 block = self.blocks[rank].groups[0].block_at(self.blocks[rank].number)
-                said = f"{what}, and block {block} may end before that: none of its threads has waited for it"
-                self.launch.found.fault(Fault("unfinished copy", said, doing))
+                message = f"{what}, and block {block} may end before that: none of its threads has waited for it"
+                self.launch.found.fault(Fault("unfinished copy", message, doing))
 
     def owe(self, home: BlockState, row: int, epoch: int, doing: ThreadOp, what: str) -> None:
-        """What somebody does to a block's shared memory: one of its threads must know of it before they end."""
+        """An access to a block's shared memory that a thread of that block must acquire before the
+        block ends."""
         self.owed[home.rank, row] = epoch, doing, what
 
     def split(self, arms: Sequence[Steps]) -> Steps:
-        """Lanes of a group part ways, and meet again."""
+        """Lanes of a group diverge, and reconverge."""
         if len(arms) == 1:
             yield from arms[0]
         elif arms:
             yield Joined([self._start(arm, self.turns.of_arm(number, len(arms))) for number, arm in enumerate(arms)])
 
     def pause(self) -> Steps:
-        """Somebody else may go on first, where that is drawn."""
+        """Lets another group run, where the schedule is random."""
         if self.turns.pauses:
             yield None
 
@@ -384,14 +389,14 @@ class Cluster:
     def issue(
         self, kind: OperationKind, group: GroupLanes, lanes: np.ndarray, site: int, finish: Callable[[Flight], None]
     ) -> Flight:
-        """An operation of some lanes begins; `begin` it once its accesses are noted."""
+        """An operation of some lanes is issued; `begin` starts it once its accesses are recorded."""
         row = self.clocks.start(group.rows[lanes], kind)
         made = Flight(row, int(self.clocks.epochs(np.array([row]))[0]), finish, group, np.sort(lanes), site)
         self.issuers[row] = made
         return made
 
     def begin(self, flight: Flight) -> None:
-        """It is under way, and ends at once or later."""
+        """Starts the operation, which completes at once or later."""
         self.flying.append(flight)
         flight.first = self.turns.of_started()
         if self.turns.ends_at_once():
@@ -403,7 +408,7 @@ class Cluster:
         flight.finish(flight)
 
     def key(self, flight: Flight, layout: KeyLayout) -> int:
-        """What all accesses of an operation have in common."""
+        """The key of all accesses of an operation."""
         epoch = int(self.clocks.known[SHARED][flight.row, flight.row])
         made = (epoch << layout.interval) | (flight.row << layout.site) | flight.site
         if layout.block:
@@ -411,13 +416,14 @@ class Cluster:
             self.launch.owners[made] = flight.witness()
         return made
 
-    # ---- who is who ------------------------------------------------------------------------------
+    # ---- ids ------------------------------------------------------------------------------------
 
     def is_operation(self, key: int, layout: KeyLayout) -> bool:
         return int(layout.threads_of(key)) >= self.clocks.threads
 
     def witness(self, key: int, layout: KeyLayout, home: BlockState, unlike: int | None = None) -> ThreadOp:
-        """Who made the access with this key: of an operation of many threads another one than that of a row."""
+        """The thread of the access with this key; of an operation that several threads issued,
+        another one than that of a row."""
         owned = self.launch.owners.get(key)
         row, site = int(layout.threads_of(key)), int(layout.sites_of(key))
         if owned is not None:
@@ -436,7 +442,7 @@ class Cluster:
 
 
 def blocks_of(number: int, launch: GroupLaunch) -> list[int]:
-    """The linear ids of the blocks of a cluster, x fastest, in the order of their ranks."""
+    """Linear ids of the blocks of a cluster, x fastest, in the order of their ranks."""
     (gx, gy, _), (cx, cy, cz) = launch.grid, launch.dims
     x, rest = number % (gx // cx) * cx, number // (gx // cx)
     y, z = rest % (gy // cy) * cy, rest // (gy // cy) * cz

@@ -1,4 +1,4 @@
-"""Where threads meet: arms of a branch, barriers of a block, and of a cluster."""
+"""Points where threads synchronize: arms of a branch, barriers of a block, and of a cluster."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ AtBarrier = TypeVar("AtBarrier", bound="BlockBarrier | NumberedBarrier")
 
 
 def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:
-    """The arms of a branch, those that have lanes, side by side."""
+    """Runs the arms of a branch that have lanes concurrently."""
     yield from lanes.cluster.split([arm() for mask, arm in arms if mask is not False])
 
 
 def _there(one: AtBarrier) -> list[AtBarrier]:
-    """Those who wait in the same block at a barrier of that kind, and have not passed."""
+    """Lanes of the same block that wait at a barrier of that kind, and have not passed."""
     found = (other.waits for other in one.group.cluster.coroutines)
     return [w for w in found if isinstance(w, type(one)) and w.group.home is one.group.home and not w.passed]
 
 
 @dataclass(eq=False)
 class BlockBarrier:
-    """Some lanes of a group at a barrier of their block."""
+    """Lanes of a group at a barrier of their block."""
 
     releases: ClassVar[bool] = True
     group: GroupLanes
@@ -67,8 +67,8 @@ class BlockBarrier:
         (missing, *_) = sorted(set(range(group.cluster.threads)) - there) or [0]
         absent = group.access(self.site, missing, group.home.number).thread
         doing = group.doing(int(group.active(self.mask)[0]), self.site)
-        said = f"thread {absent} of its block does not reach this barrier together with it"
-        yield Fault("divergent barrier", said, doing, count=len(there))
+        message = f"thread {absent} of its block does not reach this barrier together with it"
+        yield Fault("divergent barrier", message, doing, count=len(there))
         self._pass([w for w in here if w.site == self.site])
 
 
@@ -83,7 +83,7 @@ def barrier(lanes: GroupLanes, mask: Mask, spaces: Sequence[str], site: int) -> 
 
 @dataclass(eq=False)
 class NumberedBarrier:
-    """Some lanes of a group at one of the barriers that a block has by number, where so many threads meet."""
+    """Lanes of a group at a named barrier of the block, at which a given number of threads meet."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes
@@ -94,7 +94,7 @@ class NumberedBarrier:
     passed: bool = False
 
     def here(self) -> list[NumberedBarrier]:
-        """Who is there."""
+        """The lanes that have arrived."""
         return [w for w in _there(self) if w.number == self.number]
 
     @property
@@ -107,26 +107,26 @@ class NumberedBarrier:
             clocks, rows = self.group.cluster.clocks, np.concatenate([w.rows for w in here])
             home, before = self.group.home, self.group.home.met.get(self.number)
             if before is not None and len(late := clocks.strangers(rows, before)):
-                who = next(w for w in here if rows[late[0]] in w.rows)
-                lane = int(np.flatnonzero(who.group.rows == rows[late[0]])[0])
-                said = (
-                    f"nothing orders it behind others that have met at barrier {self.number}: it might be one of them"
+                late_one = next(w for w in here if rows[late[0]] in w.rows)
+                lane = int(np.flatnonzero(late_one.group.rows == rows[late[0]])[0])
+                message = (
+                    f"nothing orders it after others that have met at barrier {self.number}: it might be one of them"
                 )
-                self.group.cluster.fault("divergent barrier", who.group, lane, who.site, said)
+                self.group.cluster.fault("divergent barrier", late_one.group, lane, late_one.site, message)
             home.met[self.number] = told = clocks.told(rows)
             clocks.learn(rows, told)
             if len(rows) > self.count or len({w.count for w in here}) > 1:
-                said = f"{len(rows)} threads meet at barrier {self.number}, which is for {self.count}"
+                message = f"{len(rows)} threads meet at barrier {self.number}, which is for {self.count}"
                 lane = int(self.group.active(self.mask)[0])
-                self.group.cluster.fault("divergent barrier", self.group, lane, self.site, said)
+                self.group.cluster.fault("divergent barrier", self.group, lane, self.site, message)
             for w in here:
                 w.passed = True
         return self.passed
 
     def stuck(self) -> Iterator[Fault]:
         arrived, lanes = sum(len(w.rows) for w in self.here()), self.group.active(self.mask)
-        said = f"waits at barrier {self.number}, where {arrived} of {self.count} threads have arrived"
-        yield Fault("deadlock", said, self.group.doing(int(lanes[0]), self.site), count=len(lanes))
+        message = f"waits at barrier {self.number}, where {arrived} of {self.count} threads have arrived"
+        yield Fault("deadlock", message, self.group.doing(int(lanes[0]), self.site), count=len(lanes))
 
 
 def numbered_barrier(group: GroupLanes, number: Lane, count: Lane | None, mask: Mask, site: int) -> Steps:
@@ -135,8 +135,8 @@ def numbered_barrier(group: GroupLanes, number: Lane, count: Lane | None, mask: 
     at = group.same(number, mask, "barriers", site)
     most = group.cluster.threads if count is None else group.same(count, mask, "counts", site)
     if not 0 <= at < NUMBERED or most % WARP or not 0 < most <= group.cluster.threads:
-        said = f"barrier {at} for {most} threads: a block has {NUMBERED}, each for whole warps of it"
-        group.cluster.fault("divergent barrier", group, int(group.active(mask)[0]), site, said)
+        message = f"barrier {at} for {most} threads: a block has {NUMBERED}, each for whole warps of it"
+        group.cluster.fault("divergent barrier", group, int(group.active(mask)[0]), site, message)
         return
     yield NumberedBarrier(group, mask, at, most, site)
 
@@ -146,7 +146,7 @@ def numbered_barrier(group: GroupLanes, number: Lane, count: Lane | None, mask: 
 
 @record(eq=False)
 class ClusterWait:
-    """Some lanes that wait for their cluster, after they have arrived."""
+    """Lanes that wait for their cluster, after they have arrived."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes
@@ -168,21 +168,21 @@ class ClusterWait:
 
     def stuck(self) -> Iterator[Fault]:
         cluster, lanes = self.group.cluster, self.group.active(self.mask)
-        said = (
+        message = (
             f"waits for its cluster, of which {cluster.meeting.count} of {cluster.clocks.threads} threads have arrived"
         )
-        yield Fault("deadlock", said, self.group.doing(int(lanes[0]), self.site), count=len(lanes))
+        yield Fault("deadlock", message, self.group.doing(int(lanes[0]), self.site), count=len(lanes))
 
 
 def arrive(group: GroupLanes, ordering: bool, mask: Mask, site: int) -> None:
-    """`nvvm.cluster.arrive`; one that is relaxed orders nothing."""
+    """`nvvm.cluster.arrive`; a relaxed one orders nothing."""
     cluster, meeting = group.cluster, group.cluster.meeting
     rows = group.rows[group.active(mask)]
     ahead = [row for row in rows.tolist() if meeting.arrivals[row] > meeting.waits[row]]
     if ahead:
         lane = int(np.flatnonzero(group.rows == ahead[0])[0])
-        said = "arrives at its cluster's barrier again before it has waited"
-        cluster.fault("mbarrier misuse", group, lane, site, said)
+        message = "arrives at its cluster's barrier again before it has waited"
+        cluster.fault("mbarrier misuse", group, lane, site, message)
     meeting.arrivals.update(rows.tolist())
     meeting.count += len(rows)
     if ordering:
@@ -196,8 +196,8 @@ def wait(group: GroupLanes, mask: Mask, site: int) -> Steps:
     """`nvvm.cluster.wait`."""
     meeting, lanes = group.cluster.meeting, group.active(mask)
     for lane in lanes[[meeting.waits[row] >= meeting.arrivals[row] for row in group.rows[lanes].tolist()]][:1]:
-        said = "waits at its cluster's barrier, where it has not arrived"
-        group.cluster.fault("mbarrier misuse", group, int(lane), site, said)
+        message = "waits at its cluster's barrier, where it has not arrived"
+        group.cluster.fault("mbarrier misuse", group, int(lane), site, message)
     request = ClusterWait(group, mask, site)
     yield request
     request.passed()

@@ -1,11 +1,13 @@
-"""Shadow memory of kernels with memory barriers: who touched each element last, by vector clocks.
+"""Shadow memory of kernels with memory barriers: the last accesses of each element, ordered by
+vector clocks.
 
-Per element stand the last write, and of each warp group (and of each kind of operation that it issued) the last read,
-with one more that is not ordered before it. An access is a number as `KeyLayout` says: the epoch of a row, the cluster,
-the row, the op. It is ordered before another one of its cluster if the row of that one knows of its epoch, and
-unordered with those of other clusters. What an ordinary store wrote must also be fenced for whoever reads it, or writes
-it again, through the async proxy. What a product has read needs only be over, in time, before another writes there; and
-so does a box that has come before another one comes.
+It keeps, per element, the last write and, for each warp group (and each kind of operation that it
+issued), the last read and one more that is not ordered before it. An access is one number
+(`KeyLayout`): epoch of a row, cluster, row, site. It happens before another access of its cluster
+if the row of the latter has acquired its epoch, and is unordered with accesses of other clusters.
+An ordinary store must also be fenced for an agent that reads or overwrites the element through the
+async proxy. A read by a product needs only be complete, in time, before an overwrite; so does a box
+that arrives before another one.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ Unfenced = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
 
 class OrderedMemory:
-    """What is known of one buffer.
+    """Shadow memory of one buffer.
 
     Args:
         atomics: sites that are atomic; two of them never race.
@@ -42,14 +44,17 @@ class OrderedMemory:
 
 
 class ClockShadow:
-    """A warp group's view of it: takes the place of `Shadow` in the group's memory.
+    """A warp group's view of `OrderedMemory`: takes the place of `Shadow` in the group's memory.
 
     Args:
-        clocks: of the cluster; `cluster`: its number; `group`: the warp group's.
+        clocks: of the cluster.
+        cluster: its number.
+        group: the warp group's number.
         address: gives flat element numbers and keys of the lanes of an access.
-        found: told of races: their kind, elements, keys of the first and of the second accesses.
-        unfenced: told of accesses through the async proxy: elements, keys of the stores, keys of the accesses.
-        space: which memory it is.
+        found: receives races: kind, elements, keys of the first and of the second accesses.
+        unfenced: receives accesses through the async proxy: elements, keys of the stores, keys of
+            the accesses.
+        space: the memory's address space.
     """
 
     def __init__(
@@ -63,13 +68,13 @@ class ClockShadow:
     # ---- what lanes do ----------------------------------------------------------------------------------------------
 
     def repeats(self, flat: Index, mask: Mask, site: int, write: bool) -> bool:
-        """No access is left out."""
+        """Never: every access is recorded."""
         return False
 
     def read(self, flat: Index, mask: Mask, site: int) -> None:
         memory = self.memory
         if site in memory.atomics:
-            return  # the write that follows stands for both
+            return  # the write that follows subsumes it
         elements, keys = self.address(flat, mask, site)
         self._check_writer("RAW", elements, keys)
         self._check_others("RAW", memory.updaters, elements, keys)
@@ -89,10 +94,10 @@ class ClockShadow:
         self._emit("WAW", elements, won, keys, won != keys)
 
     def barrier(self, everyone: bool) -> None:
-        """VectorClocks say what barriers order."""
+        """Nothing to do: the clocks hold the order."""
 
     def release(self) -> None:
-        """Nothing is kept back."""
+        """Nothing to do: no access is delayed."""
 
     flush = release
 
@@ -121,12 +126,12 @@ class ClockShadow:
         self._writer()[elements] = key
 
     def _expect_fenced(self, elements: Elements, old: np.ndarray, key: int, unordered: np.ndarray) -> None:
-        """A fault where an operation comes behind an ordinary store, and no fence of its thread does."""
+        """A fault where an operation follows an ordinary store of a thread without a fence."""
         stored = (old >= 0) & ~unordered & (self.layout.threads_of(old) < self.clocks.threads)
         if stored.any():
             row, ours = int(self.layout.threads_of(key)), self._ours(old)
-            who = self.layout.threads_of(np.maximum(old, 0))
-            fenced = self.clocks.fenced[self.space][row].take(who, mode="clip") >= (old >> self.layout.interval)
+            agents = self.layout.threads_of(np.maximum(old, 0))
+            fenced = self.clocks.fenced[self.space][row].take(agents, mode="clip") >= (old >> self.layout.interval)
             if (bad := stored & ours & ~fenced).any():
                 self.unfenced(self._numbers(elements)[bad], old[bad], np.full(int(bad.sum()), key))
 
@@ -138,18 +143,18 @@ class ClockShadow:
         return self.memory.writer
 
     def _ours(self, keys: np.ndarray) -> Any:
-        """Which keys are of this cluster; shared memory has no others."""
+        """A mask of keys of this cluster (all, for shared memory)."""
         return self.layout.blocks_of(keys) == self.cluster if self.layout.block else np.True_
 
     def _unordered(self, old: np.ndarray, new: np.ndarray | int, lasting: np.ndarray | bool = False) -> np.ndarray:
-        """Which pairs nothing orders. A key of -1 (nobody) is ordered with everything. `lasting`: of which of the
-        first ones it is enough that they are over."""
+        """A mask of unordered pairs. The key -1 (no access) is ordered with every access.
+        `lasting`: first accesses for which completion in time suffices."""
         layout, known = self.layout, self.clocks.known[self.space]
-        who = np.minimum(layout.threads_of(old), len(known) - 1)
+        agents = np.minimum(layout.threads_of(old), len(known) - 1)
         row = layout.threads_of(new)
-        at = _from(known, row, who)
+        at = _from(known, row, agents)
         if np.any(lasting):
-            at = np.where(lasting, _from(self.clocks.over, row, who), at)
+            at = np.where(lasting, _from(self.clocks.over, row, agents), at)
         return (old >= 0) & ((at < old >> layout.interval) | ~self._ours(old))
 
     def _enter(
@@ -172,10 +177,10 @@ class ClockShadow:
     def _check_others(
         self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: np.ndarray, keys: np.ndarray
     ) -> None:
-        for who, slots in table.items():
+        for agents, slots in table.items():
             for slot in slots:
                 old = slot.take(elements)
-                self._emit(kind, elements, old, keys, self._unordered(old, keys, _by_products(who)))
+                self._emit(kind, elements, old, keys, self._unordered(old, keys, _by_products(agents)))
 
     def _emit(self, kind: RaceKind, elements: np.ndarray, old: np.ndarray, new: np.ndarray, bad: np.ndarray) -> None:
         if bad.any():
@@ -192,9 +197,9 @@ class ClockShadow:
     def _compare_others(
         self, kind: RaceKind, table: dict[Hashable, list[np.ndarray]], elements: Elements, key: int
     ) -> None:
-        for who, slots in table.items():
+        for agents, slots in table.items():
             for old in (slot[elements] for slot in slots):
-                unordered = self._compare(kind, elements, old, key, _by_products(who))
+                unordered = self._compare(kind, elements, old, key, _by_products(agents))
                 if table is self.memory.updaters:  # they are ordinary stores, too
                     self._expect_fenced(elements, old, key, unordered)
 
@@ -202,11 +207,11 @@ class ClockShadow:
         return np.arange(self.memory.size)[elements]
 
 
-def _by_products(who: Hashable) -> bool:
-    """Whether the accesses of one of a table's entries are reads by products."""
-    return isinstance(who, tuple) and who[0] == "product"
+def _by_products(agents: Hashable) -> bool:
+    """Whether an entry of the table holds reads by products."""
+    return isinstance(agents, tuple) and agents[0] == "product"
 
 
-def _from(table: np.ndarray, row: Any, who: np.ndarray) -> np.ndarray:
-    """What a row, or each of some, knows of others."""
-    return table[row].take(who) if np.ndim(row) == 0 else table[row, who]
+def _from(table: np.ndarray, row: Any, agents: np.ndarray) -> np.ndarray:
+    """The epochs that a row, or each of several, has acquired of others."""
+    return table[row].take(agents) if np.ndim(row) == 0 else table[row, agents]

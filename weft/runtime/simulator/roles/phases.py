@@ -1,4 +1,5 @@
-"""Memory barriers: arrivals, bytes and phases (`interpreter/hardware/hopper/mbarriers.py`), and what they order."""
+"""Memory barriers: arrivals, bytes, phases (`interpreter/hardware/hopper/mbarriers.py`), and the
+order they establish."""
 
 from __future__ import annotations
 
@@ -18,12 +19,14 @@ from .turns import Steps
 
 @dataclass(eq=False)
 class PhasedBarrier:
-    """One of them.
+    """A memory barrier.
 
     Args:
-        count: arrivals of a phase; 0: nobody has initialized it.
-        made: the row that did, and its epoch; `fenced`: likewise, the fence behind it.
-        gathering: what those knew that have arrived, and what was copied; `told`: that of the phase that ended last.
+        count: arrivals of a phase; 0: not initialized.
+        made: row and epoch of its initialization.
+        fenced: row and epoch of the fence after it.
+        gathering: the joined clock of this phase's arrivals and copies.
+        told: the clock that the previous phase published.
     """
 
     count: int = 0
@@ -36,7 +39,7 @@ class PhasedBarrier:
     told: Moment | None = None
 
     def settle(self) -> None:
-        """Begin the next phase if this one is over."""
+        """Begins the next phase if this one is complete."""
         if self.pending == 0 and self.bytes == 0:
             self.told, self.gathering = self.gathering, None
             self.phase, self.pending = self.phase + 1, self.count
@@ -47,7 +50,7 @@ class PhasedBarrier:
 
 @dataclass(eq=False)
 class BarrierGroup:
-    """A group of them in the shared memory of a block."""
+    """An array of memory barriers in the shared memory of a block."""
 
     key: int
     name: str
@@ -59,7 +62,7 @@ class BarrierGroup:
         return f"`{self.name}`[{number}]"
 
     def usable(self, number: int, group: GroupLanes, lanes: np.ndarray, site: int) -> bool:
-        """Whether the barrier is there for those lanes; a fault where it isn't."""
+        """Whether the barrier is initialized for those lanes; a fault if not."""
         lane = int(lanes[0])
         self.last = group, lane, site
         if not 0 <= number < len(self.all):
@@ -68,26 +71,27 @@ class BarrierGroup:
             )
         one = self.all[number]
         if not one.count:
-            return _misused(
-                group, lane, site, f"{self.named(number)} is used, and nobody has initialized it", self.name
-            )
+            return _misused(group, lane, site, f"{self.named(number)} is used and was never initialized", self.name)
         row, epoch = one.made
         known = group.cluster.clocks.known[SHARED][group.rows[lanes], row]
         if (known < epoch).any():
             lane = int(lanes[int((known < epoch).argmax())])
-            said = f"{self.named(number)} is used, and nothing orders that behind its initialization"
-            _misused(group, lane, site, said, self.name)
+            message = f"{self.named(number)} is used, and nothing orders that after its initialization"
+            _misused(group, lane, site, message, self.name)
         return True
 
     def expect_fenced(self, number: int, group: GroupLanes, lane: int, site: int) -> None:
-        """A fault where a copy or another block is to arrive at a barrier without a fence known behind its init."""
+        """A fault where a copy or another block arrives at a barrier before a fence after its
+        initialization is known."""
         fence, row = self.all[number].fenced, group.rows[lane]
         if fence is None or group.cluster.clocks.known[SHARED][row, fence[0]] < fence[1]:
-            said = f"{self.named(number)} is used by copies or another block, and no fence is behind its initialization"
-            _misused(group, lane, site, said, self.name)
+            message = (
+                f"{self.named(number)} is used by copies or another block, and no fence follows its initialization"
+            )
+            _misused(group, lane, site, message, self.name)
 
     def at_end(self) -> None:
-        """The block ends: no bytes may be missing, or have come too many."""
+        """The block ends: the bytes of each barrier must add up."""
         for number, one in enumerate(self.all):
             if one.bytes and self.last is not None:
                 _misused(*self.last, f"{self.named(number)}: at the end of the block {_bytes(one)}", self.name)
@@ -101,15 +105,16 @@ def _misused(group: GroupLanes, lane: int, site: int, message: str, name: str) -
 def by_number(
     group: GroupLanes, mask: Mask, number: Lane, *others: Lane
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """The different numbers of the barriers that active lanes have (and of what else they say), and who has them."""
+    """Distinct tuples of barrier number and further operands, each with the active lanes that have
+    it."""
     active = group.active(mask)
-    said = [
+    columns = [
         np.broadcast_to(np.asarray(value), group.shape)[:, 0][active].astype(np.int64) for value in (number, *others)
     ]
-    if all((one == one[0]).all() for one in said):
-        yield tuple(int(one[0]) for one in said), active
+    if all((one == one[0]).all() for one in columns):
+        yield tuple(int(one[0]) for one in columns), active
         return
-    together = np.stack(said, axis=1)
+    together = np.stack(columns, axis=1)
     for each in np.unique(together, axis=0):
         yield tuple(int(n) for n in each), active[(together == each).all(axis=1)]
 
@@ -118,7 +123,7 @@ def by_number(
 
 
 def make(group: GroupLanes, key: int, name: str, count: int) -> BarrierGroup:
-    """`nvgpu.mbarrier.create`: the block's."""
+    """`nvgpu.mbarrier.create`: the block's barriers."""
     found = group.home.barriers.get(key)
     if found is None:
         found = group.home.barriers[key] = BarrierGroup(key, name, group.home, [PhasedBarrier() for _ in range(count)])
@@ -126,7 +131,7 @@ def make(group: GroupLanes, key: int, name: str, count: int) -> BarrierGroup:
 
 
 def of_rank(group: GroupLanes, barriers: BarrierGroup, rank: int) -> BarrierGroup:
-    """The same barriers, of another block of the cluster."""
+    """The corresponding barriers of another block of the cluster."""
     return make(group.cluster.blocks[rank].groups[0], barriers.key, barriers.name, len(barriers.all))
 
 
@@ -134,8 +139,8 @@ def init(group: GroupLanes, barriers: BarrierGroup, number: Lane, count: Lane, m
     """`nvgpu.mbarrier.init`."""
     for (at, arrivals), lanes in by_number(group, mask, number, count):
         if not 0 <= at < len(barriers.all) or arrivals < 1:
-            said = f"{barriers.named(at)} of {len(barriers.all)} is initialized for {arrivals} arrivals"
-            _misused(group, int(lanes[0]), site, said, barriers.name)
+            message = f"{barriers.named(at)} of {len(barriers.all)} is initialized for {arrivals} arrivals"
+            _misused(group, int(lanes[0]), site, message, barriers.name)
             continue
         row = group.rows[lanes[-1:]]
         made = int(row[0]), int(group.cluster.clocks.epochs(row)[0])
@@ -144,7 +149,8 @@ def init(group: GroupLanes, barriers: BarrierGroup, number: Lane, count: Lane, m
 
 
 def fence_init(group: GroupLanes, mask: Mask) -> None:
-    """`nvvm.fence.mbarrier.init`: what a lane has initialized is seen by asynchronous operations, too."""
+    """`nvvm.fence.mbarrier.init`: makes a lane's initializations visible to asynchronous
+    operations."""
     clocks, rows = group.cluster.clocks, group.rows[group.active(mask)]
     for row, epoch in zip(rows.tolist(), clocks.epochs(rows).tolist(), strict=True):
         for barriers in group.home.barriers.values():
@@ -155,7 +161,7 @@ def fence_init(group: GroupLanes, mask: Mask) -> None:
 
 
 def fence_proxy(group: GroupLanes, spaces: Sequence[str], mask: Mask) -> None:
-    """`nvvm.fence.proxy`, of what was stored in some spaces."""
+    """`nvvm.fence.proxy`, of stores to some spaces."""
     if SHARED in spaces:
         fence_init(group, mask)
     group.cluster.clocks.fence(group.rows[group.active(mask)], spaces)
@@ -172,12 +178,13 @@ def arrive(group: GroupLanes, barriers: BarrierGroup, number: Lane, bytes_: Lane
 def arrive_there(
     group: GroupLanes, barriers: BarrierGroup, number: Lane, rank: Lane, relaxed: bool, mask: Mask, site: int
 ) -> Steps:
-    """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster; a relaxed one tells what is over, no more."""
+    """`nvvm.mbarrier.arrive` at a barrier of a block of the cluster; a relaxed one publishes only
+    completion in time."""
     yield from group.cluster.pause()
     for (at, other), lanes in by_number(group, mask, number, rank):
         if not 0 <= other < len(group.cluster.blocks):
-            said = f"{barriers.named(at)} of block {other} of a cluster that has {len(group.cluster.blocks)}"
-            _misused(group, int(lanes[0]), site, said, barriers.name)
+            message = f"{barriers.named(at)} of block {other} of a cluster that has {len(group.cluster.blocks)}"
+            _misused(group, int(lanes[0]), site, message, barriers.name)
             continue
         there = of_rank(group, barriers, other)
         if there.usable(at, group, lanes, site):
@@ -201,14 +208,16 @@ def arrived(
     *,
     relaxed: bool = False,
 ) -> None:
-    """Some lanes arrive at a barrier, of their own block or of another one, and each expects so many bytes more."""
+    """Lanes arrive at a barrier of their own or of another block, and each expects `more` bytes."""
     one, left, rows = barriers.all[at], len(lanes), group.rows[lanes]
     _expect_known(barriers, at, rows, group, lanes, site)
     told = group.cluster.clocks.told(rows, relaxed=relaxed)
     while left:
         if not one.pending:
-            said = f"more than {one.count} arrivals in phase {one.phase} of {barriers.named(at)}, where {_bytes(one)}"
-            _misused(group, int(lanes[-1]), site, said, barriers.name)
+            message = (
+                f"more than {one.count} arrivals in phase {one.phase} of {barriers.named(at)}, where {_bytes(one)}"
+            )
+            _misused(group, int(lanes[-1]), site, message, barriers.name)
             return
         if left < len(lanes):
             _expect_known(barriers, at, rows[-left:], group, lanes[-left:], site)
@@ -220,7 +229,7 @@ def arrived(
 
 
 def landed(barriers: BarrierGroup, at: int, flight: Flight, count: int) -> None:
-    """So many bytes have come."""
+    """`count` bytes have arrived."""
     one = barriers.all[at]
     _expect_known(barriers, at, np.array([flight.row]), flight.group, flight.lanes, flight.site)
     one.bytes -= count
@@ -231,11 +240,13 @@ def landed(barriers: BarrierGroup, at: int, flight: Flight, count: int) -> None:
 def _expect_known(
     barriers: BarrierGroup, at: int, rows: np.ndarray, group: GroupLanes, lanes: np.ndarray, site: int
 ) -> None:
-    """A fault where nothing orders an arrival, or bytes, behind the end of the phase before, which may be under way."""
+    """A fault where an arrival, or bytes, are not ordered after the end of the previous phase,
+    which may be incomplete."""
     one = barriers.all[at]
     if one.told is not None and len(found := group.cluster.clocks.strangers(rows, one.told)):
-        said = f"an arrival in phase {one.phase} of {barriers.named(at)}, and nothing orders it behind the end of the phase before"
-        _misused(group, int(lanes[min(int(found[0]), len(lanes) - 1)]), site, said, barriers.name)
+        arrival = f"an arrival in phase {one.phase} of {barriers.named(at)}"
+        message = f"{arrival}, and nothing orders it after the end of the previous phase"
+        _misused(group, int(lanes[min(int(found[0]), len(lanes) - 1)]), site, message, barriers.name)
 
 
 def _bytes(one: PhasedBarrier) -> str:
@@ -244,7 +255,8 @@ def _bytes(one: PhasedBarrier) -> str:
 
 @dataclass(eq=False)
 class PhaseWait:
-    """Lanes that wait for phases: of each barrier and parity, which lanes, and the phase when they came."""
+    """Lanes that wait for phases: per barrier and parity, the lanes, and the phase at which they
+    began to wait."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes
@@ -253,7 +265,8 @@ class PhaseWait:
     site: int
 
     def ready(self) -> bool:
-        """Whether all may go on. The phase that is under way has another parity, or had, if it is a phase late."""
+        """Whether all may proceed: the current phase has another parity, or a later phase has
+        begun."""
         return all(self._over(at, parity, began) for at, parity, _, began in self.asked)
 
     def _over(self, at: int, parity: int, began: int) -> bool:
@@ -265,25 +278,25 @@ class PhaseWait:
         for at, parity, lanes, began in self.asked:
             one = self.barriers.all[at]
             if began % 2 == parity and one.phase > began + 1:
-                said = f"phase {began} of {self.barriers.named(at)} ended, and the next one as well, before the thread looked"
-                _misused(group, int(lanes[0]), self.site, f"{said}: it may wait forever", self.barriers.name)
+                message = f"phase {began} of {self.barriers.named(at)} ended, and the next one as well, before the thread looked"
+                _misused(group, int(lanes[0]), self.site, f"{message}: it may wait forever", self.barriers.name)
             clocks.learn(group.rows[lanes], one.told)
 
     def stuck(self) -> Iterator[Fault]:
         for at, parity, lanes, began in self.asked:
             one = self.barriers.all[at]
             if not self._over(at, parity, began):
-                said = (
+                message = (
                     f"waits for phase {one.phase} of {self.barriers.named(at)}: {one.pending} of {one.count} arrivals"
                     f" and "
                     f"{max(one.bytes, 0)} bytes are missing"
                 )
                 doing = self.group.doing(int(lanes[0]), self.site)
-                yield Fault("deadlock", said, doing, self.barriers.name, (at,), count=len(lanes))
+                yield Fault("deadlock", message, doing, self.barriers.name, (at,), count=len(lanes))
 
 
 def wait(group: GroupLanes, barriers: BarrierGroup, number: Lane, parity: Lane, mask: Mask, site: int) -> Steps:
-    """`nvgpu.mbarrier.try_wait.parity`: others may go on before it looks."""
+    """`nvgpu.mbarrier.try_wait.parity`; other groups may run before the test."""
     yield from group.cluster.pause()
     asked: list[tuple[int, int, np.ndarray, int]] = []
     for (at, odd), lanes in by_number(group, mask, number, np.asarray(parity).astype(np.int64)):
@@ -296,7 +309,7 @@ def wait(group: GroupLanes, barriers: BarrierGroup, number: Lane, parity: Lane, 
 
 
 def whole(group: GroupLanes, mask: Mask, site: int, what: str) -> None:
-    """A fault where some threads of a warp group are not there, or are elsewhere."""
+    """A fault where threads of a warp group are inactive, or have diverged."""
     here: Any = group.full(mask)
     if group.nt != 128 or not here.all():
         group.fault("divergent barrier", here, site, f"not all 128 threads of its warp group are there, which {what}")

@@ -1,4 +1,5 @@
-"""Products of warp groups (`hardware/hopper/warpgroups.py`), which read their matrices until the group has waited."""
+"""Products of warp groups (`hardware/hopper/warpgroups.py`), which read their matrices until the
+group has waited."""
 
 from __future__ import annotations
 
@@ -34,37 +35,38 @@ class DescribedMatrix:
 
 @record(eq=False)
 class GroupProductForm:
-    """What a product says, and what follows from that for all of its kind."""
+    """The form of a product, and the index tables that follow from it."""
 
-    said: ExpectedGroupProduct
+    stated: ExpectedGroupProduct
 
     @cached_property
     def left(self) -> np.ndarray:
-        """From the matrix's beginning: which element of memory each of the left operand is, rows x sum. Or which of the
-        elements that the group's threads have, one thread after the other."""
-        if self.said.left is not None:
-            return _elements(self.said.left, self.said.rows, self.depth, self.said.starts[0])
-        held = left_layout(self.said.product, self.depth)
+        """Of each element of the left operand (rows x depth), its offset from the matrix's
+        beginning in memory; for an operand in registers, its position in the group's fragments,
+        thread by thread."""
+        if self.stated.left is not None:
+            return _elements(self.stated.left, self.stated.rows, self.depth, self.stated.starts[0])
+        held = left_layout(self.stated.product, self.depth)
         where = held.inverse.table("row", "column")
         place = where["thread"] * held.count("register") + where["register"]
         return place * held.count("element") + where["element"]
 
     @cached_property
     def right(self) -> np.ndarray:
-        """Of the right operand, sum x columns."""
-        if self.said.by_rows:
-            return _elements(self.said.right, self.depth, self.said.product.n)
-        return _elements(self.said.right, self.said.product.n, self.depth, self.said.starts[1]).T
+        """The same for the right operand (depth x columns)."""
+        if self.stated.by_rows:
+            return _elements(self.stated.right, self.depth, self.stated.product.n)
+        return _elements(self.stated.right, self.stated.product.n, self.depth, self.stated.starts[1]).T
 
     @property
     def depth(self) -> int:
-        return self.said.depth_bytes // self.said.right.bytes
+        return self.stated.depth_bytes // self.stated.right.bytes
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """By thread of the group, and place in what it has: which element of the result that is."""
-        where = sum_layout(self.said.rows, self.said.product.n).table("thread", "register", "element")
-        return where["row"] * self.said.product.n + where["column"]
+        """By thread of the group and register: the element of the result."""
+        where = sum_layout(self.stated.rows, self.stated.product.n).table("thread", "register", "element")
+        return where["row"] * self.stated.product.n + where["column"]
 
 
 def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> np.ndarray:
@@ -75,7 +77,7 @@ def _elements(matrix: GroupMatrix, rows: int, columns: int, start: int = 0) -> n
 
 @record(eq=False)
 class ProductsOver:
-    """The end of products."""
+    """Completes products."""
 
     releases: ClassVar[bool] = False
     flights: Sequence[Flight]
@@ -84,7 +86,7 @@ class ProductsOver:
         return all(flight.over for flight in self.flights)
 
     def stuck(self) -> Iterator[Fault]:
-        """Operations end by themselves."""
+        """Never stuck: operations complete without any thread."""
         return iter(())
 
 
@@ -94,29 +96,30 @@ class ProductsOver:
 def multiply(
     group: GroupLanes, left: Any, right: DescribedMatrix, before: Lane, form: GroupProductForm, mask: Mask, site: int
 ) -> Any:
-    """`nvgpu.warpgroup.mma`, and its wait: a generator of what each thread has of the sums, once it has ended."""
+    """`nvgpu.warpgroup.mma` and its wait: a generator of each thread's fragment of the sums, once
+    complete."""
     whole(group, mask, site, "multiplies together")
     operands: list[tuple[np.ndarray, np.ndarray]] = []
     touched: list[tuple[Shared, np.ndarray]] = []
-    for given, said, elements in ((left, form.said.left, form.left), (right, form.said.right, form.right)):
-        if said is None:  # what each thread has
+    for given, matrix, elements in ((left, form.stated.left, form.left), (right, form.stated.right, form.right)):
+        if matrix is None:  # held in registers
             held = np.broadcast_to(left, (GROUP, *np.shape(left)[1:]))[np.argsort(group.local)]
             operands.append((held.reshape(-1), elements))
             continue
         first = group.same(given.first, mask, "matrices", site)
-        unit = repeats_after(said.box) // said.bytes
+        unit = repeats_after(matrix.box) // matrix.bytes
         if first % unit:
-            message = f": a matrix begins at a multiple of {repeats_after(said.box)} bytes"
+            message = f": a matrix begins at a multiple of {repeats_after(matrix.box)} bytes"
             given.memory.fault("misaligned access", group.full(mask), site, first, message)
         if first < 0 or first + int(elements.max()) >= given.memory.size:
-            message = f": a matrix of {said.rows} x {said.columns} does not fit there"
+            message = f": a matrix of {matrix.rows} x {matrix.columns} does not fit there"
             given.memory.fault("out-of-bounds read", group.full(mask), site, first, message)
             first = 0
         touched.append((given.memory, np.minimum(first + elements, given.memory.size - 1)))
         operands.append((given.memory.data.reshape(-1), touched[-1][1]))
     rows = group.active(mask)
-    dtype = NUMPY[form.said.product.sum]
-    mine = form.sums[group.local % GROUP].reshape(len(group.local), 1, -1, form.said.product.n // 8, 2, 2)
+    dtype = NUMPY[form.stated.product.sum]
+    mine = form.sums[group.local % GROUP].reshape(len(group.local), 1, -1, form.stated.product.n // 8, 2, 2)
     sums = np.full(mine.shape, IN_FLIGHT[dtype.kind], dtype)
     flight = group.cluster.issue("product", group, rows, site, lambda _: None)
 
@@ -128,16 +131,16 @@ def multiply(
         note(memory, _flat(elements), flight, write=False)
     group.products.append(flight)
     group.cluster.begin(flight)
-    yield from wait(group, form.said.pending, mask, site)
+    yield from wait(group, form.stated.pending, mask, site)
     return sums
 
 
 IN_FLIGHT = {"f": np.nan, "i": 0x5A5A5A5A}
-"""What is in registers that a product has not yet written."""
+"""Poison in the registers of a product in flight."""
 
 
 def wait(group: GroupLanes, most: int, mask: Mask, site: int) -> Steps:
-    """Until at most so many of the group's products are in flight: the last ones."""
+    """Waits until at most `most` products of the group are in flight."""
     whole(group, mask, site, "waits for its products together")
     before = all_but(group.products, most)
     if before:
@@ -149,7 +152,7 @@ def wait(group: GroupLanes, most: int, mask: Mask, site: int) -> Steps:
 
 
 def _flat(elements: np.ndarray) -> np.ndarray | slice:
-    """The elements, as a slice where they are side by side."""
+    """The elements, as a slice where they are consecutive."""
     first, last = int(elements.min()), int(elements.max())
     return slice(first, last + 1) if last - first + 1 == elements.size else elements.reshape(-1)
 
@@ -161,12 +164,12 @@ def _multiplied(
     add: Callable[[np.ndarray], object],
     flight: Flight,
 ) -> None:
-    """The matrices are read, and multiplied. Products of a group end one after the other."""
+    """Reads and multiplies the matrices. Products of a group complete in order."""
     for earlier in before:
         if not earlier.over:
             flight.group.cluster.end(earlier)
     a, b = (held[elements] for held, elements in operands)
-    add(multiplied(a, b, form.said.product).reshape(-1))
+    add(multiplied(a, b, form.stated.product).reshape(-1))
 
 
 def zero(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

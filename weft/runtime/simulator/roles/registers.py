@@ -1,4 +1,5 @@
-"""Registers that the warp groups of a block hand on: who asks for more waits until others have given enough away."""
+"""Registers that warp groups of a block exchange: a request waits until others have released
+enough."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from .turns import Steps
 
 @dataclass(eq=False)
 class RegisterWait:
-    """A warp group that needs so many registers more, of those that its block has free."""
+    """A warp group that waits for `needed` more registers of those that its block has free."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes
@@ -27,8 +28,8 @@ class RegisterWait:
 
     def stuck(self) -> Iterator[Fault]:
         if not self.ready():
-            said = f"waits for {self.needed} registers more, and {self.group.home.free} of its block are free"
-            yield Fault("deadlock", said, self.group.doing(0, self.site), count=self.group.nt)
+            message = f"waits for {self.needed} registers more, and {self.group.home.free} of its block are free"
+            yield Fault("deadlock", message, self.group.doing(0, self.site), count=self.group.nt)
 
 
 def registers(group: GroupLanes, count: int, more: bool, mask: Mask, site: int) -> Steps:
@@ -36,8 +37,8 @@ def registers(group: GroupLanes, count: int, more: bool, mask: Mask, site: int) 
     whole(group, mask, site, "changes its registers together")
     if (count < group.registers) if more else (count > group.registers):
         what, than = ("increase", "more") if more else ("decrease", "fewer")
-        said = f"registers {what} to {count}, where each thread has {group.registers}: that is not {than}"
-        group.cluster.fault("register misuse", group, int(group.active(mask)[0]), site, said)
+        message = f"registers {what} to {count}, where each thread has {group.registers}: that is not {than}"
+        group.cluster.fault("register misuse", group, int(group.active(mask)[0]), site, message)
         return
     yield from group.cluster.pause()
     request = RegisterWait(group, (count - group.registers) * group.nt, site)

@@ -1,7 +1,9 @@
-"""Whose turn it is in a cluster, and when what is under way ends: drawn from a seed, or as a `Ranking` says.
+"""Schedules of a cluster: which warp group runs next, and when operations complete; from a seed or
+a `Ranking`.
 
-In order, or in reverse, each runs until it waits. Of other seeds half draw each time; the others draw who (and what)
-goes first, for a while, which finds what needs a thread that is slow.
+Seed 0 is program order, seed 1 the reverse: each group runs until it waits. Of the other seeds,
+half draw at every decision; the others draw a priority order that holds for a while, which finds
+bugs that need a slow thread.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from ...devices.report import Fault
 from .clocks import STARTED, Ranking
 
 SOMETIMES = 16
-"""In one of so many turns an operation ends although somebody could go on, or who goes first is drawn anew."""
+"""Once in this many decisions, an operation completes early, or a priority is drawn anew."""
 
 
 class Ranked(Protocol):
-    """Who has more of that goes on before others."""
+    """An agent with a priority; the highest runs first."""
 
     first: float
 
@@ -31,15 +33,15 @@ Started = TypeVar("Started", bound=Ranked)
 
 
 class GroupTurns:
-    """Those of a cluster.
+    """Scheduling decisions of a cluster.
 
     Args:
-        seed: 0 (forward), 1 (reverse) or a number behind.
+        seed: 0 (forward), 1 (reverse), or 2 and more (random).
         number: the cluster's.
 
     Attributes:
-        count: how many there were.
-        running: who has it.
+        count: decisions so far.
+        running: the agent chosen last.
     """
 
     def __init__(self, seed: int, number: int, ranking: Ranking | None) -> None:
@@ -50,11 +52,11 @@ class GroupTurns:
 
     @property
     def pauses(self) -> bool:
-        """Whether others may go on before an arrival, or a wait."""
+        """Whether other groups may run before an arrival or a wait."""
         return self.policy > 1
 
     def next(self, able: Sequence[Agent], flying: Sequence[Started]) -> Agent | Started:
-        """Who goes on, or what ends."""
+        """The agent that runs next, or the operation that completes."""
         self.count += 1
         those = *able, *flying
         if self.ranking is not None:
@@ -74,21 +76,21 @@ class GroupTurns:
         return found
 
     def of_agent(self, number: int) -> float:
-        """What a warp group has of it."""
+        """Priority of a warp group."""
         return self._drawn() if self.ranking is None else self.ranking.rank(number)
 
     def of_arm(self, number: int, of: int) -> float:
-        """Likewise a part of the group that is running."""
+        """Priority of an arm of the running group."""
         if self.ranking is None or self.running is None:
             return self._drawn()
         return self.running.first + self.ranking.arm(number, of)
 
     def of_started(self) -> float:
-        """Likewise what was started."""
+        """Priority of an operation that was just issued."""
         return self._drawn() if self.ranking is None else self.ranking.rank(STARTED)
 
     def ends_at_once(self) -> bool:
-        """Whether what begins is over as soon."""
+        """Whether an operation completes as soon as it begins."""
         return not self.ranked and (self.policy == 1 or (self.policy > 1 and bool(self.random.integers(2))))
 
     def _drawn(self) -> float:
@@ -103,10 +105,10 @@ Steps = Generator["Waiting | None", None, None]
 
 
 class Waiting(Protocol):
-    """What a coroutine waits for.
+    """The condition that a coroutine waits for.
 
     Attributes:
-        releases: those who wait go on once it is said what is wrong.
+        releases: its lanes proceed after its fault has been reported.
     """
 
     releases: ClassVar[bool]
@@ -114,13 +116,13 @@ class Waiting(Protocol):
     def ready(self) -> bool: ...
 
     def stuck(self) -> Iterator[Fault]:
-        """What is wrong if it never comes."""
+        """The faults to report if it never becomes true."""
         ...
 
 
 @dataclass(eq=False)
 class Coroutine:
-    """A group, or some lanes of it, that go through a part of the kernel; `first`: as `Ranked`."""
+    """A group, or some of its lanes, executing a part of the kernel; `first`: as in `Ranked`."""
 
     steps: Steps
     first: float = 0.0
@@ -130,7 +132,7 @@ class Coroutine:
 
 @record(eq=False)
 class Joined:
-    """The end of other coroutines."""
+    """Completion of other coroutines."""
 
     releases: ClassVar[bool] = False
     parts: Sequence[Coroutine]

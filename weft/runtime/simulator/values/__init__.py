@@ -1,1 +1,1 @@
-"""What ops compute, on NumPy scalars and arrays."""
+"""Evaluation of ops on NumPy scalars and arrays."""

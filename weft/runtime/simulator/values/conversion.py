@@ -1,4 +1,4 @@
-"""Values from one type to another, as NumPy scalars and arrays; `numeric` says what Python's integers stand for."""
+"""Conversions between types, as NumPy scalars and arrays; Python integers as in `numeric`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def typed(value: Any) -> Any:
-    """The value with a NumPy type: what may become an array in another lane must not stay a Python integer."""
+    """The value with a NumPy type: a value that may become an array in another lane must not remain
+    a Python integer."""
     if isinstance(value, bool):
         return np.bool_(value)
     return np.int64(value) if isinstance(value, int) else value
@@ -28,7 +29,8 @@ def signed(value: Any, like: Any) -> Any:
 
 
 def convert(value: Any, dtype: np.dtype) -> Any:
-    """To another type: sign extension, truncation, int ↔ float, float ↔ float (rounded to nearest even)."""
+    """To another type: sign extension, truncation, int ↔ float, float ↔ float (rounded to nearest
+    even)."""
     value = np.asarray(typed(value))
     return _converted(np.negative(value.astype(np.int8)) if value.dtype.kind == "b" else value, dtype)
 
@@ -39,7 +41,7 @@ def convert_unsigned(value: Any, dtype: np.dtype) -> Any:
 
 
 def _converted(value: np.ndarray, dtype: np.dtype) -> Any:
-    """A value that its NumPy type shows as it is meant: i1 has become 0 and 1, or 0 and -1."""
+    """A value with its meaning in its NumPy type: i1 has become 0 and 1, or 0 and -1."""
     if dtype.kind == "b":
         return (value.astype(np.int64) & 1).astype(bool)[()]
     if value.dtype.kind in "iu" and dtype.kind not in "iub" and dtype.itemsize == 2:
@@ -51,7 +53,7 @@ def _converted(value: np.ndarray, dtype: np.dtype) -> Any:
 
 
 def _integers_to_odd(value: np.ndarray) -> np.ndarray:
-    """Integers in f64; those that it does not hold rounded to odd, so that a second rounding is right."""
+    """Integers in f64; unrepresentable ones rounded to odd, so that a second rounding is correct."""
     if value.dtype.itemsize < 8:
         return value.astype(np.float64)
     number = value.dtype.type
@@ -73,7 +75,8 @@ def bitcast(value: Any, dtype: np.dtype) -> Any:
 
 
 def odd(near: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """A rounded number, less than the exact one by `error`, rounded to odd instead: no second rounding ties wrongly."""
+    """A rounded number, less than the exact one by `error`, rounded to odd instead: no second
+    rounding ties wrongly."""
     bits = near.view(np.dtype(f"i{near.itemsize}"))
     inexact = (error != 0) & np.isfinite(near) & ((bits & 1) == 0)
     away = np.where(np.signbit(error) == np.signbit(near), 1, -1)
@@ -81,7 +84,7 @@ def odd(near: np.ndarray, error: np.ndarray) -> np.ndarray:
 
 
 def beside(lanes: Any, rank: int) -> Any:
-    """A mask or a condition, shaped to go with values of a vector type of that rank."""
+    """A mask or a condition, shaped to broadcast with vectors of that rank."""
     if rank == 0 or not isinstance(lanes, np.ndarray) or lanes.ndim > 2:
         return lanes
     return lanes.reshape(lanes.shape + (1,) * rank)

@@ -1,6 +1,7 @@
-"""The arithmetic of `arith` and `math` on NumPy scalars and arrays: rounded once per op, integers wrap in their width.
+"""Arithmetic of `arith` and `math` on NumPy scalars and arrays: rounded once per op, integers wrap
+in their width.
 
-Python integers stand for uniform `index` and `i64` values; everything else carries its NumPy type.
+Python integers are uniform `index` and `i64` values; everything else carries its NumPy type.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def minimum(a: Any, b: Any) -> Any:
 
 
 def maxnum(a: Any, b: Any) -> Any:
-    """The other one if one is NaN."""
+    """The other operand if one is NaN."""
     return np.where(np.isnan(a), b, np.where(np.isnan(b), a, maximum(a, b)))
 
 
@@ -132,7 +133,7 @@ def _fma64(a: Any, b: Any, c: Any) -> Any:
 
 
 def _fraction(x: float, y: float, z: float) -> float:
-    """x*y + z of finite numbers, by way of the exact sum."""
+    """x*y + z of finite numbers, by the exact sum."""
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
         return float(exact) if exact else 0.0 if z else x * y + z
@@ -152,7 +153,8 @@ def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def through_double(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Evaluate in f64 and round: a transcendental function whose f32 result is as good as correctly rounded."""
+    """Evaluates in f64 and rounds: a transcendental function with an f32 result that is nearly
+    always correctly rounded."""
 
     def evaluate(*values: Any) -> Any:
         dtype = np.asarray(values[0]).dtype
@@ -165,16 +167,17 @@ def through_double(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _round_half_away(x: Any) -> Any:
     whole = np.trunc(x)
-    with np.errstate(invalid="ignore"):  # an infinity less itself
+    with np.errstate(invalid="ignore"):  # an infinity minus itself
         return np.copysign(np.abs(whole) + (np.abs(x - whole) >= 0.5), x)
 
 
 def _power(x: Any, y: Any) -> Any:
-    """The library's `pow`. NumPy takes the root for the exponent 0.5, which has other signs of -0 and -inf."""
+    """The C library's `pow`. NumPy takes the square root for the exponent 0.5, with other signs of
+    -0 and -inf."""
     return np.where(np.equal(y, 0.5) & (np.equal(x, 0) | np.isneginf(x)), np.abs(x), np.power(x, y))[()]
 
 
-# NumPy calls most of them so, too
+# NumPy has most of them under the same name
 _MATH: dict[str, Callable[..., Any]] = {n: getattr(np, n) for n in FORM["math"].split() if hasattr(np, n)}
 _MATH |= {"rsqrt": lambda x: 1.0 / np.sqrt(x), "round": _round_half_away, "powf": _power, "fpowi": np.power}
 _MATH |= {name: np.vectorize(getattr(math, name), otypes=[np.float64]) for name in ("erf", "erfc")}
@@ -251,7 +254,7 @@ _NUMBERS |= {"minu": minui, "maxu": maxui}
 
 
 def _of(word: str) -> Combine:
-    """Also of i1, of which NumPy's arithmetic makes something else."""
+    """For i1 too, for which NumPy's arithmetic differs."""
     return lambda a, b: (_LOGIC[ON_BITS[word]] if np.asarray(a).dtype.kind == "b" else _NUMBERS[word])(a, b)
 
 

@@ -42,7 +42,7 @@ def _select(vector: np.ndarray, position: tuple[Lane, ...], lanes: Lanes) -> tup
     full = np.broadcast_to(vector, lanes.shape + vector.shape[2:])
     places = []
     for axis, entry in enumerate(position):
-        # What an index outside the vector yields is undefined (poison); it must only not stop the simulation.
+        # An index outside the vector yields poison; it must only not stop the simulation.
         places.append(np.clip(np.broadcast_to(entry, lanes.shape), 0, vector.shape[2 + axis] - 1))
     return full, (rows, columns, *places)
 
@@ -67,7 +67,7 @@ def insert(value: Lane, rank: int, vector: np.ndarray, position: tuple[Lane, ...
 
 
 def arrange(parts: Sequence[Lane], numbers: np.ndarray) -> Lane:
-    """The elements with those numbers, counted over all parts, row by row."""
+    """The elements with those numbers, counted over all parts, row-major."""
     arrays = [_lanes_first(part) for part in parts]
     lead = np.broadcast_shapes(*(a.shape[:2] for a in arrays))
     flat = [np.broadcast_to(a, lead + a.shape[2:]).reshape(*lead, -1) for a in arrays]
@@ -75,7 +75,7 @@ def arrange(parts: Sequence[Lane], numbers: np.ndarray) -> Lane:
 
 
 def reduce(combine: Callable[..., Any], vector: Any, start: Lane | None, axes: tuple[int, ...]) -> Lane:
-    """Combine along the axes in row-major order."""
+    """Combines along the axes in row-major order."""
     kept = [axis for axis in range(vector.ndim) if axis not in axes]
     moved: Any = np.transpose(vector, (*kept, *axes)).reshape([vector.shape[a] for a in kept] + [-1])
     total = start
@@ -85,7 +85,8 @@ def reduce(combine: Callable[..., Any], vector: Any, start: Lane | None, axes: t
 
 
 def mask(limits: tuple[Lane, ...], shape: tuple[int, ...]) -> np.ndarray:
-    """True below the limit in every dimension; of a vector without dimensions, where its one limit is positive."""
+    """True below the limit in every dimension; for a vector of rank 0, where its one limit is
+    positive."""
     if not shape:
         return _lanes_first(limits[0]) > 0
     out: Any = np.True_
