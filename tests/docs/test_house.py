@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from rooms import REGISTRY, arrows, between_rooms, circles, files_of, imports, room_of, rooms_of, upward
 
+from weft.codes import all_codes
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "house.md").read_text() + (ROOT / "docs" / "ir.md").read_text()
 ROWS = re.findall(r"^\| `(\w+)/` \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
@@ -131,6 +133,25 @@ def test_the_files_that_are_named_exist() -> None:
     assert len(named) > 10
     for name in named:
         assert place(name).exists(), f"there is no {name}"
+
+
+def test_where_to_begin_is_short_and_has_what_it_names() -> None:
+    """A question takes at most six files, and each of them has the names that follow it."""
+    table = PAGE.partition("## Where to begin")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|`]+) \| (.+) \|$", table, re.MULTILINE)[1:]
+    assert len(rows) > 5
+    for question, files in rows:
+        assert len(set(re.findall(r"`[\w/]+\.(?:py|lark)`", files))) <= 6, question
+        for file, names in re.findall(r"`([\w/]+\.(?:py|lark))`(?: \(|: )((?:`\w+`(?:, |; )?)+)", files):
+            for name in re.findall(r"`(\w+)`", names):
+                made = rf"^ *(?:def {name}\(|class {name}\b|{name}(?:: [^=\n]+)? = |!{name}:)"
+                assert re.search(made, place(file).read_text(), re.MULTILINE), f"{file} has no {name}"
+
+
+def test_a_code_is_in_quotation_marks_where_it_is_raised() -> None:
+    """So a search for it finds the place, and not what is told of it."""
+    raised = {code for path in FILES.values() for code in re.findall(r'"(W\d{4})"', path.read_text())}
+    assert raised == set(all_codes())
 
 
 # ---- what keeps it small ------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class Session:
     Args:
         module: the payload; the session works on a copy of it.
         file: the parsed and checked file; its main schedule is run.
-        values: the parameters of the main schedule, bound (`dsl.binding`).
+        values: the parameters of the main schedule, bound (`dsl.parameters`).
         unproven: kernels that are not proven race-free are let through, and called so; else they are refused.
         written: what the payload's text calls its values, by place: buffers are called like the values that they hold.
 
