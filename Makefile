@@ -34,18 +34,25 @@ test: $(STAMP)
 	wait $$types && exit $$tests
 
 # The inner loop: style, types, a fast core of the tests, and the test files that differ from the last commit.
-CORE := statements memory maps simulator analysis dsl docs/test_house.py docs/test_language.py docs/test_readme.py \
-        cuda/test_cuda_text.py cuda/test_cuda_module.py distribution/test_refusals.py distribution/test_kernels.py \
-        interpreter/test_session.py runtime/test_runner.py runtime/test_host.py
-SLOW := dsl/test_properties.py dsl/test_grammar_cache.py analysis/test_conflicts_against_enumeration.py \
-        simulator/test_simulator_against_oracle.py simulator/test_bank_conflicts_of_recipes.py
+#   make check ROOM=launch          the tests of one room alone: of each folder of that name in tests/
+CORE := interpreter/statements/test_statements.py interpreter/memory maps runtime/simulator interpreter/proof/races interpreter/proof/kernels dsl \
+        docs/test_house.py docs/test_language.py docs/test_readme.py runtime/cuda/test_cuda_text.py runtime/cuda/test_cuda_module.py \
+        interpreter/launch/test_refusals.py interpreter/launch/test_kernels.py interpreter/session/test_session.py \
+        runtime/run/test_runner.py runtime/host/test_host.py
+SLOW := dsl/test_properties.py dsl/test_grammar_cache.py interpreter/proof/races/test_conflicts_against_enumeration.py \
+        interpreter/proof/races/test_two_oracles.py runtime/simulator/test_simulator_against_oracle.py \
+        runtime/simulator/test_bank_conflicts_of_recipes.py runtime/simulator/test_orders_of_recipes.py
 CHANGED = $(shell git diff --name-only --diff-filter=d HEAD -- 'tests/**/test_*.py')
 check: $(STAMP)
+ifdef ROOM
+	@tests=$$($(BIN)/python tests/room_tests.py "$(ROOM)") && $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $$tests
+else
 	@$(BIN)/ruff check .
 	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(CORE:%=tests/%) $(CHANGED) \
 	  $(patsubst %,--ignore %,$(filter-out $(CHANGED),$(SLOW:%=tests/%))); tests=$$?; \
 	wait $$types && exit $$tests
+endif
 
 # The same tests with long counts: more examples for each property.
 soak: $(STAMP)

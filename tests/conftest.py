@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import places  # noqa: F401 - with it, tests find the helpers of all folders
+
 for name in (
     "NO_COLOR", "FORCE_COLOR", "COLORTERM", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE",
     "PYTHONUNBUFFERED", "WEFT_CACHE_DIR", "WEFT_SIM_SECONDS",

@@ -32,7 +32,7 @@ import numpy as np
 from weft.interpreter.hardware.limits import PixelWindow
 from weft.runtime.plan.plan import Boxes
 
-SHIM = Path(__file__).parent / "cuda" / "shim"
+SHIM = Path(__file__).parent / "runtime" / "cuda" / "shim"
 KERNEL = re.compile(r'extern "C" __global__ void (?:__(?:cluster_dims|launch_bounds|maxnreg)__\([\d, ]+\) )*(\w+)\(')
 CLUSTER = re.compile(r"__cluster_dims__\((\d+, \d+, \d+)\) (?:__\w+__\([\d, ]+\) )*(\w+)\(")
 SHARED = re.compile(r"^( *)((?:alignas\(\d+\) )?)__shared__ (\w+(?: \w+)*) (\w+)((?:\[\d+\])+);", re.MULTILINE)

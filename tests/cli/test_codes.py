@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+
+from places import ROOT
 
 from weft.codes import all_codes
 
-ROOT = Path(__file__).parents[2]
 EXPLAINED = r"^(?:(W0\d{3}) .*\n {4}\S| {8}(W0\d{3}): .*\n {12}\S)"
 
 

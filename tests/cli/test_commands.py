@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT, TESTS
 
 from weft import api, cli
 from weft.codes import CODES, all_codes
@@ -242,7 +243,7 @@ def test_emit_prints_the_text_that_a_bundle_has(capsys: pytest.CaptureFixture[st
 
 
 def test_one_kernel_brings_the_functions_that_it_uses_and_no_others(capsys: pytest.CaptureFixture[str], here: Path) -> None:
-    programs = Path(__file__).parent.parent / "programs"
+    programs = TESTS / "programs"
     whole, _ = weft(capsys, "emit", str(programs / "softmax.weft"))
     one, _ = weft(capsys, "emit", str(programs / "softmax.weft"), "--kernel", "softmax")
     assert one == whole and "float maximum(" in one
@@ -316,7 +317,7 @@ def test_a_shell_completes(
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_line_that_turns_completion_on_is_said_and_works(shell: str) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
+    page = (ROOT / "docs" / "running.md").read_text()
     assert f"_WEFT_COMPLETE={shell}_source weft" in page
     done = process(env={**os.environ, "_WEFT_COMPLETE": f"{shell}_source"})
     assert done.returncode == 0 and f"_WEFT_COMPLETE={shell}_complete" in done.stdout and done.stderr == ""

@@ -7,10 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from places import TESTS
 
 from weft.cli import run
 
-EXAMPLES = Path(__file__).parents[1] / "statements" / "examples"
+EXAMPLES = TESTS / "interpreter" / "statements" / "examples"
 FORK = ["run", "async-fork.weft", "--target", "sim", "--reference", "none"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 
 import weft
 from weft import api, cli
@@ -31,7 +32,7 @@ from weft.runtime.plan.dtypes import narrow
 from weft.runtime.plan.signature import Argument, FunctionSignature
 from weft.runtime.run.compare import compare
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 SOAK = "WEFT_SOAK" in os.environ
 Settings = dict[str, str]
 Mutation = Callable[[ir.Module], None]

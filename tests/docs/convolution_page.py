@@ -20,10 +20,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from pathlib import Path
 
 import sass
 from ladder import H200, excerpt, table
+from places import ROOT
 
 import weft
 from weft.execution import predicted
@@ -32,7 +32,6 @@ from weft.recipes.conv2d.geometry import LAYERS, Convolution, operations
 from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.plan.plan import Alloc
 
-ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "convolution" / "page.md"
 CHIP, BATCH = "sm_90a", 8
 LAYER = "resnet50.layer1.0.conv2"

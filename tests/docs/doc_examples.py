@@ -25,7 +25,6 @@ from pathlib import Path
 
 from weft import cli
 
-ROOT = Path(__file__).parents[2]
 _NAME = re.compile(r"`([\w./-]+\.\w+)`:$")
 
 

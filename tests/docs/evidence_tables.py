@@ -8,14 +8,14 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+from places import ROOT
 
 from weft.pipeline import Choice
 from weft.recipes import schedules
 from weft.recipes.conv2d.geometry import LAYERS
 
-ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "docs" / "performance" / "measured.json"
 LAYOUTS = ("nhwc", "nchw")
 RECIPES_HEAD = ("recipe", "size", "off by", "time", "TFLOP/s", "of what CuPy runs", "of cuDNN", "of PyTorch's", "of Triton")

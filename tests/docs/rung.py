@@ -17,6 +17,7 @@ from unittest import mock
 
 import numpy as np
 import sass
+from places import ROOT
 
 from weft.interpreter.ir.mlir import operations
 from weft.maps.ownership import live_maps, ownership
@@ -25,7 +26,6 @@ from weft.runtime.plan.plan import Launch, integers
 from weft.runtime.simulator.kernel import SimKernel
 from weft.runtime.simulator.machine.memory import Global
 
-ROOT = Path(__file__).parents[2]
 RUNGS = tuple(sorted((ROOT / "docs" / "tutorial").glob("*.weft")))
 CHIP = "sm_90a"
 SIDE, SHORT, LONG = 128, 64, 96

@@ -1,8 +1,8 @@
 """Every example of `docs/` runs and prints what the page says; every link leads somewhere. The README has its own test.
 
-`docs/statements.md` is made from docstrings, whose examples `tests/statements` runs; the tutorials and what was measured are
-made by `tests/docs/test_tutorial.py`, `test_reductions.py` and `test_warpgroups_page.py`. Parts of `docs/convolution.md` are made
-by `tests/docs/test_convolution.py`; its examples run here.
+`docs/statements.md` is made from docstrings, whose examples `tests/interpreter/statements` runs; tutorials and what was measured
+are made by `tests/docs/test_tutorial.py`, `test_reductions.py` and `test_warpgroups_page.py`. Parts of `docs/convolution.md`
+are made by `tests/docs/test_convolution.py`; its examples run here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 from pathlib import Path
 
 import pytest
-from doc_examples import ROOT, Block, Section, commands, matches, run, sections
+from doc_examples import Block, Section, commands, matches, run, sections
+from places import ROOT
 
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import WeftError, render_all
@@ -26,7 +27,7 @@ PAGES = sorted(set((ROOT / "docs").glob("*.md")) - GENERATED)
 SECTIONS = [(page, section) for page in PAGES for section in sections(page)]
 TAGS = {"weft", "mlir", "console", "python", "lark", "ini"}
 ON_A_GPU = "python gpu"
-"""Blocks that need CuPy or PyTorch: `tests/runtime/test_call_gpu.py` runs the former."""
+"""Blocks that need CuPy or PyTorch: `tests/runtime/call/test_call_gpu.py` runs the former."""
 MADE = {"text", "cuda"}
 """Blocks that the tool puts into a page that has a template, `docs/NAME/page.md`."""
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from places import ROOT
+from room_tests import folders_of, rooms
 from rooms import REGISTRY, arrows, between_rooms, circles, files_of, imports, room_of, rooms_of, upward
 
 from weft.codes import all_codes
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "house.md").read_text() + (ROOT / "docs" / "ir.md").read_text()
 ROWS = re.findall(r"^\| `(\w+)/` \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
 ROOMS = {room: (holds, allowed) for room, holds, allowed in ROWS}
@@ -84,6 +85,18 @@ def test_every_file_is_in_a_room_of_the_list() -> None:
     of = {name: room_of(name, LEVELS) for name, path in FILES.items() if path.stat().st_size}
     assert [name for name, room in of.items() if room is None] == []
     assert set(LEVELS) - set(of.values()) == {"grammar/"}
+
+
+ALL_ROOMS = ("benchmarks", "docs", "mutants", "packaging", "programs", "upstream")
+"""Folders of tests that are about no one room."""
+
+
+def test_tests_are_in_folders_named_like_the_rooms() -> None:
+    others = [room for room in rooms() if room.partition("/")[0] not in ALL_ROOMS]
+    assert [room for room in others if not (place(room).is_dir() or place(f"{room}.py").is_file())] == []
+    assert {name for name in ALL_ROOMS if place(name).exists()} == set()
+    assert folders_of("launch") == folders_of("weft/interpreter/launch") == ["interpreter/launch"]
+    assert folders_of("proof/races") == ["interpreter/proof/races"] and folders_of("laun") == []
 
 
 def test_a_room_imports_only_rooms_below_it() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import get_args
+
+from places import ROOT
 
 from weft.dsl.expressions import ELEMENT_TYPES, FUNCTIONS
 from weft.dsl.tree import Dimension, Distribution, ParameterType, Space
 from weft.interpreter.session.statement import registry
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language.md").read_text()
 
 

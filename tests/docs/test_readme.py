@@ -10,12 +10,13 @@ import shlex
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from weft import cli
 from weft.dsl.parser import parse_text
 from weft.pipeline import resolve_schedule
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"(?:`([\w.]+)`:\n\n)?```(\w+)\n(.*?)```", README, re.DOTALL)
 
 

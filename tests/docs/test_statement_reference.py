@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 
 from pinned import pinned
+from places import ROOT
 
 from weft.dsl.usage import written
 from weft.interpreter.session.statement import signatures
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "statements.md"
+PAGE = ROOT / "docs" / "statements.md"
 HEAD = """# Statements
 
 One section per statement, made from its docstring. `weft statements NAME` prints the same in the terminal.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.formatter import format_text
-
-ROOT = Path(__file__).parents[2]
 
 CASES = {
     "spaces": (

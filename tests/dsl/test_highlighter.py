@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 from weft.dsl.highlighter import WeftLexer
@@ -14,7 +15,7 @@ from weft.dsl.parser import parse_file
 from weft.dsl.syntax import language
 from weft.dsl.tree import Foreach, If, Item, Let, StatementNode, Versions
 
-RECIPES = sorted((Path(__file__).parents[2] / "weft" / "recipes").glob("*/*.weft"))
+RECIPES = sorted((ROOT / "weft" / "recipes").glob("*/*.weft"))
 
 
 @pytest.mark.parametrize("keyword", sorted(language().statements))

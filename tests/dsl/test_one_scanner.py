@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from lark.lexer import ContextualLexer
 from lark.utils import TextSlice
+from places import ROOT
 
 from weft.dsl import parser, syntax
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.syntax import OfState
 
-ROOT = Path(__file__).parents[2]
 TEXTS = sorted(ROOT.glob("weft/recipes/**/*.weft"))
 HARD = "schedule threads(block: int, let_: int = 1) { let lets = match linalg.matmul\n  tile lets [block, _, 3]\n  map-x }\n§"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from work import lines_run
 
 from weft.dsl import tree
@@ -12,7 +13,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_file, parse_items, parse_text
 from weft.dsl.syntax import language
 
-RECIPES = sorted((Path(__file__).parents[2] / "weft" / "recipes").glob("*/*.weft"))
+RECIPES = sorted((ROOT / "weft" / "recipes").glob("*/*.weft"))
 
 
 def statement(line: str, *handles: str) -> tree.StatementNode:

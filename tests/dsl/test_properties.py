@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from places import ROOT
 from sample_signatures import SIGNATURES
 
 from weft.dsl import tree
@@ -221,7 +221,7 @@ def test_binary_junk_as_a_file(data: bytes) -> None:
 
 def test_mutants_of_the_recipes() -> None:
     """Every recipe with one line left out (each in a soak), or cut off anywhere: a diagnostic, or still a schedule."""
-    for first, path in enumerate(sorted((Path(__file__).parents[2] / "weft" / "recipes").glob("*/*.weft"))):
+    for first, path in enumerate(sorted((ROOT / "weft" / "recipes").glob("*/*.weft"))):
         lines = path.read_text().split("\n")
         for index in range(len(lines)) if "WEFT_SOAK" in os.environ else range(first % 4, len(lines), 4):
             survives("\n".join(lines[:index] + lines[index + 1 :]))

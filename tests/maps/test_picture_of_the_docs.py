@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from weft import cli
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 
 
 def test_the_picture_is_what_the_tool_draws(update: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

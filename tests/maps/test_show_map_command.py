@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import TESTS
 
 from weft import cli
 from weft.maps.drawing import cells
@@ -52,7 +53,7 @@ def test_colour_and_no_colour(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert ";48;" in coloured and ";48;" not in plain
 
 
-LAYER = Path(__file__).parents[1] / "warpgroups" / "layer" / "layer.weft"
+LAYER = TESTS / "interpreter" / "launch" / "products" / "layer" / "layer.weft"
 
 
 @pytest.mark.parametrize(("handle", "text"), [

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -18,9 +17,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "interpreter"))
-
 from combination_mutations import SITES, mutants
 from judging import scheduled
 from mutations import context

@@ -8,9 +8,9 @@ import pytest
 from hopper_kernels import Made
 from hopper_verdicts import Runs, proof
 from sass import compiled, whole
+from schedules import Case, launched
 from test_integer_mutants import ORDER, VALUES, edited
 
-from tests.warpgroups.schedules import Case, launched
 from weft.dsl.diagnostics import Source
 from weft.payloads.payload import parse_payload
 from weft.runtime.cuda.module import emit

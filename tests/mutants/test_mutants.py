@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in ("interpreter", "asynchrony"))
-
 import random_maps
 import random_programs
 import test_atomic_spaces

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from hopper_verdicts import proof
 from mutations import context
 from native_device import NativeDevice
+from places import ROOT
 
 import weft
 from weft.dsl.diagnostics import WeftError
@@ -23,7 +23,7 @@ from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.kernel import Order
 
-DOCS = Path(__file__).parents[2] / "docs" / "warpgroups"
+DOCS = ROOT / "docs" / "warpgroups"
 ORDERS: list[Order] = ["forward", "reverse", 0]
 SIZES = {"bm": 64, "bn": 64, "bk": 64, "m": "?", "n": "?", "k": "?"}
 BLOCKS = "map tiles to blocks(x: 2) cyclic"

@@ -6,13 +6,12 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
 import weft
 
-ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TEXTS = [p for folder in ("weft", "docs") for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".md")]
 

@@ -10,7 +10,8 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from places import ROOT
+
 LINKED = ("dsl", "grammar", "interpreter", "recipes", "runtime")
 """Links at the top of the repository, which nothing that is built or installed needs."""
 WANTED = {

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import random
 import sys
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from weft.dsl.diagnostics import WeftError
 from weft.recipes import schedules
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 from registers import compiled, random_sizes, sizes_of, types_of  # pyright: ignore[reportMissingImports]
 
 SOAK = "WEFT_SOAK" in os.environ

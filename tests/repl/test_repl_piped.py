@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from weft import cli
 from weft.dsl.formatter import format_text
@@ -85,7 +86,7 @@ def test_next_tries_every_statement(shared) -> None:
     assert "weft.map" not in out.rpartition("[4/15] ir")[2]
 
 
-RUNG = Path(__file__).parents[2] / "docs" / "warpgroups" / "3-producer.weft"
+RUNG = ROOT / "docs" / "warpgroups" / "3-producer.weft"
 
 
 def test_next_knows_warp_groups(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,7 +42,7 @@ FORM: dict[str, str] = {
 for _name in sorted(queries.FORM):
     _dialect, _, _rest = _name.partition(".")
     FORM[_dialect] = f"{FORM.get(_dialect, '')} {_rest}".lstrip()
-"""All ops of the normal form, by dialect. They mean what upstream says, as `tests/scalars` makes sure."""
+"""All ops of the normal form, by dialect. They mean what upstream says, as `tests/runtime/form` makes sure."""
 
 
 def named(**dialects: str) -> frozenset[str]:
