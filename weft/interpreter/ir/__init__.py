@@ -1,1 +1,2 @@
-"""MLIR as everybody here sees it: the bindings, walking, nesting, structured ops, copies of modules."""
+"""MLIR for the rest of the interpreter: the bindings, walks, nesting, structured ops, copies of
+modules."""

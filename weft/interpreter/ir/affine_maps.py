@@ -1,4 +1,4 @@
-"""Affine maps, evaluated over whatever stands for numbers; their dimensions; integer sets."""
+"""Affine maps, evaluated over any domain of numbers; their dimensions; integer sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPERATORS: dict[str, Operator] = {
 def results_of(
     mapping: ir.AffineMap, operands: Sequence[T], constant: Callable[[int], T], operate: Callable[[Operator, T, T], T]
 ) -> list[T]:
-    """The map's results, of its dimensions and then its symbols."""
+    """The map's results, from the values of its dimensions and then its symbols."""
 
     def value(e: ir.AffineExpr) -> T:
         kind = type(e).__name__
@@ -54,9 +54,10 @@ def dimensions_of(expr: ir.AffineExpr) -> set[int]:
 
 
 def constraints(integer_set: ir.Attribute) -> tuple[ir.AffineMap, list[bool]]:
-    """The forms of an integer set that are to be zero (True) or not negative, as the results of a map.
+    """The constraints of an integer set, as results of a map: each is zero (True) or non-negative.
 
-    The bindings do not open such a set; its text, with the constraints as a map's results, they do.
+    The bindings have no access to the constraints of a set; they are read from its text, parsed as
+    a map.
     """
     head, _, body = str(integer_set).removeprefix("affine_set<").removesuffix(">").partition(":")
     parts = [part.strip() for part in body.strip()[1:-1].split(",") if part.strip()]

@@ -1,4 +1,4 @@
-"""Copies: of modules, which make a statement a transaction; of ops that take other values than these do."""
+"""Copies of modules, which make a statement a transaction; copies of ops with other operands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def clone_module(module: ir.Module) -> ir.Module:
 
 
 def empty_module(like: ir.Module, given: Mapping[str, ir.Attribute]) -> ir.Module:
-    """A module with these attributes, and nothing in it."""
+    """An empty module with the same attributes."""
     made = ir.Module.create(loc=like.operation.location)
     for name, attribute in given.items():
         made.operation.attributes[name] = attribute
@@ -27,27 +27,29 @@ def empty_module(like: ir.Module, given: Mapping[str, ir.Attribute]) -> ir.Modul
 
 
 PROVEN = "weft.proven"
-"""On a mapped loop or a kernel: the fingerprint of what was proven race-free (`proof/races/proof.py`). Gone from what
-users see, as handles' tags are."""
+"""On a mapped loop or a kernel: the fingerprint of the body that was proven race-free
+(`proof/races/proof.py`). Removed from the module that users see, like handles' tags."""
 
 UNPROVEN = "weft.unproven"
-"""On a kernel that is not proven race-free and was let through: why."""
+"""On a kernel that was accepted without a proof of race freedom: the reason."""
 
 COMBINED = "weft.combined"
-"""On a kernel: what is known of the reductions of the payload that it executes (`proof/coverage`), a line each. Gone
-likewise."""
+"""On a kernel: a line for each reduction of the payload that it executes, with the result of
+`proof/coverage`. Removed likewise."""
 
 LEAVES = "weft.leaves"
-"""On a launch: what it leaves in the buffers that are passed to it (`proof/coverage`). Gone likewise."""
+"""On a launch: the contents it leaves in the buffers passed to it (`proof/coverage`). Removed
+likewise."""
 
 _STATED = (PROVEN, COMBINED, LEAVES)
 _TAG = "|".join((r"(?:weft\.h\d+", *(rf'{re.escape(name)} = "[^"]*"' for name in _STATED))) + ")"
 _TAGS = [re.compile(pattern) for pattern in (f"{_TAG}, ", f", {_TAG}", rf" attributes \{{{_TAG}\}}", rf" \{{{_TAG}\}}")]
-"""A tag among others, and alone: each pattern begins with letters of its own, which are searched for fast."""
+"""A tag among others, and alone. Each pattern begins with distinct letters, so that the search is
+fast."""
 
 
 def strip_tags(module: ir.Module) -> ir.Module:
-    """A copy without the handles' tags, for showing and for goldens."""
+    """A copy without handles' tags, for display and for goldens."""
     copy = clone_module(module)
     for op in operations(copy.operation):
         for name in [n for n in op.attributes if n in _STATED or _handle_number(n) is not None]:
@@ -56,7 +58,7 @@ def strip_tags(module: ir.Module) -> ir.Module:
 
 
 def tagged(module: ir.Module) -> dict[int, ir.Operation]:
-    """The ops of a module by the number of the handle on them."""
+    """The ops of a module, by the number of the handle on them."""
     ops = operations(module.operation)
     return {number: op for op in ops for name in op.attributes if (number := _handle_number(name)) is not None}
 
@@ -66,7 +68,7 @@ def _handle_number(name: str) -> int | None:
 
 
 def is_named(op: ir.Operation) -> bool:
-    """Whether a handle names the op: a statement may be said about it."""
+    """Whether a handle names the op, so that a statement may refer to it."""
     return any(_handle_number(name) is not None for name in op.attributes)
 
 
@@ -78,12 +80,12 @@ def without_tags(text: str) -> str:
 
 
 def text_of(op: ir.Operation) -> str:
-    """The text of an op that is right, as upstream's verifier says, without handle tags."""
+    """The text of a verified op, without handle tags."""
     return without_tags(op.get_asm(binary=True, use_local_scope=True, assume_verified=True).decode())
 
 
 def replace_operands(op: ir.Operation, by: Mapping[ir.Value, ir.Value]) -> None:
-    """Let an op, and the ops in it, take other values in the place of those in `by`."""
+    """Replaces operands of an op, and of the ops in it."""
     for inner in operations(op):
         for position, operand in enumerate(inner.operands):
             if operand in by:
@@ -91,7 +93,8 @@ def replace_operands(op: ir.Operation, by: Mapping[ir.Value, ir.Value]) -> None:
 
 
 def clone_with(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> ir.Operation:
-    """A copy of an op at the insertion point, of the copies of what it takes; its results join them."""
+    """A copy of an op at the insertion point, with the copies of its operands; its results are
+    added to them."""
     copy = op.clone(ir.InsertionPoint.current).operation
     replace_operands(copy, copies)
     copies.update(zip(op.results, copy.results, strict=True))
@@ -99,21 +102,21 @@ def clone_with(op: ir.Operation, copies: dict[ir.Value, ir.Value]) -> ir.Operati
 
 
 def index_dimension(op: ir.Operation) -> int:
-    """Which dimension's index a `linalg.index` is."""
+    """The dimension of a `linalg.index`."""
     return ir.IntegerAttr(op.attributes["dim"]).value
 
 
 def clone_body(block: ir.Block, arguments: Sequence[ir.Value], indices: Sequence[ir.Value] = ()) -> list[ir.Value]:
-    """Clone a body at the insertion point, with values for its arguments and its `linalg.index`es; the values that it
-    yields."""
+    """Clones a body at the insertion point, with values for its arguments and its `linalg.index`
+    ops; returns the yielded values."""
     return clone_until(block, dict(zip(block.arguments, arguments, strict=False)), indices)
 
 
 def clone_until(
     block: ir.Block, copies: dict[ir.Value, ir.Value], indices: Sequence[ir.Value] = (), end: ir.Operation | None = None
 ) -> list[ir.Value]:
-    """Clone the ops of a block in front of `end`, or of its last one, but those whose copies are there; what that op
-    takes."""
+    """Clones the ops of a block before `end` (by default the terminator), except those with copies;
+    returns the copies of the operands of `end`."""
     *ops, last = ops_of(block)
     for op in ops:
         if end is not None and op == end:
@@ -129,7 +132,8 @@ def clone_until(
 
 
 def crop_before_padding(module: ir.Module) -> None:
-    """Slice what a `tensor.pad` of negative widths crops, in front of it; the widths that are left are 0 or more."""
+    """Replaces cropping by a `tensor.pad` of negative widths with a slice before it; the remaining
+    widths are at least 0."""
     for op in operations(module.operation, "tensor.pad"):
         low, high = (list(ir.DenseI64ArrayAttr(op.attributes[f"static_{end}"])) for end in ("low", "high"))
         kind = ir.RankedTensorType(op.operands[0].type)
@@ -148,11 +152,11 @@ def crop_before_padding(module: ir.Module) -> None:
 
 
 def _box(size: int, low: int, high: int) -> tuple[int, int]:
-    """From where to where what is left of the image stands in the result; nowhere at 0."""
+    """Bounds of the cropped image in the result; empty at 0."""
     start, stop = max(low, 0), min(low + size, size + low + high)
     return (start, stop) if start < stop else (0, 0)
 
 
 def unproven(kernel: ir.Operation) -> str | None:
-    """Why a kernel is not proven race-free; None if it is, or was never asked."""
+    """The reason why a kernel has no proof of race freedom; None if it has, or needs, none."""
     return ir.StringAttr(kernel.attributes[UNPROVEN]).value if UNPROVEN in kernel.attributes else None

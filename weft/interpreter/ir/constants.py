@@ -1,4 +1,5 @@
-"""Constants of a module, `memref.global "private" constant`, and what is known of a number that is loaded from one."""
+"""Constants of a module (`memref.global "private" constant`), and facts about numbers loaded from
+them."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ GET = "memref.get_global"
 
 @record
 class NumberTable:
-    """Whole numbers of a constant of one dimension.
+    """The integers of a one-dimensional constant.
 
     Args:
-        name: the constant's, and of the module that it stands in.
-        low, high: its smallest and its largest number.
-        distinct: whether no two of them are the same.
+        name: of the constant, and of its module.
+        low, high: the minimum and the maximum.
+        distinct: whether no two are equal.
     """
 
     name: tuple[str, ...]
@@ -29,7 +30,7 @@ class NumberTable:
 
 
 def definition(op: ir.Operation) -> ir.Operation:
-    """The `memref.global` that a `memref.get_global` names: upstream has seen to it that there is one."""
+    """The `memref.global` of a `memref.get_global`; upstream has verified that it exists."""
     return next(_named(op))
 
 
@@ -40,7 +41,7 @@ def _named(op: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def table_of(load: ir.Operation) -> NumberTable | None:
-    """What a `memref.load` reads, where that is such a constant."""
+    """The table that a `memref.load` reads, if it reads such a constant."""
     got = producer(load.operands[0])
     if got is None or got.name != GET or len(load.operands) != 2:
         return None
@@ -66,8 +67,8 @@ def table_of(load: ir.Operation) -> NumberTable | None:
 
 
 def _is_only_read(found: ir.Operation) -> bool:
-    """Whether a constant lies in global memory and is only loaded from: stores are undefined, other memory begins
-    without it."""
+    """Whether a constant is in global memory and only loaded from: stores are undefined, and other
+    memory is not initialized with it."""
     used = (
         op for op in operations(found.parent, GET) if ir.FlatSymbolRefAttr(op.attributes["name"]).value == symbol(found)
     )
@@ -78,4 +79,4 @@ def _is_only_read(found: ir.Operation) -> bool:
 
 
 _seen: WeakKeyDictionary[ir.Context, dict[int, tuple[int, int, bool]]] = WeakKeyDictionary()
-"""An attribute is the same for ever where its context is, and its hash is which it is."""
+"""By context and hash of the attribute: an attribute is immutable and unique in its context."""

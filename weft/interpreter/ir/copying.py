@@ -1,4 +1,4 @@
-"""`linalg.copy`, made at the insertion point, and in the place of `memref.copy`; `linalg.fill`."""
+"""`linalg.copy`, created at the insertion point, or in place of `memref.copy`; `linalg.fill`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from .structured import copy_marks
 
 
 def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
-    """Copy a tensor into another one, or a memref. (Upstream's function evaluates what it copies in Python: ten times
-    the time.)"""
+    """Copies a tensor to another one, or to a memref. (Upstream's function evaluates the body in
+    Python, and takes ten times as long.)"""
     results = [target.type] if isinstance(target.type, ir.RankedTensorType) else []
     cast = ir.Attribute.parse("#linalg.type_fn<cast_signed>", target.context)
     made = linalg.CopyOp(results, [source], [target], cast=cast).operation
@@ -17,7 +17,7 @@ def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
 
 
 def fill_with(target: ir.Value, value: ir.Value) -> ir.Operation:
-    """Fill a tensor, or a memref, with a scalar."""
+    """Fills a tensor, or a memref, with a scalar."""
     results = [target.type] if isinstance(target.type, ir.RankedTensorType) else []
     made = linalg.FillOp(results, [value], [target]).operation
     linalg.fill_builtin_region(made)

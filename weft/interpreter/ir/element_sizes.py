@@ -1,4 +1,4 @@
-"""How many bytes elements and arrays take."""
+"""Sizes of elements and arrays in bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .mlir import ir
 
 
 def known_bytes(kind: ir.Type) -> int | None:
-    """The bytes of an element in memory; None for a type of which that is not known."""
+    """The bytes of an element in memory; None for a type of unknown size."""
     if isinstance(kind, ir.IndexType):
         return 8
     if isinstance(kind, ir.VectorType):
@@ -22,16 +22,16 @@ def known_bytes(kind: ir.Type) -> int | None:
 
 
 def element_bytes(kind: ir.Type) -> int:
-    """Bytes of one element in memory, one at least."""
+    """Bytes of one element in memory, at least 1."""
     return known_bytes(kind) or 1
 
 
 MOST_REGISTERS = 255
-"""What an instruction can name, and so a thread can have."""
+"""The registers that an instruction can name, and so the maximum of a thread."""
 
 
 def registers_of(kind: ir.Type) -> int:
-    """How many registers of 4 bytes an array of a thread's own takes."""
+    """The 4-byte registers that a thread's private array occupies."""
     return -(-bytes_of(kind) // 4)
 
 

@@ -1,4 +1,4 @@
-"""Names of ops and passes that there are not, as far as that shows without the bindings."""
+"""Unknown names of ops and passes, as far as they can be recognized without the bindings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...dsl.signature import Misnamed
 
 
 def misnamed_op(name: str, keyword: str) -> Misnamed | None:
-    """What is wrong with the name of an op that `keyword` looks for. An op of a dialect that is not upstream's may be
-    there."""
+    """The error in an op name after `keyword`, with a hint. A dialect outside upstream may have the
+    op."""
     from .registered import OPS
 
     dialect, dot, op = name.partition(".")
@@ -61,15 +61,16 @@ _TODAY = {
     "vector.insertelement": "`vector.insert %x, %v[%i] : f32 into vector<4xf32>`",
     "vector.splat": "`vector.broadcast`",
 }
-"""Ops of older MLIR, and what is written for them today."""
+"""Ops of older MLIR, and their names today."""
 
 _PLAIN = re.compile(r"(?:std\.)?(\w+)")
 _FIRST = ("arith", "memref", "func", "cf", "math", "tensor", "vector")
-"""The dialects that what was the standard dialect became; `dim`, `cast` and `load` are of the first that has them."""
+"""The dialects that came out of the standard dialect; `dim`, `cast` and `load` are of the first
+that has them."""
 
 
 def todays(name: str) -> str | None:
-    """What an op of older MLIR is written as today (a hint); None of a name that is not known to have been one."""
+    """Today's name of an op of older MLIR (a hint); None if the name is not known to have been one."""
     if (found := _TODAY.get(name)) is not None:
         return f"today it is {found}"
     if (plain := _PLAIN.fullmatch(name)) is not None:
@@ -79,12 +80,12 @@ def todays(name: str) -> str | None:
 
 
 def hint_for(name: str) -> str | None:
-    """The way out where the parser does not know an op: its name of today, else one that is near."""
+    """The hint for an op unknown to the parser: its name of today, else the nearest name."""
     return todays(name) or did_you_mean(name, _ops())
 
 
 def dialect_hint(name: str) -> str:
-    """The way out where upstream does not have the dialect of an op."""
+    """The hint for an op of a dialect that upstream does not have."""
     from .registered import OPS
 
     dialect = name.partition(".")[0]
@@ -103,7 +104,7 @@ _OPTIONS = re.compile(r"\{[^{}]*\}")
 
 
 def misnamed_pass(pipeline: str, _: str) -> Misnamed | None:
-    """What is wrong with the first pass of a pipeline that there is not; what stands in front of `(` is an op."""
+    """The error in a pipeline's first unknown pass; a name before `(` is an op."""
     from .registered import PASSES
 
     while (plain := _OPTIONS.sub("", pipeline)) != pipeline:

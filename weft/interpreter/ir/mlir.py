@@ -1,5 +1,5 @@
-"""The MLIR bindings (PyPI `torch-mlir`: upstream MLIR's own, no torch needed), imported nowhere else; and walks over
-ops."""
+"""The MLIR bindings (PyPI `torch-mlir`: upstream MLIR's own; torch is not needed), imported only
+here; and walks over ops."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from torch_mlir.dialects import affine, arith, func, gpu, llvm, memref, nvgpu, scf, tensor, vector
     from torch_mlir.dialects.transform import interpreter as _transform
 
-    linalg: Any  # half of it is compiled, and the wheel has no stub for that
+    linalg: Any  # a compiled module of the bindings, without a stub in the wheel
 else:
 
     class _Late(ModuleType):
-        """A module of the bindings that is imported when it is first used: `weft check` needs the statements'
-        signatures and no MLIR, and the bindings take longer to import than everything else together. From then on it is
-        a module like any other, whose attributes Python finds ten times as fast."""
+        """A module of the bindings that is imported on first use: `weft check` needs the
+        statements' signatures and no MLIR, and the bindings take longer to import than everything
+        else together. After that it is an ordinary module, whose attributes Python finds ten times
+        as fast."""
 
         def __init__(self, *names: str) -> None:
             super().__init__(names[0])
@@ -57,11 +58,12 @@ else:
     # the dialect's own module executes the definitions of all named ops in Python: a tenth of a start
 
 DYNAMIC = -(2**63)
-"""`ShapedType::kDynamic`: stands for a size, an offset or a stride that is not static."""
+"""`ShapedType::kDynamic`: a size, an offset or a stride that is not static."""
 
 
 def load() -> None:
-    """Import the bindings now, so that the time goes to whoever asks and not to the first statement."""
+    """Imports the bindings now, so that the time is charged to the caller and not to the first
+    statement."""
     for module in (ir, passmanager, affine, arith, func, gpu, linalg, memref, scf, tensor, vector, _transform):
         _ = module.__file__
 
@@ -70,14 +72,14 @@ _prepared = False
 
 
 def _prepare(first: ir.Context) -> None:
-    """Tell the bindings what they do not know by themselves, in the first context that there is.
+    """Completes the bindings, in the first context that is created.
 
-    The dialect of `GAP` has no Python module: they look for one on disk each time they meet the op. The module of
-        linalg
-    executes the definitions of all named ops when it is imported, a tenth of a start: the classes of its ops do
-    without, and an import of it later finds it. And dense elements that are neither integers nor floats, arrays of
-    other numbers than these count (`array<ui32: 1>`), and locations (`{a = loc("x")}`) are attributes, too: they raise
-    a `TypeError` for whoever reads or copies one, and end the process where it is read in compiled code.
+    The dialect of `GAP` has no Python module, and the bindings would search for one on disk at each
+    such op. The module of linalg executes the definitions of all named ops when it is imported, a
+    tenth of a start: the classes of its ops suffice, and a later import finds the module. And dense
+    elements that are neither integers nor floats, arrays of other integers than the bindings expect
+    (`array<ui32: 1>`), and locations as attributes (`{a = loc("x")}`) raise a `TypeError` when they
+    are read or copied, and abort the process when compiled code reads them.
     """
     name = f"torch_mlir.dialects.{GAP.split('.')[0]}"
     sys.modules.setdefault(name, ModuleType(name))
@@ -123,10 +125,11 @@ def _dense(attribute: ir.Attribute) -> ir.Attribute:
 
 
 def context() -> ir.Context:
-    """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads have some)."""
+    """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads
+    have some)."""
     global _prepared
     made = ir.Context()
-    made.enable_multithreading(False)  # passes over small modules take a third of the time that threads make of it
+    made.enable_multithreading(False)  # passes over small modules take a third of the time that they take with threads
     made.allow_unregistered_dialects = True
     if not _prepared:
         _prepare(made)
@@ -135,20 +138,20 @@ def context() -> ir.Context:
 
 
 def parse(text: str, ctx: ir.Context) -> ir.Module:
-    """Parse `text`. Raises `ir.MLIRError`, whose diagnostics have line and column."""
+    """Parses `text`. Raises `ir.MLIRError`, with diagnostics that have line and column."""
     with ctx, ir.Location.unknown():
         return ir.Module.parse(text)
 
 
 def merge_equal(module: ir.Module) -> None:
-    """Merge common subexpressions, and erase what nothing uses. What was right stays right: nobody verifies it again,
-    which takes longer than all else."""
+    """Merges common subexpressions, and erases unused ops. Not verified afterwards: a valid module
+    stays valid, and verification takes longer than all else."""
     run_passes(module, "cse", verify=False)
 
 
 def run_passes(module: ir.Module, pipeline: str, *, verify: bool = True) -> None:
-    """Run `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`. `verify`: after each of the
-    passes."""
+    """Runs `builtin.module(<pipeline>)` on the module in place. Raises `ir.MLIRError`. `verify`:
+    after each pass."""
     with module.context, ir.Location.unknown():
         known = _pipelines.setdefault(module.context, {})
         passes = known.get(pipeline) or passmanager.PassManager.parse(f"builtin.module({pipeline})")
@@ -159,13 +162,15 @@ def run_passes(module: ir.Module, pipeline: str, *, verify: bool = True) -> None
 
 
 _pipelines: WeakKeyDictionary[ir.Context, dict[str, passmanager.PassManager]] = WeakKeyDictionary()
-"""Pipelines that have run before: `canonicalize` takes longer to gather its patterns than to rewrite a small module."""
+"""Pipelines by their text: `canonicalize` takes longer to gather its patterns than to rewrite a
+small module."""
 
 _FORGETFUL = frozenset(
     {"gpu.module", "gpu.func", "canonicalize", "cse", "trivial-dce", "loop-invariant-code-motion"}
     | {"eliminate-empty-tensors", "one-shot-bufferize", "buffer-results-to-out-params"}
 )
-"""What may run again. Others keep ops of the module before: `convert-math-to-funcs` then reads what is freed."""
+"""Passes that may be run again. Others keep ops of an earlier module: `convert-math-to-funcs` then
+reads freed memory."""
 
 
 class TransformError(Exception):
@@ -178,12 +183,11 @@ class TransformError(Exception):
 
 
 def run_transform(module: ir.Module, body: str) -> None:
-    """Apply transform-dialect ops to the module in place; `%root` is the module.
+    """Applies transform-dialect ops to the module in place; `%root` is the module.
 
-    Python `Operation`s held across this call must not be touched afterwards: they may be dead (segfault).
-    A failed sequence leaves the module half rewritten: work on a clone. Raises `ir.MLIRError` where `body` does not
-        parse, and
-    `TransformError` where upstream refuses it.
+    Python `Operation`s held across this call must not be used afterwards: they may be dead
+    (segfault). A failed sequence leaves the module half rewritten: work on a clone. Raises
+    `ir.MLIRError` if `body` does not parse, and `TransformError` if upstream refuses it.
     """
     text = (
         "module attributes {transform.with_named_sequence} {\n"
@@ -194,29 +198,29 @@ def run_transform(module: ir.Module, body: str) -> None:
         script = ir.Module.parse(text)
         try:
             _transform.apply_named_sequence(module.operation, script.body.operations[0], script)
-        except ValueError as error:  # the bindings' word for a transform op that fails
+        except ValueError as error:  # the bindings' message for a transform op that fails
             raise TransformError(str(error)) from error
 
 
 class JitError(Exception):
-    """LLVM cannot translate or link a module; the text says why."""
+    """LLVM cannot translate or link a module; the text gives the reason."""
 
 
 def load_jit() -> None:
-    """Import what makes a JIT, too."""
+    """Imports the modules that a JIT needs, too."""
     load()
     importlib.import_module("torch_mlir.execution_engine")
     descriptors()
 
 
 def descriptors() -> Any:
-    """Upstream's ways between NumPy arrays and the structs that LLVM takes for memrefs."""
+    """Upstream's conversions between NumPy arrays and LLVM's memref descriptors."""
     return importlib.import_module("torch_mlir.runtime.np_to_memref")
 
 
 def execution_engine(module: ir.Module, effort: int = 3) -> Any:
-    """A JIT of `module`, which is in the LLVM dialect; `effort`: how much LLVM optimizes, 0 to 3. Raises `JitError`
-    where LLVM cannot make it."""
+    """A JIT of `module`, which is in the LLVM dialect; `effort`: LLVM's optimization level, 0 to 3.
+    Raises `JitError` if LLVM cannot compile it."""
     from torch_mlir.execution_engine import ExecutionEngine
 
     messages: list[str] = []
@@ -235,7 +239,7 @@ def execution_engine(module: ir.Module, effort: int = 3) -> Any:
 
 
 def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) -> None:
-    """Call `visit` on every op below and including `root`, in pre-order. `visit` must not erase ops."""
+    """Calls `visit` on every op in `root`, and on `root`, in pre-order. `visit` must not erase ops."""
 
     advance = ir.WalkResult.ADVANCE
 
@@ -247,11 +251,12 @@ def walk(root: ir.Operation | ir.OpView, visit: Callable[[ir.Operation], None]) 
 
 
 FUNCTIONS = frozenset({"func.func", "gpu.func"})
-"""Ops that hold bodies, and are in none."""
+"""Ops with bodies that are in no other body."""
 
 
 def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Operation]:
-    """The ops below `root` (all, or those with one of `names`), in pre-order, collected before the first is yielded."""
+    """The ops below `root` (all, or those with one of `names`), in pre-order, collected before the
+    first is yielded."""
     found: list[ir.Operation] = []
     note, advance, behind = found.append, ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 
@@ -269,22 +274,22 @@ def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Opera
 
 
 GAP = "weft.gap"
-"""What stands for ops that a statement does not see (`focus`), while it works on a part of the module. It may do
-anything."""
+"""Replaces ops outside the part of the module that a statement works on (`focus`). It may have any
+effect."""
 
 
 TENSORS, LOOPS = "tensors", "loops"
-"""On a `GAP`: there are tensors, and loops or launches, among what it stands for."""
+"""On a `GAP`: whether the replaced ops include tensors, and loops or launches."""
 
 
 class NotLocalError(Exception):
-    """What is asked for depends on more of the module than the part that is there: the statement has to see all of
-    it."""
+    """The result depends on ops outside the part of the module that is present: the statement must
+    be run on all of it."""
 
 
 def producer(value: ir.Value) -> ir.Operation | None:
-    """The op whose result `value` is; None for a block argument. Raises `NotLocalError` where it is one that could be
-    looked through and is not there."""
+    """The op that defines `value`; None for a block argument. Raises `NotLocalError` if the op is
+    outside the part of the module that is present."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return None
@@ -297,14 +302,14 @@ def producer(value: ir.Value) -> ir.Operation | None:
 
 
 def attributes(op: ir.Operation | ir.OpView) -> dict[str, ir.Attribute]:
-    """All of an op's attributes by their names."""
+    """All of an op's attributes by name."""
     given = op.operation.attributes
     return {name: given[name] for name in given}
 
 
 def entries(attribute: Any) -> list[Any]:
-    """What an array or a dictionary attribute holds, by number: the bindings' iterators end with a C++ exception, which
-    takes longer than all that comes before it."""
+    """The entries of an array or a dictionary attribute, by index: the bindings' iterators end with
+    a C++ exception, which takes longer than the iteration."""
     return [attribute[n] for n in range(len(attribute))]
 
 
@@ -314,24 +319,25 @@ def i64(number: int) -> ir.IntegerAttr:
 
 
 def is_tensor(value: ir.Value) -> bool:
-    """Whether the value is a tensor, ranked or not. By the name of its class: `isinstance` is slow to say no."""
+    """Whether the value is a tensor, ranked or not. By the name of its class: a negative
+    `isinstance` is slow."""
     return type(value.type).__name__ in ("RankedTensorType", "UnrankedTensorType")
 
 
 def made_by(value: ir.Value, *names: str) -> ir.Operation | None:
-    """The op of one of these names whose result `value` is; None where something else makes it."""
+    """The op that defines `value`, if it has one of these names; else None."""
     op = producer(value)
     return op if op is not None and op.name in names else None
 
 
 def constant_of(value: ir.Value) -> int | None:
-    """The number behind an `arith.constant`."""
+    """The number of an `arith.constant`."""
     owner = made_by(value, "arith.constant")
     return None if owner is None else ir.IntegerAttr(owner.attributes["value"]).value
 
 
 def maker(value: ir.Value) -> ir.Operation:
-    """The op whose result a value is, or of whose block it is an argument."""
+    """The op that defines a value, or that owns the block of which the value is an argument."""
     return (value.owner.owner if isinstance(value.owner, ir.Block) else value.owner).operation
 
 
@@ -339,29 +345,29 @@ def maker(value: ir.Value) -> ir.Operation:
 
 
 def ancestors(op: ir.Operation | ir.OpView) -> Iterator[ir.Operation]:
-    """The ops that `op` stands in, the innermost first."""
+    """The ancestors of `op`, innermost first."""
     while (parent := op.operation.parent) is not None:
         op = parent.operation
         yield op
 
 
 def stands_in(op: ir.Operation, *names: str) -> bool:
-    """Whether `op` stands directly in an op of one of these names."""
+    """Whether the parent of `op` has one of these names."""
     return any(around.name in names for around in list(ancestors(op))[:1])
 
 
 def users(value: ir.Value) -> list[ir.Operation]:
-    """The ops that take a value, once for each time that they do."""
+    """The ops that use a value, once per use."""
     return [use.owner.operation for use in value.uses]
 
 
 def is_used(*values: ir.Value) -> bool:
-    """Whether an op takes one of the values."""
+    """Whether any op uses one of the values."""
     return any(True for value in values for _ in value.uses)
 
 
 def regions_of(op: ir.Operation) -> Sequence[ir.Region]:
-    """The regions of an op; most have none, and are not asked for them one by one."""
+    """The regions of an op; for an op without any, they are not requested one by one."""
     return list(op.regions) if len(op.regions) else ()
 
 
@@ -376,7 +382,7 @@ def children(op: ir.Operation) -> list[ir.Operation]:
 
 
 def child_of(outer: ir.Operation, op: ir.Operation) -> ir.Operation | None:
-    """The op directly in the body of `outer` that is `op` or holds it."""
+    """The op directly in the body of `outer` that is `op` or contains it."""
     chain = [op, *ancestors(op)]
     return chain[chain.index(outer) - 1] if outer in chain[1:] else None
 
@@ -387,13 +393,13 @@ def is_within(op: ir.Operation, ancestor: ir.Operation) -> bool:
 
 
 def made_within(value: ir.Value, ancestor: ir.Operation) -> bool:
-    """Whether an op in `ancestor`, or a block of it, makes `value`."""
+    """Whether an op in `ancestor`, or a block of it, defines `value`."""
     return is_within(maker(value), ancestor)
 
 
 def move_in_front(value: ir.Value, loop: ir.Operation) -> None:
-    """Move the (pure) computation of a value in front of the loop that it stands in; nothing where it stands
-    outside."""
+    """Hoists the (pure) computation of a value before the loop that contains it; does nothing if it
+    is outside."""
     op = producer(value)
     if op is None or op == loop or not is_within(op, loop):
         return
@@ -404,6 +410,6 @@ def move_in_front(value: ir.Value, loop: ir.Operation) -> None:
 
 @contextmanager
 def ahead_of(op: ir.Operation) -> Iterator[None]:
-    """What is made inside stands in front of an op, and has its place in the payload."""
+    """Ops created inside are inserted before `op`, with its location in the payload."""
     with ir.InsertionPoint(op), op.location:
         yield

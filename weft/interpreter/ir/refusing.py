@@ -1,4 +1,4 @@
-"""What people are told of ops: their names and places, refusals, what upstream says, and remarks."""
+"""Diagnostics about ops: their names and places, refusals, upstream's messages, and remarks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...dsl.records import record
 from .mlir import TransformError, ir
 
 WAS = "weft.was"
-"""On a generic that stands for an op of the payload: that op's name."""
+"""On a generic that replaces an op of the payload: that op's name."""
 
 
 WAYS_OUT = {
@@ -24,7 +24,7 @@ WAYS_OUT = {
     "memref.copy": "write it as `linalg.copy ins(…) outs(…)` in the payload; or leave it to the host,"
     " which copies between launches",
 }
-"""Ops that are no loops of linalg, and what makes some of them."""
+"""Ops outside linalg, and statements that convert some of them."""
 
 
 def describe(op: ir.Operation | ir.OpView) -> str:
@@ -34,13 +34,13 @@ def describe(op: ir.Operation | ir.OpView) -> str:
 
 
 def named(op: ir.Operation) -> str:
-    """An op's name, or that of the payload's op for which it stands."""
+    """An op's name, or that of the payload's op that it replaces."""
     was = op.attributes.get(WAS)
     return op.name if was is None else ir.StringAttr(was).value
 
 
 def refuse(code: str, message: str, op: ir.Operation | None, hint: str | None = None, *notes: str) -> WeftError:
-    """An error about an op that no statement stands for, to be raised."""
+    """An error about an op that no statement supports, to be raised."""
     return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
 
 
@@ -50,7 +50,7 @@ def spelled(place: ir.Location) -> str:
 
 
 _TAG = re.compile(r" ?\{weft\.h\d+\}")
-"""A handle's tag, as upstream prints it on an op that it speaks of."""
+"""A handle's tag, as upstream prints it in its messages."""
 
 
 def upstream_messages(error: ir.MLIRError | TransformError) -> tuple[str, ...]:
@@ -80,20 +80,20 @@ Hole = Union[str, Name, "ir.Location", "Remark"]
 
 @record(eq=False)
 class Remark:
-    """What was done, as data: words with a `{}` for each hole, which holds other words or a remark,
-    or what is one kernel's own, and another one fills anew: a buffer's name, an op's place.
-    """
+    """A remark as data: text with a `{}` for each hole. A hole holds text or another remark, or a
+    part specific to one kernel, which is filled again for an equal kernel: a buffer's name, an op's
+    place."""
 
     template: str
     holes: tuple[Hole, ...] = ()
 
     @classmethod
     def of(cls, template: str, *values: object) -> Remark:
-        """An op is described by its name and place; what is neither op, name nor remark becomes words."""
+        """Ops become their name and place; parts that are neither op, name nor remark become text."""
         return cls(template, tuple(map(_hole, values)))
 
     def filled(self, names: Mapping[str, str], place: Callable[[ir.Location], ir.Location]) -> Remark:
-        """The same of another kernel, with its names of buffers and its places."""
+        """The same remark about another kernel, with its buffer names and places."""
 
         def fill(hole: Hole) -> Hole:
             if isinstance(hole, Remark):

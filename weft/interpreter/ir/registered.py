@@ -1,5 +1,5 @@
-"""The names of the ops and passes that the bindings have, for those who check a schedule without loading them. A test
-compares."""
+"""Names of the ops and passes that the bindings register, for checks of a schedule without the
+bindings. A test compares them."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ OPS = {
     shape_cast shuffle step store to_elements transfer_read transfer_write transpose type_cast vscale yield
     """,
 }
-"""By dialect; of dialects that are not here nothing is known."""
+"""By dialect; of other dialects nothing is known."""
 
 PASSES = """
     acc-bind-routine acc-cg-to-gpu acc-compute-lowering acc-declare-gpu-module-insertion acc-emit-remarks-data

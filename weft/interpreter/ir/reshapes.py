@@ -1,4 +1,4 @@
-"""Reshapes: `expand_shape` and `collapse_shape`, and how they group axes."""
+"""Reshapes: `expand_shape` and `collapse_shape`, and their groups of axes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .structured import element_type, is_structured, shape_of, spelled, uncut
 
 
 def is_reshape(op: ir.Operation) -> bool:
-    """Whether the op gives a tensor another shape."""
+    """Whether the op reshapes a tensor."""
     return isinstance(op.opview, (tensor.ExpandShapeOp, tensor.CollapseShapeOp))
 
 
 def groups_of(op: ir.Operation) -> list[list[int]]:
-    """By axis of the smaller of the two shapes of a reshape, the axes of the larger one that it is made of."""
+    """By axis of the smaller of a reshape's two shapes, the corresponding axes of the larger one."""
     return [
         [ir.IntegerAttr(axis).value for axis in ir.ArrayAttr(group)]
         for group in ir.ArrayAttr(op.attributes["reassociation"])
@@ -23,8 +23,8 @@ def groups_of(op: ir.Operation) -> list[list[int]]:
 
 
 def expanded(value: ir.Value, sizes: Sequence[int | ir.Value], together: Sequence[Sequence[int]]) -> ir.Value:
-    """A tensor in a shape of these sizes, which has the axes `together` for each of its own; made at the insertion
-    point."""
+    """A tensor expanded to these sizes, with the axes `together` for each of its own; created at
+    the insertion point."""
     if all(len(axes) == 1 for axes in together):
         return value
     given, shape = spelled(sizes)
@@ -33,7 +33,7 @@ def expanded(value: ir.Value, sizes: Sequence[int | ir.Value], together: Sequenc
 
 
 def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
-    """A tensor with each of these lists of axes as one axis; made at the insertion point."""
+    """A tensor with each of these groups of axes collapsed to one; created at the insertion point."""
     if all(len(axes) == 1 for axes in together):
         return value
     sizes = [[shape_of(value)[a] for a in axes] for axes in together]
@@ -43,19 +43,19 @@ def collapsed(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
 
 
 def reshaped_alike(value: ir.Value, reshape: ir.Operation, sizes: Sequence[int | ir.Value]) -> ir.Value:
-    """A tensor reshaped as `reshape` does with its own, to these sizes; made at the insertion point."""
+    """A tensor reshaped in the way of `reshape`, to these sizes; created at the insertion point."""
     together = groups_of(reshape)
     return expanded(value, sizes, together) if is_expanding(reshape) else collapsed(value, together)
 
 
 def is_expanding(reshape: ir.Operation) -> bool:
-    """Whether the result has more axes than what is reshaped."""
+    """Whether the result has a higher rank than the source."""
     return len(shape_of(reshape.results[0])) > len(shape_of(reshape.operands[0]))
 
 
 def larger_source(reshape: ir.Operation, shape: Sequence[int | None]) -> list[int] | None:
-    """The shape that the source of a reshape must have so that its result has `shape`, which is larger, where a
-    structured op makes the source; None where the larger source would not hold the same elements in front."""
+    """The shape of the source of a reshape that yields the larger `shape`, where a structured op
+    defines the source; None if the larger source would not begin with the same elements."""
     if not is_reshape(reshape):
         return None
     source, old = shape_of(reshape.operands[0]), shape_of(reshape.results[0])

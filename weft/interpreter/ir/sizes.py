@@ -1,5 +1,4 @@
-"""Sizes of tensors and of iteration spaces: numbers, or where they are known at run time only, the index values that
-say so."""
+"""Sizes of tensors and of iteration spaces: numbers, or, if known only at run time, index values."""
 
 from __future__ import annotations
 
@@ -41,8 +40,8 @@ from .structured import (
 
 
 def sizes_of(value: ir.Value) -> list[int | ir.Value]:
-    """The sizes of a tensor: numbers, or index values that are there where it is; a `tensor.dim` is made at the
-    insertion point where what it came from does not say."""
+    """The sizes of a tensor: numbers, or index values that dominate its definition; a `tensor.dim`
+    is created at the insertion point if no other value gives the size."""
     return [size_of(value, axis) if n is None else n for axis, n in enumerate(shape_of(value))]
 
 
@@ -62,11 +61,12 @@ def size_of(value: ir.Value, axis: int) -> int | ir.Value:
 
 
 Axis: TypeAlias = "tuple[ir.Value, int]"
-"""An axis of a tensor or memref: its size."""
+"""A size, as an axis of a tensor or memref."""
 
 
 def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
-    """What says a size: a number, an index value that is there where the tensor is, or an axis of what it came from."""
+    """The origin of a size: a number, an index value that dominates the tensor, or an axis of the
+    tensor it is derived from."""
     number = shape_of(value)[axis]
     if number is not None:
         return number
@@ -97,7 +97,7 @@ _LOOPS = ("scf.forall", "scf.for")
 
 
 def product_of(sizes: Sequence[int | ir.Value]) -> int | ir.Value:
-    """How many elements there are of these sizes; made at the insertion point where that is no number."""
+    """The number of elements of these sizes; if not constant, computed at the insertion point."""
 
     def times(a: int | ir.Value, b: int | ir.Value) -> int | ir.Value:
         if isinstance(a, int) and isinstance(b, int):
@@ -110,7 +110,7 @@ def product_of(sizes: Sequence[int | ir.Value]) -> int | ir.Value:
 
 
 def same_size(a: int | ir.Value, b: int | ir.Value) -> bool:
-    """Whether two sizes are known to be the same: numbers, the sizes of one tensor, products of such."""
+    """Whether two sizes are known to be equal: numbers, sizes of one tensor, products of such."""
     numbers = [n if isinstance(n, int) else constant_of(n) for n in (a, b)]
     if isinstance(a, int) or isinstance(b, int) or None not in numbers:
         return numbers[0] is not None and numbers[0] == numbers[1]
@@ -122,7 +122,7 @@ def same_size(a: int | ir.Value, b: int | ir.Value) -> bool:
 
 @record
 class OpenSize:
-    """The size of a tensor along an axis, which is known at run time only, plus a number."""
+    """The size of a tensor along an axis, known only at run time, plus a constant."""
 
     tensor: ir.Value
     axis: int
@@ -136,11 +136,12 @@ class OpenSize:
 
 
 SizeForm = int | OpenSize
-"""A size as far as it is known when the schedule is applied: those of a tensor and of its paddings can be compared."""
+"""A size as known when the schedule is applied: sizes of a tensor and of its paddings can be
+compared."""
 
 
 def form_of(value: ir.Value, axis: int) -> SizeForm:
-    """The size of a tensor along an axis, by that of what it is a padding or a cast of."""
+    """The size of a tensor along an axis, in terms of the tensor that it pads or casts."""
     number, op = shape_of(value)[axis], producer(value)
     if number is not None:
         return number
@@ -161,7 +162,8 @@ def forms_of(value: ir.Value) -> list[SizeForm]:
 
 
 def extent_forms(op: ir.Operation, space: Structure) -> list[SizeForm]:
-    """The extents of an op's iteration space as forms, each by the first operand that has it; 0 where none has."""
+    """The extents of an op's iteration space as forms, each by the first operand that has it; 0 if
+    none has."""
     found: dict[int, SizeForm] = {}
     for operand, axis, expr in subscripts(op, space.maps):
         if (d := dimension_of(expr)) is not None:
@@ -170,14 +172,14 @@ def extent_forms(op: ir.Operation, space: Structure) -> list[SizeForm]:
 
 
 def difference(a: SizeForm, b: SizeForm) -> int | None:
-    """`a - b`, where that is known."""
+    """`a - b`, if known."""
     if isinstance(a, int) or isinstance(b, int):
         return a - b if isinstance(a, int) and isinstance(b, int) else None
     return a.plus - b.plus if (a.tensor, a.axis) == (b.tensor, b.axis) else None
 
 
 def emitted(form: SizeForm) -> int | ir.Value:
-    """What the form stands for; made at the insertion point where that is no number."""
+    """The value of the form; if not constant, computed at the insertion point."""
     if isinstance(form, int):
         return form
     size = size_of(form.tensor, form.axis)
@@ -187,8 +189,8 @@ def emitted(form: SizeForm) -> int | ir.Value:
 
 
 def pad_widths(op: ir.Operation, side: str) -> list[int | None]:
-    """How many elements a `tensor.pad` puts in front of each axis ("low") or behind it ("high"); None where that is not
-    a known number."""
+    """The widths by which a `tensor.pad` pads each axis at its beginning ("low") or end ("high");
+    None where not constant."""
     _, low, _ = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
     values = iter(list(op.operands)[1 if side == "low" else 1 + low :])
     return [
@@ -197,8 +199,8 @@ def pad_widths(op: ir.Operation, side: str) -> list[int | None]:
 
 
 def iterations_of(op: ir.Operation, space: Structure) -> list[int | ir.Value | None]:
-    """The extents of an op's iteration space; values for those that are known at run time alone. None where no operand
-    has it."""
+    """The extents of an op's iteration space; index values where known only at run time. None if no
+    operand has the dimension."""
     found: list[int | ir.Value | None] = list(space.extents)
     for operand, axis, expr in subscripts(op, space.maps):
         d = dimension_of(expr)
@@ -208,8 +210,8 @@ def iterations_of(op: ir.Operation, space: Structure) -> list[int | ir.Value | N
 
 
 def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
-    """The tensor or memref, and its axis, whose size this is; None where it is none's. (An op may ask for an axis that
-    its operand does not have: such a size means nothing.)"""
+    """The tensor or memref, and the axis, of which this is the size; else None. (An op may request
+    an axis that its operand does not have: such a size is undefined.)"""
     asked = None if isinstance(size, int) else made_by(size, "tensor.dim", "memref.dim")
     axis = None if asked is None else constant_of(asked.operands[1])
     if asked is None or axis is None:
@@ -219,7 +221,7 @@ def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
 
 
 def argument_behind(value: ir.Value, axis: int) -> Axis | None:
-    """The argument of a function, and its axis, whose size this is."""
+    """The argument of a function, and the axis, of which this is the size."""
     found = size_behind(value, axis)
     form = form_of(*found) if isinstance(found, tuple) else found
     if isinstance(form, OpenSize) and not form.plus and (form.tensor, form.axis) != found:  # of a padding, or a cast
@@ -233,14 +235,14 @@ def argument_behind(value: ir.Value, axis: int) -> Axis | None:
 
 
 def same_sizes(start: Axis) -> list[Axis]:
-    """The axes of a function's arguments that have to be as long as this one; it comes first."""
+    """The axes of a function's arguments that must have the size of this one; it comes first."""
     groups = (group for group in equal_sizes(maker(start[0])) if start in group)
     return list(dict.fromkeys((start, *next(groups, ()))))
 
 
 def equal_sizes(function: ir.Operation) -> list[dict[Axis, None]]:
-    """The axes of a function's arguments, in groups: those of one are as long as each other, as dimensions of ops have
-    them."""
+    """Groups of axes of a function's arguments that must have equal sizes, because ops index them
+    by the same dimension."""
     groups: list[dict[Axis, None]] = []
     for op in operations(function):
         if is_structured(op) and not any(around.name in MAY_NOT_RUN for around in ancestors(op)):
@@ -257,4 +259,4 @@ def equal_sizes(function: ir.Operation) -> list[dict[Axis, None]]:
 
 
 MAY_NOT_RUN = frozenset({"scf.if", "scf.while", "scf.index_switch"})
-"""What is in these may never run, and says nothing of sizes."""
+"""Ops with bodies that may never be executed, and so imply nothing about sizes."""

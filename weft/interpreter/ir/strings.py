@@ -1,4 +1,4 @@
-"""Strings in MLIR's text: any bytes, of which the bindings read those alone that are UTF-8."""
+"""Strings in MLIR's text: arbitrary bytes, of which the bindings read only valid UTF-8."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 
 
 def undecodable(text: str) -> int | None:
-    """Where the first string begins of which the bindings make no text: `"\\FF"`."""
+    """The position of the first string that the bindings cannot decode: `"\\FF"`."""
     for found in _STRING.finditer(text) if "\\" in text else ():
         try:
             _ESCAPE.sub(lambda escape: bytes.fromhex(escape[1].decode()), found[0].encode()).decode()

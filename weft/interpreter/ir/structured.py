@@ -1,4 +1,5 @@
-"""Reading structured (linalg) ops: dimensions, extents, and operands by name; and slices of tensors and memrefs.
+"""Structured (linalg) ops: dimensions, extents, and operands by name; slices of tensors and
+memrefs.
 
 Shapes are those of the op's operands; an extent is None where it is dynamic.
 """
@@ -20,14 +21,15 @@ _PRODUCTS = {"arith.mulf", "arith.muli"}
 _SUMS = {"arith.addf", "arith.addi", "arith.subf", "arith.subi"}
 
 WRITEBACK = "weft.writeback"
-"""On a copy, or an op that adds to a result: it takes a tile back to its buffer, and follows its temporary's owner."""
+"""On a copy, or an op that adds to a result: writes a tile back to its buffer, by the owners of its
+temporary's elements."""
 ATOMIC = "weft.atomic"
-"""On an elementwise op: its iterations, those of other threads and blocks among them, add to elements of its output. On
-a sum: the blocks that make its summands may add them up."""
+"""On an elementwise op: iterations, including those of other threads and blocks, add to elements of
+its output. On a sum: the blocks that compute its summands may accumulate them."""
 
 
 UNROLL = "weft.unroll"
-"""On a sequential loop: the compiler unrolls it, in full (a unit attribute), or by so many iterations."""
+"""On a sequential loop: the compiler unrolls it, in full (a unit attribute), or by this factor."""
 
 
 @record
@@ -38,7 +40,7 @@ class Structure:
         iterators: `parallel` or `reduction`, one per dimension.
         extents: trip count per dimension; None where dynamic.
         maps: indexing map per operand (inputs, then outputs).
-        inputs, outputs: how many operands of each.
+        inputs, outputs: the number of operands of each kind.
     """
 
     iterators: tuple[Iterator, ...]
@@ -61,18 +63,19 @@ class Structure:
 
 
 def is_structured(op: ir.Operation | ir.OpView) -> bool:
-    """Whether `op` is a linalg op with an iteration space: `linalg.pack`, `linalg.softmax`, `linalg.winograd_…` have
-    none."""
+    """Whether `op` is a linalg op with an iteration space: `linalg.pack`, `linalg.softmax`,
+    `linalg.winograd_…` have none."""
     return indexing_maps(op.operation) is not None
 
 
 def is_parallel_op(op: ir.Operation) -> bool:
-    """A structured op all of whose iterators are parallel, so that each element of its result is written once."""
+    """Whether all iterators of a structured op are parallel, so that each element of its result is
+    written once."""
     return is_structured(op) and "reduction" not in structure(op).iterators
 
 
 def segments(op: ir.Operation) -> tuple[int, int]:
-    """How many inputs and outputs a structured op has."""
+    """The numbers of inputs and outputs of a structured op."""
     if "operandSegmentSizes" in op.attributes:
         sizes = op.attributes["operandSegmentSizes"]
         return sizes[0], sizes[1]
@@ -117,7 +120,7 @@ def _extents(op: ir.Operation, maps: Sequence[ir.AffineMap], rank: int) -> tuple
 
 
 def subscripts(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterable[tuple[ir.Value, int, ir.AffineExpr]]:
-    """Each axis of each operand of a structured op, and what indexes it."""
+    """Each axis of each operand of a structured op, and its subscript."""
     for operand, indexing in zip(op.operands, maps, strict=True):
         for axis, expr in enumerate(indexing.results):
             yield operand, axis, expr
@@ -130,7 +133,8 @@ def generic(
     iterators: Sequence[str],
     body: Callable[[list[ir.Value]], Sequence[ir.Value]],
 ) -> ir.Operation:
-    """A `linalg.generic`, made at the insertion point. `body` makes what it yields of its block's arguments."""
+    """A `linalg.generic`, created at the insertion point. `body` computes the yielded values from
+    the block arguments."""
     made = linalg.GenericOp(
         result_tensors=[v.type for v in outputs if isinstance(v.type, ir.RankedTensorType)],
         inputs=list(inputs),
@@ -145,22 +149,24 @@ def generic(
 
 
 def body_of(op: ir.Operation) -> ir.Block:
-    """The one block of a structured op, or of a loop."""
+    """The single block of a structured op, or of a loop."""
     return op.regions[0].blocks[0]
 
 
 def yielded(op: ir.Operation) -> list[ir.Value]:
-    """What the body of a structured op, or of a loop, yields."""
+    """The values that the body of a structured op, or of a loop, yields."""
     return list(body_of(op).operations[-1].operation.operands)
 
 
 def is_read(op: ir.Operation, position: int) -> bool:
-    """Whether the body of a structured op looks at an operand; one that is only written needs no contents."""
+    """Whether the body of a structured op reads an operand; an operand that is only written needs
+    no contents."""
     return is_used(body_of(op).arguments[position])
 
 
 def loop_inits(loop: ir.Operation) -> list[ir.Value]:
-    """What the shared outputs of a `scf.forall`, or the iteration arguments of a `scf.for`, start with."""
+    """The initial values of the shared outputs of a `scf.forall`, or of the iteration arguments of
+    a `scf.for`."""
     operands = list(loop.operands)
     return operands[len(operands) - len(loop.results) :]
 
@@ -172,34 +178,35 @@ def loop_outputs(loop: ir.Operation) -> list[ir.Value]:
 
 
 def replace(op: ir.Operation, values: Sequence[ir.Value]) -> None:
-    """Put values in the place of an op's results, and erase it."""
+    """Replaces an op's results by values, and erases it."""
     for old, new in zip(op.results, values, strict=True):
         old.replace_all_uses_with(new)
     op.erase()
 
 
 def copy_marks(old: ir.Operation, new: ir.Operation) -> None:
-    """Give an op all that Weft noted on another one, handles among it."""
+    """Copies Weft's attributes from one op to another, handles included."""
     for name in old.attributes:
         if name.startswith("weft."):
             new.attributes[name] = old.attributes[name]
 
 
 def move_marks(old: ir.Operation, new: ir.Operation) -> None:
-    """Take from an op all that Weft noted on it, and give it to another one: its handles name that from now on."""
+    """Moves Weft's attributes from one op to another; its handles then name the latter."""
     copy_marks(old, new)
     for name in [name for name in old.attributes if name.startswith("weft.")]:
         del old.attributes[name]
 
 
 def drop_handles(op: ir.Operation) -> None:
-    """No handle names a copy."""
+    """Removes the handles from a copy."""
     for name in [name for name in op.attributes if name.startswith("weft.h")]:
         del op.attributes[name]
 
 
 def shape_of(value: ir.Value) -> tuple[int | None, ...]:
-    """The shape of a tensor or memref value, None where dynamic; () for a scalar, and where the rank is not known."""
+    """The shape of a tensor or memref value, None where dynamic; () for a scalar, and for an
+    unranked value."""
     kind = value.type
     if not isinstance(kind, ir.ShapedType) or not kind.has_rank:
         return ()
@@ -220,7 +227,7 @@ def element_type(value: ir.Value) -> ir.Type:
 
 
 def operand_names(op: ir.Operation) -> tuple[str, ...]:
-    """`lhs`, `rhs`, `acc` for contractions, else `in0`…, `out0`…: how a schedule calls the operands."""
+    """`lhs`, `rhs`, `acc` for contractions, else `in0`…, `out0`…: the operand names of schedules."""
     inputs, outputs = segments(op)
     if inputs == 2 and outputs == 1 and (linalg.isa_contraction_op(op) or _adds_a_product(op)):
         return ("lhs", "rhs", "acc")
@@ -228,8 +235,8 @@ def operand_names(op: ir.Operation) -> tuple[str, ...]:
 
 
 def _adds_a_product(op: ir.Operation) -> bool:
-    """Whether the body adds up products of two inputs in its output, conversions and a mask of the update left
-    aside."""
+    """Whether the body adds products of two inputs to its output, apart from conversions and a mask
+    of the update."""
     inputs, _ = segments(op)
     if "reduction" not in structure(op).iterators:
         return False
@@ -249,8 +256,8 @@ def _adds_a_product(op: ir.Operation) -> bool:
 
 
 def beside_products(op: ir.Operation) -> tuple[str, ...]:
-    """What the body of an op that multiplies and adds up does besides: the names of those of its ops that are neither a
-    product, nor what adds it to the output, nor a conversion; empty where no product is added up."""
+    """The names of the ops in a multiply-add body that are neither the product, nor the sum, nor a
+    conversion; empty where the body adds no product."""
     inputs, _ = segments(op)
     body = body_of(op)
     names = {view.operation.name for view in body.operations}
@@ -278,20 +285,20 @@ def _unwrapped(value: ir.Value) -> ir.Value:
 
 
 def place_of(op: ir.Operation) -> tuple[list[int], list[int], list[int]]:
-    """Offsets, sizes and strides; `DYNAMIC` where one is not a number."""
+    """Offsets, sizes and strides; `DYNAMIC` where not constant."""
     offsets, sizes, strides = (entries(op.attributes[f"static_{what}"]) for what in ("offsets", "sizes", "strides"))
     return offsets, sizes, strides
 
 
 def parts_of(op: ir.Operation) -> list[list[int | ir.Value]]:
-    """Offsets, sizes and strides as the op spells them: numbers where they are, else values."""
+    """Offsets, sizes and strides of the op: numbers where constant, else values."""
     values = iter(list(op.operands)[2 if _inserts(op) else 1 :])
     return [[next(values) if number == DYNAMIC else number for number in numbers] for numbers in place_of(op)]
 
 
 def spelled(*parts: Sequence[int | ir.Value]) -> list[list]:
-    """Offsets, sizes and strides as upstream's builders take them: those that are values, then all, with `DYNAMIC` for
-    these."""
+    """Offsets, sizes and strides in the form of upstream's builders: the dynamic values, then all,
+    with `DYNAMIC` for these."""
     values = [[one for one in part if not isinstance(one, int)] for part in parts]
     return values + [[one if isinstance(one, int) else DYNAMIC for one in part] for part in parts]
 
@@ -302,7 +309,8 @@ def part_of(
     offsets: Sequence[int | ir.Value] | None = None,
     strides: Sequence[int] | None = None,
 ) -> ir.Value:
-    """`sizes` elements of a tensor, from `offsets` on, or from the first; made at the insertion point."""
+    """`sizes` elements of a tensor, from `offsets`, or from the first element; created at the
+    insertion point."""
     rank = len(sizes)
     parts = spelled(offsets or [0] * rank, sizes, strides or [1] * rank)
     return tensor.ExtractSliceOp(ir.RankedTensorType.get(parts[4], element_type(value)), value, *parts).result
@@ -311,17 +319,17 @@ def part_of(
 def insert(
     part: ir.Value, into: ir.Value, offsets: Sequence[int | ir.Value], sizes: Sequence[int | ir.Value]
 ) -> ir.Operation:
-    """A `tensor.parallel_insert_slice`, made at the insertion point."""
+    """A `tensor.parallel_insert_slice`, created at the insertion point."""
     return tensor.ParallelInsertSliceOp(part, into, *spelled(offsets, sizes, [1] * len(sizes))).operation
 
 
 def starts_whole(op: ir.Operation) -> bool:
-    """Whether a slice starts at the first element and leaves no gaps."""
+    """Whether a slice starts at the first element and has unit strides."""
     return not any(entries(op.attributes["static_offsets"])) and set(entries(op.attributes["static_strides"])) <= {1}
 
 
 def takes_all(op: ir.Operation) -> bool:
-    """Whether a slice is all of what it is a slice of, or is inserted into."""
+    """Whether a slice is the whole tensor that it is a slice of, or is inserted into."""
     whole, part = (op.operands[1], op.operands[0]) if _inserts(op) else (op.operands[0], op.results[0])
     return starts_whole(op) and None not in shape_of(part) and shape_of(whole) == shape_of(part)
 
@@ -331,20 +339,21 @@ def _inserts(op: ir.Operation) -> bool:
 
 
 def from_origin(op: ir.Operation) -> bool:
-    """Whether `op` is the slice of a tensor from its first element on, without gaps, of the same rank."""
+    """Whether `op` is a slice of a tensor from its first element, with unit strides, of the same
+    rank."""
     if op.name != "tensor.extract_slice" or not starts_whole(op):
         return False
     return len(shape_of(op.results[0])) == len(place_of(op)[0])
 
 
 def uncut(value: ir.Value) -> ir.Value:
-    """What a value is cut back from; itself if it is whole."""
+    """The source of a crop to the front; the value itself if it is none."""
     op = producer(value)
     return op.operands[0] if op is not None and from_origin(op) else value
 
 
 def sliced(value: ir.Value) -> ir.Value:
-    """What a value is a slice of; itself if it is none."""
+    """The source of a slice; the value itself if it is none."""
     op = producer(value)
     return op.operands[0] if op is not None and op.name == "tensor.extract_slice" else value
 

@@ -1,5 +1,5 @@
-"""What every statement ends with: trivial slices are folded, sizes become those of what is there, equal ops are
-merged."""
+"""Cleanup after every statement: trivial slices are folded, sizes refer to available values, equal
+ops are merged."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from .structured import element_type, empty, extents_of, is_empty, parts_of, rep
 
 
 def tidy(module: ir.Module, *, verify: bool = False) -> None:
-    """Slices of `tensor.empty` become smaller ones, slices of everything become the thing, sizes of what was made of
-    others become theirs; dead pure ops go. `verify`: raise `ir.MLIRError` where the module is not right."""
+    """Replaces slices of `tensor.empty` by smaller ones, slices of whole tensors by these, sizes of
+    derived values by those of their origins; erases dead pure ops. `verify`: raise `ir.MLIRError`
+    if the module is invalid."""
     looked_at = "tensor.extract_slice", "tensor.insert_slice", "tensor.dim"
     for op in operations(module.operation, *looked_at):
         if op.name == "tensor.dim":
