@@ -1,1 +1,1 @@
-"""Where an element is: layouts as digits."""
+"""Layouts: positions of elements as digits."""

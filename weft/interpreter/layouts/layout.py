@@ -45,19 +45,19 @@ class Layout:
         return cls(tuple(Digit(*digit) for digit in digits))
 
     def at(self, axis: str, **numbers: Any) -> Any:
-        """A coordinate of numbers, or of arrays of them; those that are not given are 0."""
+        """A coordinate, from numbers or arrays of them; missing ones are 0."""
         mine = (d for d in self.digits if d.axis == axis and d.of in numbers)
         return sum(d.stride * (numbers[d.of] // d.divisor % d.count) for d in mine)
 
     def table(self, *of: str) -> dict[str, Any]:
-        """Each coordinate of all values of numbers, as an array with an axis for each number."""
+        """Each coordinate for all values of the numbers, as an array with an axis for each number."""
         import numpy as np
 
         numbers = dict(zip(of, np.indices([self.count(name) for name in of]), strict=True))
         return {axis: self.at(axis, **numbers) for axis in {d.axis for d in self.digits}}
 
     def count(self, of: str) -> int:
-        """The values of a number that are told from each other."""
+        """The count of distinct values of a number."""
         return prod(d.count for d in self.digits if d.of == of)
 
     def restricted(self, axis: str | None = None, of: str | None = None) -> Layout:
@@ -66,12 +66,13 @@ class Layout:
 
     @property
     def inverse(self) -> Layout:
-        """The numbers of coordinates. Only of a bijection."""
+        """The numbers as functions of the coordinates. The layout must be a bijection."""
         return Layout(tuple(Digit(d.of, d.divisor, d.axis, d.stride, d.count) for d in self.digits))
 
     @property
     def normal(self) -> Layout:
-        """Sorted, neighboring digits as one, none of a single value: layouts are equal if these are."""
+        """The layout in normal form: sorted, adjacent digits merged, none with a single value.
+        Layouts are equal if their normal forms are."""
         out: list[Digit] = []
         for d in sorted((d for d in self.digits if d.count > 1), key=lambda d: (d.axis, d.of, d.stride, d.divisor)):
             last = out[-1] if out else Digit("", 0, "", 0, 0)
@@ -83,7 +84,7 @@ class Layout:
         return Layout(tuple(out))
 
     def then(self, outer: Layout) -> Layout:
-        """The coordinates of `outer`, the numbers of which are this layout's coordinates.
+        """The composition: coordinates of `outer`, with this layout's coordinates as its numbers.
 
         Raises:
             ValueError: a digit of `outer` begins or ends within one of this layout.

@@ -1,21 +1,23 @@
-"""Swizzled shared buffers: 16-byte pieces of a row exchanged by the row's number, so that a column of pieces lies in
-all banks.
+"""Swizzled shared buffers: 16-byte pieces of a row are permuted by the row's number, so that a
+column of pieces is spread over all banks.
 
     B_shared[row][col]   →   B_shared[row][col ^ row mod 8 * 8]          (bf16, `swizzle 128`)
 
-Within each span of a row, piece p of row r lies where piece `p xor r` was. Rows of less than 128 bytes are counted in
-128-byte lines, as shared memory has banks for. It is a bijection on the elements of each row, so that elements may be
-told apart by the subscripts without it, where all accesses have the same.
+Within each span of a row, piece p of row r is at position `p xor r`. Rows of less than 128 bytes
+are counted in 128-byte lines, the width of all banks. The permutation is a bijection on the
+elements of each row, so that elements may be distinguished by their subscripts without it, if all
+accesses use the same swizzle.
 
-Where a piece pads each row, a column's pieces lie in all banks of themselves, 8 rows of them; rows 8 apart meet again,
-and those are exchanged, in steps of 3, which keep no two neighbours together:
+Where padding by one piece already spreads a column over all banks, that holds for 8 rows; rows 8
+apart conflict again, and these are permuted, in steps of 3, which keeps no two neighbours together:
 
     A_shared[row][col]   →   A_shared[row][col ^ row / 8 * 3 mod 4 * 4]  (f32, `pad 4 swizzle 64`)
 
 So a warp stores vectors of several rows of a transposed tile, an element of each into 32 banks.
 
-Words in rows of at most a line may be read two a lane (an `mma` of the bf16 that f32 is split into), two neighbouring
-pieces of 4 rows at once: steps of half the pieces, and one, keep these 4 apart, and 8 rows as well.
+Words in rows of at most a line may be read two per lane (an `mma` of the bf16 into which f32 is
+split), two neighbouring pieces of 4 rows at once: steps of half the pieces, and one, keep these 4
+apart, and 8 rows as well.
 
     A_shared[row][col]   →   A_shared[row][col ^ row / 2 * 3 mod 4 * 4]  (f32, rows of 16, `swizzle 64`)
 
@@ -31,7 +33,7 @@ from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ir
 
 SWIZZLE = "weft.swizzle"
-"""On a shared allocation: in how many bytes of a row pieces are exchanged."""
+"""On a shared allocation: the span of a row, in bytes, within which pieces are permuted."""
 SPANS = (32, 64, 128)
 PIECE = 16
 WORD = 4
@@ -40,14 +42,15 @@ _LINE = 128
 
 @record
 class Swizzle:
-    """What a row's number is exchanged by: `(row floordiv lines * step) mod pieces * width`, in elements.
+    """The value by which a row's columns are permuted (xor): `(row floordiv lines * step) mod
+    pieces * width`, in elements.
 
     Args:
-        lines: rows that have one exchange.
-        step: from those to the next.
+        lines: consecutive rows with the same permutation.
+        step: from one permutation to the next.
         pieces: of a span.
         width: elements of a piece.
-        row: elements of a row that are exchanged.
+        row: elements of a row that are permuted.
     """
 
     lines: int
@@ -58,8 +61,8 @@ class Swizzle:
 
     @staticmethod
     def of(kind: ir.MemRefType, span: int) -> Swizzle | None:
-        """That of a buffer of this type, within so many bytes; None unless rows are whole spans, or those and a
-        piece."""
+        """The swizzle of a buffer of this type, within `span` bytes; None unless rows are whole
+        spans, or whole spans and one piece."""
         if span not in SPANS or kind.rank < 2 or kind.is_dynamic_dim(kind.rank - 1):
             return None
         item = element_bytes(kind.element_type)
@@ -76,35 +79,36 @@ class Swizzle:
 
     @staticmethod
     def of_rows(span: int, item: int = 1) -> Swizzle:
-        """That of the tensor memory accelerator, in rows as long as its swizzle. `span`, `item`: in bytes."""
+        """The swizzle of the tensor memory accelerator, in rows as long as its span. `span`,
+        `item`: in bytes."""
         return Swizzle(_LINE // span, 1, span // PIECE, PIECE // item, span // item)
 
     @staticmethod
     def of_box(kind: ir.MemRefType) -> Swizzle | None:
-        """The same, of a box in shared memory; None of other rows."""
+        """The same, for a box in shared memory; None for other rows."""
         item = element_bytes(kind.element_type)
         span = kind.shape[-1] * item
         return Swizzle.of_rows(span, item) if span in SPANS and kind.rank > 1 else None
 
     @property
     def span(self) -> int:
-        """Elements among which pieces are exchanged."""
+        """Elements of the span within which pieces are permuted."""
         return self.pieces * self.width
 
     @property
     def period(self) -> int:
-        """Rows so far apart have the same exchange."""
+        """The distance of rows with the same permutation."""
         return self.lines * self.pieces
 
     @property
     def map(self) -> ir.AffineMap:
-        """Of the row's number."""
+        """As a map of the row's number."""
         row = ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(0), self.lines) * self.step
         return ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(row, self.pieces) * self.width])
 
 
 def exchanged(place: Any, span: int) -> Any:
-    """Where a byte of shared memory lies once the tensor memory accelerator has exchanged pieces in
-    spans of so many bytes (0: it has not); of many, an array."""
+    """The address of a byte of shared memory after the tensor memory accelerator's permutation
+    within spans of this many bytes (0: none); for an array of addresses, an array."""
     way = Swizzle.of_rows(span) if span else None
     return place if way is None else place ^ place // way.row // way.lines * way.step % way.pieces * way.width

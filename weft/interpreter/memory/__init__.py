@@ -1,6 +1,5 @@
-"""What upstream's ops do to memory, said once: effects, views, roots, memory spaces. Everybody who asks, asks here.
+"""Effects of upstream's ops on memory, defined once: effects, views, roots, memory spaces.
 
-An op that no table here knows may touch and return anything: `effects` and `shown` say so, and whoever asks refuses it
-    or assumes
-a conflict. Nobody skips it.
+An op in none of these tables may access and return anything: `effects` and `shown` report it as
+unknown, and callers refuse it or assume a conflict. No caller skips it.
 """

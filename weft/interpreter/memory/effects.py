@@ -1,10 +1,10 @@
-"""What each of upstream's ops does to memory by itself, its regions left to the ops in them: one table, by the op's
-name.
+"""Effects of each of upstream's ops on memory, apart from its regions: one table, by the op's name.
 
-The bindings cannot be asked for upstream's own side effects, so they are written down here, from the `.td` files of the
-dialects. An op that is not here is unknown: `accesses` gives None for it, and it may touch and return anything. A test
-    walks all ops that the
-bindings register, and fails for one that is neither here nor in its own list of those that are left unknown on purpose.
+The bindings have no access to upstream's own side effects, so they are written down here, from the
+`.td` files of the dialects. An op that is not in the table is unknown: `accesses` returns None for
+it, and it may access and return anything. A test walks all ops that the bindings register, and
+fails for one that is neither in the table nor in its own list of ops that remain unknown on
+purpose.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..ir.mlir import children, constant_of, ir, is_tensor, is_used
 from .table import ATOMIC, CONTROL, IMPURE, MASKED, NO_ACCESS, PURE_DIALECTS, RULES
 
 _OVERWRITING = ("linalg.fill", "linalg.copy")
-"""Structured ops that write each element of their output; of others, maps tell."""
+"""Structured ops that write each element of their output; for others, the indexing maps decide."""
 
 _LLVM_UNKNOWN = ("llvm.call", "llvm.inline_asm", "llvm.invoke", "llvm.fence", "llvm.intr.coro", "llvm.intr.memcpy")
 
 
 def accesses(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """What `op` itself does to memory; None if that is not known: then it may touch and return anything."""
+    """The accesses of `op` itself; None if unknown: then it may access and return anything."""
     row = INSTRUCTIONS.get(op.name)
     rules = RULES.get(op.name) if row is None else row.accesses
     if rules is not None:
@@ -46,20 +46,20 @@ def accesses(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
 
 
 def is_known(op: ir.Operation) -> bool:
-    """Whether the table says what `op` itself does; of a call it does not."""
+    """Whether the table has the effects of `op` itself; it has none of a call."""
     return accesses(op) is not None
 
 
 def only_computes(op: ir.Operation) -> bool:
-    """Whether neither `op` nor anything inside of it touches memory, or waits for other threads."""
+    """Whether neither `op` nor any op in it accesses memory, or waits for other threads."""
     if accesses(op) != () or op.name in SYNCHRONIZING:
         return False
     return all(only_computes(inner) for inner in children(op))
 
 
 def is_pure(op: ir.Operation) -> bool:
-    """Whether `op` computes its results from its operands alone, the same ones wherever and however often it is
-    done."""
+    """Whether `op` computes its results from its operands alone: equal results wherever and however
+    often it is executed."""
     if op.name.startswith("llvm.") or op.name in IMPURE or len(op.regions) or not len(op.results):
         return False
     return accesses(op) == () or (op.name == "memref.load" and table_of(op) is not None)
@@ -71,34 +71,35 @@ def is_memref(value: ir.Value) -> bool:
 
 
 def shows_memory(value: ir.Value) -> bool:
-    """Whether the value is a memref, or stands for one: a tensor map, a descriptor of a matrix."""
+    """Whether the value is a memref, or refers to one: a tensor map, a descriptor of a matrix."""
     return is_memref(value) or is_tensor_map(value.type) or is_described(value.type)
 
 
 def takes_tensors(op: ir.Operation) -> bool:
-    """Whether the op looks at a tensor: where `bufferization.to_tensor` made it, at the buffer as it is then: not a
-    copy."""
+    """Whether the op reads a tensor: for the result of `bufferization.to_tensor`, the current
+    contents of the buffer, not a copy."""
     return any(map(is_tensor, op.operands))
 
 
 def is_pointer(value: ir.Value) -> bool:
-    """A pointer of the LLVM dialect, or a struct that holds one: which memory is behind it is not known."""
+    """A pointer of the LLVM dialect, or a struct with one: the memory it points to is unknown."""
     return "!llvm.ptr" in str(value.type)
 
 
 def goes_through_pointers(op: ir.Operation) -> bool:
-    """Whether `op` itself reads, writes or makes up a pointer."""
+    """Whether `op` itself reads, writes or creates a pointer."""
     return op.name.startswith("llvm.") and any(is_pointer(v) for v in (*op.operands, *op.results))
 
 
 def written(op: ir.Operation) -> list[ir.Value]:
-    """The memrefs that `op` itself may write or free, and what stands for such; all it is given if that is not
-    known."""
+    """The memrefs, and values that refer to memrefs, that `op` itself may write or free; all
+    operands if unknown."""
     return _used(op, "write", "atomic", "free")
 
 
 def read(op: ir.Operation) -> list[ir.Value]:
-    """The memrefs that `op` itself may read, and what stands for such; all it is given if that is not known."""
+    """The memrefs, and values that refer to memrefs, that `op` itself may read; all operands if
+    unknown."""
     return _used(op, "read", "atomic")
 
 
@@ -121,7 +122,9 @@ def _found(op: ir.Operation, rules: tuple[Rule, ...]) -> Iterator[MemoryEffect]:
         if rule.footprint in ("element", "transfer"):
             moved = op.results[0].type if rule.data is None else operands[rule.data % len(operands)].type
             if isinstance(moved, ir.VectorType) and moved.scalable:
-                yield MemoryEffect(rule.kind, value, "anywhere", certain=False)  # how long it is, the machine knows
+                yield MemoryEffect(
+                    rule.kind, value, "anywhere", certain=False
+                )  # its length is known to the machine alone
                 continue
         certain = rule.certain and (rule.footprint != "transfer" or (in_bounds(op) and mask_of(op) is None))
         update = update_of(op) if rule.kind == "atomic" else ""
@@ -129,22 +132,22 @@ def _found(op: ir.Operation, rules: tuple[Rule, ...]) -> Iterator[MemoryEffect]:
 
 
 def combiner(op: ir.Operation) -> str:
-    """What a `memref.atomic_rmw` does, as it is spelled in the text, which is stabler than the enum's numbers: `addf`,
-    `assign`."""
+    """The kind of a `memref.atomic_rmw`, as in the text, which is more stable than the enum's
+    numbers: `addf`, `assign`."""
     return str(op).split(ATOMIC, 1)[1].split()[0]
 
 
 def update_of(op: ir.Operation) -> str:
-    """What an atomic op does to its memory, where such ops commute and nobody looks at what was there; empty of
-    others."""
+    """The kind of an atomic op, if ops of this kind commute and the previous value is not used;
+    else empty."""
     if op.name != ATOMIC or is_used(op.results[0]) or combiner(op) == "assign":
         return ""
     return f"{combiner(op)} {op.results[0].type}"
 
 
 def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """`bufferization.dealloc`: each memref is freed whose condition holds, unless one that is retained shows the same
-    memory."""
+    """`bufferization.dealloc`: frees each memref with a true condition, unless a retained memref
+    shares its memory."""
     memrefs, conditions, retained = segments(op)
     found: list[MemoryEffect] = []
     for memref, condition in zip(memrefs, conditions, strict=True):
@@ -155,13 +158,14 @@ def _freed_on_condition(op: ir.Operation) -> tuple[MemoryEffect, ...]:
 
 
 def in_bounds(op: ir.Operation) -> bool:
-    """Whether no element of a vector access lies outside of its memref, where a transfer leaves it out."""
+    """Whether no element of a vector access is out of the bounds of its memref, where a transfer
+    would mask it."""
     stated = ir.ArrayAttr(op.attributes["in_bounds"]) if "in_bounds" in op.attributes else ()
     return all(ir.BoolAttr(inside).value for inside in stated)
 
 
 def mask_of(op: ir.Operation) -> ir.Value | None:
-    """The mask of a vector access: which lanes of it there are."""
+    """The mask of a vector access."""
     if "operandSegmentSizes" in op.attributes and op.name.startswith("vector.transfer_"):
         return next(iter(segments(op)[-1]), None)
     if op.name in MASKED:
@@ -170,8 +174,8 @@ def mask_of(op: ir.Operation) -> ir.Value | None:
 
 
 def _structured(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """A linalg op reads all of its inputs, writes all of its outputs, and reads those if its body looks at what was
-    there."""
+    """A linalg op reads all of its inputs, writes all of its outputs, and reads those outputs whose
+    previous contents its body uses."""
     operands = list(op.operands)
     if not any(is_memref(v) for v in operands):
         return ()

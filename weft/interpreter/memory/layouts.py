@@ -1,4 +1,4 @@
-"""What memref types and views say of memory: strides and offset, elements, memory spaces."""
+"""Memory described by memref types and views: strides and offset, elements, memory spaces."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from ..ir.structured import spelled
 
 
 def strided(kind: ir.Type, at: ir.Operation | None = None, what: str | None = None) -> tuple[list[int], int]:
-    """Strides and offset of a memref type, `DYNAMIC` where they are not static.
+    """Strides and offset of a memref type, `DYNAMIC` where not static.
 
     Args:
-        at: the op that the memref belongs to, for the diagnostic; `what`: what the memref is, if it has a name.
+        at: the op that the memref belongs to, for the diagnostic.
+        what: a description of the memref, if it has a name.
 
     Raises:
-        WeftError: W0398 for a layout that no strides express, such as `affine_map<(i) -> (i floordiv 4, i mod 4)>`.
+        WeftError: W0398 for a layout that no strides express, such as `affine_map<(i) -> (i
+            floordiv 4, i mod 4)>`.
     """
     try:
         strides, offset = ir.MemRefType(kind).get_strides_and_offset()
@@ -45,7 +47,7 @@ def transposed(value: ir.Value, order: Sequence[int]) -> ir.Value:
 
 
 def is_plain(kind: ir.Type) -> bool:
-    """Whether a type is that of a memref without a layout: row by row from its first element on, whatever its sizes."""
+    """Whether a memref type has no layout: row-major from its first element, whatever its sizes."""
     if not isinstance(kind, ir.MemRefType):
         return False
     return kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank, kind.context))
@@ -53,11 +55,13 @@ def is_plain(kind: ir.Type) -> bool:
 
 @record
 class MemrefLayout:
-    """Where the elements of a memref lie: element `(i, j, ...)` at `offset + i * strides[0] + j * strides[1] + ...`.
+    """Addresses of a memref's elements: `(i, j, ...)` is at `offset + i * strides[0] + j *
+    strides[1] + ...`.
 
     Args:
-        shape: the sizes; strides, offset: in elements. None: known at run time only.
-        plain: no layout is given: row by row, whatever the sizes are.
+        shape: the sizes.
+        strides, offset: in elements. None: known only at run time.
+        plain: without a layout: row-major, whatever the sizes.
     """
 
     shape: tuple[int | None, ...]
@@ -67,7 +71,7 @@ class MemrefLayout:
 
     @classmethod
     def of(cls, kind: ir.Type, at: ir.Operation | None = None) -> MemrefLayout:
-        """That of a memref type. `at`: the op it belongs to. Raises W0398 (see `strided`)."""
+        """The layout of a memref type. `at`: the op it belongs to. Raises W0398 (see `strided`)."""
         seen = ir.MemRefType(kind)
         strides, offset = strided(kind, at)
         shape = tuple(None if seen.is_dynamic_dim(d) else seen.get_dim_size(d) for d in range(seen.rank))
@@ -75,7 +79,8 @@ class MemrefLayout:
 
     @cached_property
     def apart(self) -> bool | None:
-        """Whether no two elements lie at one address. None where sizes and strides that are open decide it."""
+        """Whether the layout is injective: no two elements are at one address. None where open
+        sizes or strides decide it."""
         if self.plain or 0 in self.shape:
             return True
         axes = [(size, stride) for size, stride in zip(self.shape, self.strides, strict=True) if size != 1]
@@ -83,7 +88,7 @@ class MemrefLayout:
         others = [stride for size, stride in axes if size is None or stride is None]
         if not others:
             return _apart(known)
-        if len(others) == 1 and others[0] is not None:  # one size is open: with the widest stride it may be any
+        if len(others) == 1 and others[0] is not None:  # one size is open: with the largest stride it may be any
             widest, reach = abs(others[0]), sum((size - 1) * stride for size, stride in known)
             return True if widest > reach and _apart(known) else None
         # two elements that differ along the known axes alone are at one address, if there are any elements
@@ -91,8 +96,8 @@ class MemrefLayout:
 
     @property
     def reach(self) -> tuple[int, int] | None:
-        """The lowest and the highest address; None where a size, a stride or the offset is open, or there are no
-        elements."""
+        """The lowest and the highest address; None where a size, a stride or the offset is open, or
+        there are no elements."""
         if self.offset is None or 0 in self.shape:
             return None
         low = high = self.offset
@@ -105,7 +110,8 @@ class MemrefLayout:
 
     @property
     def in_rows(self) -> bool:
-        """Whether the elements lie row by row from the first address on, by what is known of their sizes."""
+        """Whether the elements are row-major and contiguous from the first address, as far as their
+        sizes are known."""
         if self.plain:
             return True
         row: int | None = 1
@@ -121,16 +127,16 @@ def _open(strides: Sequence[int], offset: int) -> tuple[tuple[int | None, ...], 
 
 
 NO_LAYOUT = "leave the layout out; `memref.reinterpret_cast` shows memory that lies row by row in another way"
-"""What helps where memory that is made has to lie row by row, as upstream allocates no other."""
+"""The hint where created memory must be row-major: upstream allocates no other."""
 MOST_TRIED = 10_000
 """Differences of indices that are tried, at most, to find two elements at one address."""
 
 
 def _apart(axes: Sequence[tuple[int, int]]) -> bool | None:
-    """Whether no two elements of these sizes (above 1) and strides (not negative) lie at one address. None: too many to
-    try."""
+    """Whether no two elements of these sizes (above 1) and strides (non-negative) are at one
+    address. None: too many to try."""
     axes = sorted(axes, key=lambda axis: -axis[1])
-    inner = [(0, 0)]  # of the axes from here on: how far they reach, and what divides their steps
+    inner = [(0, 0)]  # of the axes from here on: their reach, and a divisor of their strides
     for size, stride in reversed(axes):
         inner.insert(0, (inner[0][0] + (size - 1) * stride, gcd(inner[0][1], stride)))
     if all(stride > reach for (_, stride), (reach, _) in zip(axes, inner[1:], strict=True)):
@@ -138,9 +144,7 @@ def _apart(axes: Sequence[tuple[int, int]]) -> bool | None:
     if any(stride == 0 for _, stride in axes) or prod(size for size, _ in axes) > inner[0][0] + 1:
         return False
     tried = 0
-    waiting = [
-        (0, 0, False)
-    ]  # a number of axes, the address that indices along them add up to, whether one of them is not 0
+    waiting = [(0, 0, False)]  # number of axes, the address of the indices along them, whether an index is not 0
     while waiting and tried < MOST_TRIED:
         depth, address, moved = waiting.pop()
         if depth == len(axes):
@@ -164,7 +168,8 @@ T = TypeVar("T")
 
 
 def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:
-    """Which dimensions of a subview its (perhaps rank-reduced) result keeps; the others have size 1."""
+    """The dimensions of a subview that its (perhaps rank-reduced) result keeps; the others have
+    size 1."""
     kept: list[int] = []
     for dimension, size in enumerate(sizes):
         position = len(kept)
@@ -177,8 +182,8 @@ def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:
 
 
 def static_strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[int, ...] | None:
-    """The strides in elements; None where one is not known and positive, or (with `offset_counts`) the offset is not
-    0."""
+    """The strides in elements; None where one is not known and positive, or (with `offset_counts`)
+    the offset is not 0."""
     if any(kind.is_dynamic_dim(d) for d in range(1, kind.rank)):
         return None
     strides, offset = strided(kind)
@@ -199,7 +204,7 @@ def as_tensor(view: ir.Value) -> ir.Value:
 
 
 def store_tensor(tensor: ir.Value, view: ir.Value) -> None:
-    """Let the view hold a tensor's elements, at the insertion point."""
+    """Stores a tensor's elements to the view, at the insertion point."""
     ir.Operation.create(STORING, [], [tensor, view], _alone())
 
 
@@ -208,7 +213,7 @@ def _alone() -> dict[str, ir.Attribute]:
 
 
 def value_name(value: ir.Value) -> str:
-    """What users call a memref: its name, or as MLIR prints it."""
+    """A memref's name for users, or MLIR's."""
     return name_of(value) or value.get_name(use_local_scope=True).lstrip("%")
 
 
@@ -216,14 +221,14 @@ def value_name(value: ir.Value) -> str:
 
 
 def mixed(op: ir.Operation, *attributes: str, first: int = 1) -> list[list[int | ir.Value]]:
-    """The op's lists of offsets, sizes or strides; what is not static in them are its operands from `first` on, in that
-    order."""
+    """The op's mixed list of offsets, sizes or strides; dynamic entries are its operands from
+    `first` on, in order."""
     dynamic = iter(list(op.operands)[first:])
     return [[next(dynamic) if n == DYNAMIC else n for n in op.attributes[name]] for name in attributes]
 
 
 RESHAPING = frozenset(["memref.collapse_shape", "memref.expand_shape", "memref.reshape", "memref.transpose"])
-"""Views of a whole memref from its first element on, with other sizes and strides."""
+"""Views of a whole memref from its first element, with other sizes and strides."""
 
 
 def reshaped(
@@ -234,7 +239,8 @@ def reshaped(
     times: Callable[[T, T], T],
     one: Callable[[T], bool],
 ) -> tuple[tuple[T, ...], tuple[T, ...]]:
-    """Sizes and strides of such a view, of those of its memref: whatever stands for numbers, multiplied by `times`."""
+    """Sizes and strides of such a view, from those of its memref: any domain of numbers, multiplied
+    by `times`."""
     if op.name == "memref.transpose":
         order = [result.position for result in ir.AffineMapAttr(op.attributes["permutation"]).value.results]
         return tuple(sizes[d] for d in order), tuple(strides[d] for d in order)
@@ -279,11 +285,11 @@ _SPELLINGS: dict[str, Space] = {
     "#spirv.storage_class<Function>": "private",
 }
 _NUMBERS: dict[int, Space] = {0: "global", 1: "global", 3: "workgroup", 4: "global", 5: "private"}
-"""LLVM's address spaces, which NVPTX and AMDGPU number alike."""
+"""LLVM's address spaces, numbered the same by NVPTX and AMDGPU."""
 
 
 def space_of(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space | None:
-    """The memory that a memref type names; None where it names one that is not known (of clusters, of tensor cores, of
+    """The memory space of a memref type; None for an unknown one (of clusters, of tensor cores,
     others)."""
     attribute = kind.memory_space
     if attribute is None:
@@ -294,10 +300,10 @@ def space_of(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space | None:
 
 
 def memory_space(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space:
-    """The memory that a memref type names.
+    """The memory space of a memref type.
 
     Raises:
-        WeftError: W0641 for a memory space that is not known.
+        WeftError: W0641 for an unknown memory space.
     """
     space = space_of(kind)
     if space is None:
@@ -310,12 +316,13 @@ def memory_space(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space:
 
 
 def is_shared(kind: ir.Type) -> bool:
-    """Whether a type names the memory that the threads of a block share."""
+    """Whether a type is in the memory shared by the threads of a block."""
     return isinstance(kind, ir.MemRefType | ir.UnrankedMemRefType) and space_of(kind) == "workgroup"
 
 
 def subview_type(parts: Sequence[Sequence[int | ir.Value]], old: ir.MemRefType, source: ir.MemRefType) -> ir.MemRefType:
-    """The type of a subview with these offsets, sizes and strides, that of another source or place being `old`."""
+    """The type of a subview with these offsets, sizes and strides, `old` being the type for another
+    source or place."""
     strides, offset = strided(source)
     for start, stride in zip(parts[0], strides, strict=True):
         step = _times(start, stride)
@@ -330,7 +337,8 @@ def subview_type(parts: Sequence[Sequence[int | ir.Value]], old: ir.MemRefType, 
 
 
 def _times(count: int | ir.Value, stride: int) -> int:
-    """How far `count` strides reach, as upstream's verifier has it: nowhere for none, whatever the stride is."""
+    """The address difference of `count` strides, as upstream's verifier computes it: 0 for a count
+    of 0, whatever the stride."""
     if count == 0 or stride == 0:
         return 0
     return count * stride if isinstance(count, int) and stride != DYNAMIC else DYNAMIC

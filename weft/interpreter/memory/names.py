@@ -1,9 +1,9 @@
-"""What buffers are called: `weft.name`, on an argument's attributes or on the op that allocates.
+"""Names of buffers: `weft.name`, on an argument's attributes or on the op that allocates.
 
-Remarks, diagnostics, the proof, the simulator, plans, IR and CUDA text all take a buffer's name from there
-(`ir/functions.py` reads it). An argument is called as in the payload's text. A buffer that Weft allocates is called
-like the value of the payload that it holds: after bufferization of `%S = linalg.generic …` it is `S`. Where the text
-    has no name for that (`%3`), it is `temp0`, ….
+Remarks, diagnostics, the proof, the simulator, plans, IR and CUDA text all take a buffer's name
+from there (`ir/functions.py` reads it). An argument has its name in the payload's text. A buffer
+that Weft allocates is named after the payload's value that it holds: after bufferization of `%S =
+linalg.generic …` it is `S`. Where the text has only a number (`%3`), it is `temp0`, ….
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from .table import ALLOCATIONS
 from .views import behind, stored_name
 
 Written = Callable[["ir.Location"], Sequence[str]]
-"""What the payload's text calls the results of the op at a place; nothing where it has none, or numbers."""
+"""The names in the payload's text of the results of the op at a location; empty if it has none, or
+numbers."""
 Elsewhere = Callable[[str], Set[str]]
-"""What is called how in a function of which the module at hand has a part."""
+"""The names used in a function of which the module at hand has a part."""
 
 
 def nameless(place: ir.Location) -> Sequence[str]:
-    """Of a payload without a text."""
+    """For a payload without text."""
     return ()
 
 
 def name_buffers(module: ir.Module, written: Written = nameless, elsewhere: Elsewhere = lambda _: frozenset()) -> None:
-    """Name what has no name: what functions and kernels allocate, then kernels' arguments, each like what is passed for
-    it."""
+    """Names all buffers without a name: allocations in functions and kernels, then kernels'
+    arguments, each after the value passed for it."""
     for function in operations(module.operation, "func.func", "gpu.func"):
         allocations = list(operations(function, *ALLOCATIONS))
         if unnamed := [op for op in allocations if NAME not in op.attributes]:
@@ -60,7 +61,7 @@ def name_buffers(module: ir.Module, written: Written = nameless, elsewhere: Else
 
 
 def _values_held(function: ir.Operation, written: Written) -> dict[ir.Value, str]:
-    """Buffer → the name of the value that is written into it last, of those that have one."""
+    """Buffer → the name of the last named value that is written into it."""
     held: dict[ir.Value, str] = {}
     for op in operations(function):
         into = [access.value for access in accesses(op) or () if access.kind == "write"]
@@ -70,7 +71,7 @@ def _values_held(function: ir.Operation, written: Written) -> dict[ir.Value, str
 
 
 def _name_arguments(module: ir.Module) -> None:
-    """What a pass has outlined says nothing of its arguments' names."""
+    """Names the arguments of kernels, which outlining passes leave without names."""
     if not any(operations(module.operation, "gpu.func")):
         return
     launches: dict[str, list[ir.Operation]] = {}
@@ -98,12 +99,12 @@ def _dictionaries(entries: Sequence[dict[str, ir.Attribute]], context: ir.Contex
 
 
 def called(value: ir.Value) -> str | None:
-    """What the buffer of a memref is called: a constant by its symbol."""
+    """The name of a memref's buffer; of a constant, its symbol."""
     return (name_of(behind(value)) or stored_name(behind(value))) if is_memref(value) else None
 
 
 def rename_buffers(kernel: ir.Operation, names: Mapping[str, str]) -> None:
-    """Call the arguments of a kernel, and the buffers in it, by other names."""
+    """Renames the arguments of a kernel, and the buffers in it."""
 
     def renamed(name: ir.Attribute) -> ir.Attribute:
         old = ir.StringAttr(name).value
@@ -122,7 +123,7 @@ def rename_buffers(kernel: ir.Operation, names: Mapping[str, str]) -> None:
 
 
 def free_name(op: ir.Operation, base: str) -> str:
-    """`base`, or with a number where another buffer in the loops around `op` is called so."""
+    """`base`, or `base` with a number where another buffer in the loops around `op` has that name."""
     *_, root = (op, *takewhile(lambda around: around.name != "func.func", ancestors(op)))
     taken = {name_of(other.results[0]) for other in operations(root, *ALLOCATIONS)}
     return next(name for name in numbered(base) if name not in taken)

@@ -1,8 +1,8 @@
-"""What shared memory a kernel has, and where each part of it lies: its buffers and its memory barriers.
+"""The shared memory of a kernel, and the offset of each part: its buffers and its memory barriers.
 
-A buffer that the tensor memory accelerator or a warp group accesses begins at a multiple of what the hardware asks for
-(`tensor_maps.TensorMap.alignment`), others at one of 16 bytes. Those with larger alignments come first, in the order of
-the kernel otherwise, so that nothing is lost between them.
+A buffer that the tensor memory accelerator or a warp group accesses begins at a multiple of the
+alignment that the hardware requires (`tensor_maps.TensorMap.alignment`), others at one of 16 bytes.
+Larger alignments come first, otherwise in the order of the kernel, so that there are no gaps.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .views import behind
 
 @record
 class SharedPart:
-    """A buffer, or a group of memory barriers, and what it is aligned to, in bytes."""
+    """A buffer, or an array of memory barriers, with its alignment in bytes."""
 
     value: ir.Value
     alignment: int = ALIGNMENT
 
 
 def shared_parts(kernel: ir.Operation) -> Iterator[SharedPart]:
-    """Workgroup attributions, and what allocations and `nvgpu.mbarrier.create` make, in the kernel's order."""
+    """Workgroup attributions, allocations and `nvgpu.mbarrier.create`, in the kernel's order."""
     asked = alignments(kernel)
     inputs = inputs_of(kernel)
     for value in kernel.regions[0].blocks[0].arguments[inputs : inputs + workgroup_buffers(kernel)]:
@@ -39,13 +39,13 @@ def shared_parts(kernel: ir.Operation) -> Iterator[SharedPart]:
 
 
 def alignments(kernel: ir.Operation) -> dict[ir.Value, int]:
-    """By buffer, what the boxes and matrices in it ask for, where that is more than usual."""
+    """By buffer, the alignment that its boxes and matrices require, where above the default."""
     found: dict[ir.Value, int] = {}
     for op in operations(kernel, *tensor_maps.LOADS, tensor_maps.STORE, warpgroups.DESCRIBE):
         load = tensor_maps.load_of(op) if op.name in tensor_maps.LOADS else None
         values = list(op.operands) if load is None else [load.tile, load.map]
         if op.name == tensor_maps.LOAD_PIXELS and load is None:
-            continue  # nobody knows where to
+            continue  # of unknown destination
         memref = next(value for value in values if isinstance(value.type, ir.MemRefType))
         given = next(kind for value in values if (kind := tensor_maps.tensor_map(value.type)) is not None)
         root = behind(memref)
@@ -54,7 +54,7 @@ def alignments(kernel: ir.Operation) -> dict[ir.Value, int]:
 
 
 def placed(parts: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
-    """Where parts of these sizes and alignments begin, and how many bytes they take together."""
+    """Offsets of parts of these sizes and alignments, and the total size in bytes."""
     offsets, end = [0] * len(parts), 0
     for number in sorted(range(len(parts)), key=lambda n: -parts[n][1]):
         size, alignment = parts[number]

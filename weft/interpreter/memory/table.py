@@ -1,4 +1,5 @@
-"""The ops of upstream's dialects by what they do to memory: names and positions of operands; `effects.py` reads it."""
+"""Ops of upstream's dialects by their effects on memory: names and positions of operands;
+`effects.py` reads it."""
 
 from __future__ import annotations
 
@@ -40,18 +41,19 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "bufferization.materialize_in_destination": (Rule("read", 0), Rule("write", 1)),
     "bufferization.to_tensor": (Rule("read", 0),),
 }
-"""Ops that do something to memrefs. Rules for operands that are tensors in the op at hand do nothing."""
+"""Ops with effects on memrefs. A rule is void for an operand that is a tensor in the op at hand."""
 
 MASKED = ("vector.maskedload", "vector.maskedstore", "vector.expandload", "vector.compressstore")
 
 ALLOCATIONS = frozenset(name for name, rules in RULES.items() if any(r.kind == "alloc" for r in rules))
-"""Ops whose result is memory that nothing else shows."""
+"""Ops with a result that is memory which no other value refers to."""
 
 FREEING = {name for name, rules in RULES.items() if any(r.kind == "free" for r in rules)} | {"bufferization.dealloc"}
 """Ops that may free memory."""
 
 STORED = frozenset({"memref.get_global", "gpu.dynamic_shared_memory"})
-"""Ops whose result is memory that is there without them: every use of the same is the same."""
+"""Ops with a result that is memory which exists without them: all uses of the same name are the
+same memory."""
 
 
 def names_of(text: str) -> frozenset[str]:
@@ -59,8 +61,8 @@ def names_of(text: str) -> frozenset[str]:
 
 
 PURE_DIALECTS = frozenset({"arith", "complex", "index", "math", "shape", "tensor"})
-"""Dialects of values alone: none of their ops touches memory. (What an op of `tensor` has in a region are ops of their
-own.)"""
+"""Dialects of values alone: none of their ops accesses memory. (Ops in a region of a `tensor` op
+have effects of their own.)"""
 
 NO_ACCESS = names_of(
     """affine.apply affine.delinearize_index affine.linearize_index affine.max affine.min affine.prefetch
@@ -77,8 +79,9 @@ NO_ACCESS = names_of(
     vector.reduction vector.scalable.extract vector.scalable.insert vector.scan vector.shape_cast vector.shuffle vector.step
     vector.to_elements vector.transpose vector.type_cast vector.vscale"""
 )
-"""Ops that touch no memory: they compute, show a part of a buffer, ask for its shape, or wait for somebody who does.
-(The words of memory barriers are no memory that anything else touches: what knows their address is not known.)"""
+"""Ops that access no memory: they compute, view a part of a buffer, query its shape, or wait for
+other threads. (The words of memory barriers are accessed by nothing else: their addresses are
+unknown to other ops.)"""
 
 CONTROL = names_of(
     """affine.for affine.if affine.parallel affine.yield builtin.module cf.br cf.cond_br cf.switch func.func func.return gpu.func
@@ -86,10 +89,10 @@ CONTROL = names_of(
     scf.condition scf.execute_region scf.for scf.forall scf.forall.in_parallel scf.if scf.index_switch scf.parallel scf.reduce
     scf.reduce.return scf.while scf.yield vector.mask vector.yield"""
 )
-"""Ops that do what the ops in their regions do, and hand values on."""
+"""Ops with the effects of the ops in their regions alone, which pass values on."""
 
 IMPURE = COLLECTIVE | {"bufferization.alloc_tensor", "gpu.wait"}
 """Ops without accesses that are not pure: nondeterministic or collective."""
 
 CALLS = frozenset({"func.call", "gpu.launch_func"})
-"""Ops that do what a function does that is named: `proof/hosts/effects.py` looks into it."""
+"""Ops with the effects of a named function: `proof/hosts/effects.py` follows them."""

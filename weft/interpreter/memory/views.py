@@ -1,4 +1,5 @@
-"""Which buffer is behind a memref: views, what loops carry, what branches choose."""
+"""The buffers that a memref may refer to: views, values carried by loops, values chosen by
+branches."""
 
 from __future__ import annotations
 
@@ -29,16 +30,16 @@ VIEWS: dict[str, Shown] = {
     "vector.type_cast": "anywhere",
     **SHOWN,
 }
-"""Ops whose result shows the memory of an operand, or stands for it, and how.
+"""Ops with a result that refers to the memory of an operand, and in which way.
 
-`same`: element for element; `subview`, `transpose`, `reinterpret`, `bytes` (`memref.view`), `reshape` (in row-major
-    order): as the
-op says; `start`: the buffer's first element; `anywhere`: some of it.
+`same`: element for element; `subview`, `transpose`, `reinterpret`, `bytes` (`memref.view`),
+`reshape` (in row-major order): as the op defines; `start`: the buffer's first element; `anywhere`:
+some part of it.
 """
 
 
 def shown(value: ir.Value) -> ir.Value | None:
-    """The memref of which `value` is a view; None if no op of the table makes it."""
+    """The memref of which `value` is a view; None if no op of the table defines it."""
     op = producer(value)
     if op is None or op.name not in VIEWS or not len(op.operands):
         return None
@@ -47,30 +48,33 @@ def shown(value: ir.Value) -> ir.Value | None:
 
 
 def is_view(op: ir.Operation) -> bool:
-    """Whether the op makes a memref that shows the memory of its first operand, and nothing else."""
+    """Whether the op creates a memref that refers to the memory of its first operand, and nothing
+    else."""
     plain = op.name in VIEWS and len(op.operands) > 0 and len(op.results) == 1
     return plain and is_memref(op.operands[0]) and is_memref(op.results[0])
 
 
 def behind(value: ir.Value) -> ir.Value:
-    """The memref behind views alone: where it was allocated, passed, carried, chosen, or made in a way that is not
-    known."""
+    """The memref under all views: allocated, passed, carried, chosen, or defined in an unknown way."""
     while (source := shown(value)) is not None:
         value = source
     return value
 
 
 def is_own_array(value: ir.Value) -> bool:
-    """Whether a memref is (a part of) an array of each thread's own."""
+    """Whether a memref is (a part of) a thread's private array."""
     return made_by(behind(value), "memref.alloca") is not None
 
 
 def sources(value: ir.Value) -> list[ir.Value] | None:
-    """The memrefs that `value` is made of: what a view shows, what a loop carries, what the arms of a branch yield.
+    """The memrefs that `value` is derived from: the source of a view, values carried by a loop,
+    values yielded by the arms of a branch.
 
     Empty for a buffer of its own (an allocation, an argument); None where it may be any memory.
     """
-    if isinstance(value.owner, ir.Block):  # none of a function's entry; what enters a loop and what its body yields
+    if isinstance(
+        value.owner, ir.Block
+    ):  # none for a function's entry; a loop's initial values and those that its body yields
         block, number, holder = value.owner, ir.BlockArgument(value).arg_number, maker(value)
         if holder.name in ("func.func", "gpu.func", "gpu.launch"):
             return [] if block == holder.regions[0].blocks[0] else None
@@ -96,7 +100,8 @@ def sources(value: ir.Value) -> list[ir.Value] | None:
 
 
 def _yielded(op: ir.Operation, number: int) -> list[ir.Value]:
-    """What result `number` of a branch or a loop may be: what its arms yield, what a loop of no iteration was given."""
+    """Values that result `number` of a branch or a loop may be: those yielded by its arms, and the
+    initial value of a loop."""
     if op.name == "scf.while":
         return [terminator(op.regions[0].blocks[0]).operands[1 + number]]
     ends = [terminator(block) for region in op.regions for block in region.blocks]
@@ -107,12 +112,13 @@ def _yielded(op: ir.Operation, number: int) -> list[ir.Value]:
 
 
 def hands_on(value: ir.Value) -> bool:
-    """Whether `value` is one of its `sources`, whole and unchanged: carried by a loop, or yielded by a branch."""
+    """Whether `value` is one of its `sources`, whole and unchanged: carried by a loop, or yielded
+    by a branch."""
     return maker(value).name in ("scf.for", "affine.for", "scf.if")
 
 
 def way(value: ir.Value, of: Callable[[ir.Value], list[ir.Value] | None] = sources) -> list[ir.Value]:
-    """`value` and all memrefs that it is made of, each once."""
+    """`value` and all memrefs that it is derived from, each once."""
     seen = {value: None}
     waiting = [value]
     for at in waiting:
@@ -123,7 +129,8 @@ def way(value: ir.Value, of: Callable[[ir.Value], list[ir.Value] | None] = sourc
 
 
 def roots(value: ir.Value) -> frozenset[ir.Value | str] | None:
-    """The buffers that `value` may lie in: values, and names of globals; None where it may be any memory."""
+    """The buffers that `value` may refer to: values, and names of globals; None where it may be any
+    memory."""
     made_of = {at: sources(at) for at in way(value)}
     if None in made_of.values():
         return None
@@ -131,7 +138,7 @@ def roots(value: ir.Value) -> frozenset[ir.Value | str] | None:
 
 
 def stored_name(value: ir.Value) -> str | None:
-    """The name of a global; dynamic shared memory has one for all of it."""
+    """The name of a global; dynamic shared memory has a single one."""
     op = producer(value)
     if op is None or op.name not in STORED:
         return None
@@ -139,7 +146,8 @@ def stored_name(value: ir.Value) -> str | None:
 
 
 def may_share(one: ir.Value, other: ir.Value) -> bool:
-    """Whether two memrefs may lie in the same buffer. Arguments of a function are taken as distinct buffers."""
+    """Whether two memrefs may refer to the same buffer. Arguments of a function are taken as
+    distinct buffers."""
     if one == other:
         return True
     mine, its = roots(one), roots(other)
@@ -152,8 +160,8 @@ def terminator(block: ir.Block) -> ir.Operation:
 
 
 def last_writer(op: ir.Operation, value: ir.Value) -> tuple[str, int] | None:
-    """The structured op that writes a buffer last, of those in `op` or `op` itself: its location, and the number of its
-    output."""
+    """The last structured op that writes a buffer, of those in `op` or `op` itself: its location,
+    and the number of its output."""
     found: tuple[str, int] | None = None
     for inner in operations(op):
         for one in (accesses(inner) or ()) if is_structured(inner) else ():

@@ -1,1 +1,1 @@
-"""Reductions as algebra: what combines two partial results, what changes nothing, what scans are."""
+"""The algebra of reductions: combiners, identities, scans."""

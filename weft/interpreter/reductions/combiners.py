@@ -1,18 +1,18 @@
-"""How two partial results of a reduction become one.
+"""Combiners: how two partial results of a reduction become one.
 
     %s = arith.addf %acc, %t                                      each result by its own operation: sums, products, extremes, bits
-    %c = arith.cmpf ogt, %a, %best                                argmax and argmin: the value, and where it is
+    %c = arith.cmpf ogt, %a, %best                                argmax and argmin: the value, and its index
     %v = arith.select %c, %a, %best; %i = arith.select %c, %j, %at
     %n = %count + 1; %d = %a - %mean; %m = %mean + %d / %n    count, mean and squared differences: Welford's recurrence
     %s = %squares + %d * (%a - %m)
 
-A partial result of other iterations is one more term. Who is first does not matter, but to an extreme that occurs
-twice: a loop keeps the first, so of two that are equal the one with the smaller index counts, whoever has found it.
+A partial result of other iterations is one more term. Order does not matter, except for an extreme
+that occurs twice: a loop keeps the first, so of two equal ones the one with the smaller index is
+kept, wherever it was found.
 
-Source: Blelloch, "Prefix Sums and Their Applications", for reductions by associative operations; `torch.argmax`,
-    `tl.max` with
-`return_indices` and its rule for ties; Welford 1962, and Chan, Golub and LeVeque, "Updating Formulae and a Pairwise
-Algorithm for Computing Sample Variances".
+Source: Blelloch, "Prefix Sums and Their Applications", for reductions by associative operations;
+`torch.argmax`, `tl.max` with `return_indices` and its rule for ties; Welford 1962, and Chan, Golub
+and LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances".
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Values = Sequence[ir.Value]
 
 @record
 class Combiner:
-    """How results of a reduction are combined.
+    """The combiner of a reduction's results.
 
     Args:
-        identities: for each of its results what changes nothing.
-        together: emits the combination of two partial results, at the insertion point. `ordered`: the first one's
-            iterations came first, so that it wins where both are equal.
-        words: what it is, for reports.
+        identities: the identity of each result.
+        together: emits the combination of two partial results, at the insertion point. `ordered`:
+            the first one's iterations came first, so that it wins a tie.
+        words: a description, for reports.
     """
 
     identities: tuple[Identity, ...]
@@ -50,18 +50,19 @@ def added(one: ir.Value, other: ir.Value) -> ir.Value:
 
 
 def combiner(op: ir.Operation) -> Combiner | None:
-    """How partial results of a structured op with reductions are combined; None where its body does not show that."""
+    """The combiner of a structured op with reductions; None where its body does not show one."""
     accumulators = list(body_of(op).arguments)[segments(op)[0] :]
     found = _combiner(op, yielded(op), 0)
     made = [made_by(value, "arith.select") for value in yielded(op)]
     choices = [list(choice.operands) for choice in made if choice is not None]
     if found is None and [c[2] for c in choices] == accumulators and all(c[0] == choices[0][0] for c in choices):
-        return _combiner(op, [c[1] for c in choices], 1)  # a masked update, where it counts
+        return _combiner(op, [c[1] for c in choices], 1)  # a masked update, where the mask is true
     return found
 
 
 def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
-    """`values`: what the results become; `masked`: how often something else asks for each result so far."""
+    """`values`: the results' new values; `masked`: the number of other uses of each previous
+    result."""
     updates = [update(op, number, value, 1 + masked) for number, value in enumerate(values)]
     found = [u for u in updates if u is not None]
     if len(found) < len(updates):
@@ -70,7 +71,8 @@ def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
 
 
 def each_by_itself(values: Values, found: Sequence[Combination]) -> Combiner:
-    """Each result by its own operation. `values`: what the results become; `found`: how."""
+    """Each result by its own operation. `values`: the results' new values; `found`: their
+    operations."""
 
     def together(ones: Values, others: Values, _: bool) -> list[ir.Value]:
         made = []
@@ -91,8 +93,8 @@ _GREATER = {"ogt": True, "olt": False, "sgt": True, "slt": False, "ugt": True, "
 
 
 def _extreme(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
-    """The largest or smallest term and its index: the first of several that a loop meets, or by the op's own word the
-    one with the smallest index."""
+    """The largest or smallest term and its index: the first of several in a loop's order or, if the
+    op's comparison includes the index, the one with the smallest index."""
     inputs, outputs = segments(op)
     reduced = [d for d, kind in enumerate(structure(op).iterators) if kind == "reduction"]
     picks = [made_by(value, "arith.select") for value in values]
@@ -128,8 +130,8 @@ def _extreme(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
 
 
 def _order(compare: ir.Operation, term: ir.Value, best: ir.Value) -> tuple[bool, Identity] | None:
-    """Whether the comparison asks for a term that is greater than the best so far, and what never is; None where it
-    asks for something else, or also for equal ones."""
+    """Whether the comparison is true for a term greater than the best so far, and the identity;
+    None for another comparison, or one that is also true for equal values."""
     asked, real = _predicate(compare), compare.name == "arith.cmpf"
     greater = _GREATER.get(asked)
     if greater is None or real != asked.startswith("o"):
@@ -142,7 +144,7 @@ def _order(compare: ir.Operation, term: ir.Value, best: ir.Value) -> tuple[bool,
 
 
 def _on_ties(value: ir.Value, terms: tuple[ir.Value, ir.Value], places: tuple[ir.Value, ir.Value]) -> bool:
-    """Whether it says that two values are equal, and the first one's index is smaller."""
+    """Whether it is true for equal values with a smaller index."""
     both = made_by(value, "arith.andi")
     if both is None:
         return False
@@ -161,7 +163,8 @@ _WORST: dict[tuple[str, bool], Identity] = {
 
 
 def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
-    """Count, mean, and the sum of squared differences from it, in this order; a term that reads none of them."""
+    """Count, mean, and the sum of squared differences from it, in this order; with a term that
+    reads none of them."""
     inputs, outputs = segments(op)
     if outputs != 3 or not all(isinstance(value.type, ir.FloatType) for value in values):
         return None
@@ -181,8 +184,9 @@ def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
         return None
 
     def together(ones: Values, others: Values, ordered: bool) -> list[ir.Value]:
-        """Of what the two exchange, all changes its sign, or nothing: the result is the same to the bit, whoever is
-        first. What the first one starts from may be any count; of parts it is a number of terms."""
+        """Exchanging the two operands changes only signs that cancel: the result is the same to the
+        bit in either order. The initial count of the first is arbitrary; that of a part is its
+        number of terms."""
 
         def constant(value: float) -> ir.Value:
             return arith.constant(ones[0].type, value)
@@ -190,7 +194,7 @@ def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
         whole = arith.addf(ones[0], others[0])
         none = arith.cmpf(arith.CmpFPredicate.OEQ, whole, constant(0.0)) if ordered else None
         least = arith.maximumf(whole, constant(1.0)) if none is None else arith.select(none, constant(1.0), whole)
-        # of no terms there is no mean
+        # without terms there is no mean
         apart = arith.subf(others[1], ones[1])
         share = arith.divf(arith.subf(others[0], ones[0]), least)
         twice = arith.addf(arith.addf(ones[1], others[1]), arith.mulf(apart, share))
@@ -202,7 +206,7 @@ def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
 
 
 def _divided(value: ir.Value, by: ir.Value) -> ir.Value | None:
-    """What is divided by a value, or multiplied with its reciprocal."""
+    """The divisor of a value, or the reciprocal that it is multiplied by."""
     if (quotient := made_by(value, "arith.divf")) is not None:
         return quotient.operands[0] if quotient.operands[1] == by else None
     factors = list(product.operands) if (product := made_by(value, "arith.mulf")) is not None else []
@@ -220,7 +224,7 @@ def _is_one(value: ir.Value) -> bool:
 
 
 def _other(value: ir.Value, name: str, operand: ir.Value) -> ir.Value | None:
-    """What a sum or a product has beside an operand."""
+    """The other operand of a sum or a product."""
     operands = list(made.operands) if (made := made_by(value, name)) is not None else []
     return operands[1 - operands.index(operand)] if operand in operands else None
 
@@ -238,8 +242,8 @@ def _is_index(value: ir.Value, dimension: int) -> bool:
 
 
 def _step(value: ir.Value, dimension: int) -> int | None:
-    """By how much an index grows from one iteration of a dimension to the next; None where that is not known, or
-    changes."""
+    """The increment of an index from one iteration of a dimension to the next; None where unknown
+    or not constant."""
     if (found := made_by(value, "linalg.index")) is not None:
         return int(ir.IntegerAttr(found.attributes["dim"]).value == dimension)
     if (applied := made_by(value, "affine.apply")) is not None:
@@ -252,7 +256,8 @@ def _step(value: ir.Value, dimension: int) -> int | None:
 
 
 def _growth(e: ir.AffineExpr, dims: Sequence[int | None], symbols: Sequence[int | None]) -> int | None:
-    """By how much an expression grows while its dimensions and symbols grow by so much; None where that changes."""
+    """The increment of an expression for given increments of its dimensions and symbols; None where
+    not constant."""
     if isinstance(e, ir.AffineConstantExpr):
         return 0
     if isinstance(e, ir.AffineDimExpr):

@@ -1,12 +1,14 @@
-"""Identities of reductions: what operands may hold outside the domain, so that an iteration there changes nothing.
+"""Identities of reductions: values of operands outside the domain with which an iteration there
+changes nothing.
 
     %t = arith.mulf %a, %b        a and b are 0 outside: 0 is added
     %s = arith.addf %acc, %t
 
-The identity of the combiner is what the *term* has to be, behind whatever the body does to its inputs. Values are put
-in for the inputs and upstream's folder computes the term: where it comes out as the identity, exactly and in the
-payload's own types, these values are what is read outside. Inputs that do not end where the reduction does hold
-anything there, infinities and NaN among them. Where no values do, the update itself is masked (`padding/masking.py`).
+The identity of the combiner is required of the *term*, after whatever the body does to its inputs.
+Candidate values are substituted for the inputs and upstream's folder computes the term: if it is
+the identity, exactly and in the payload's own types, these values are read outside. Inputs that
+extend beyond the reduction hold arbitrary values there, infinities and NaN among them. Where no
+values work, the update itself is masked (`padding/masking.py`).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ COMMUTATIVE = {
 }  # fmt: skip
 _COMBINERS = COMMUTATIVE | {"arith.subf", "arith.subi"}
 IDEMPOTENT = COMMUTATIVE - {"arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.xori"}
-"""Combiners that make nothing of a term that comes again."""
+"""Combiners for which a repeated term changes nothing."""
 SUMS = ("arith.addf", "arith.addi", "arith.subf", "arith.subi")
 
 _WHOLE = {
@@ -53,22 +55,23 @@ _REAL: dict[str, Identity] = {
 
 @record
 class Combination:
-    """A body that yields `combiner(accumulator, term)`, of a term that does not read the accumulator."""
+    """A body that yields `combiner(accumulator, term)`, with a term that does not read the
+    accumulator."""
 
     combiner: str
     term: ir.Value
 
 
 def combination(op: ir.Operation) -> Combination | None:
-    """How the one output of a structured op is updated; None where it is done in any other way."""
+    """The update of the single output of a structured op; None for any other form."""
     return update(op, 0) if segments(op)[1] == 1 else None
 
 
 def update(op: ir.Operation, output: int, value: ir.Value | None = None, uses: int = 1) -> Combination | None:
-    """How one of the outputs is updated; None where that is no combiner of itself and a term.
+    """The update of one of the outputs; None where it is no combiner of itself and a term.
 
     Args:
-        value: what it becomes, if not what is yielded.
+        value: its new value, if not the yielded one.
         uses: of the accumulator, in all.
     """
     body = body_of(op)
@@ -85,7 +88,8 @@ def update(op: ir.Operation, output: int, value: ir.Value | None = None, uses: i
 
 
 def number(value: Identity, kind: ir.Type) -> ir.Value:
-    """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is zero."""
+    """A constant of type `kind`; `inf`, `-inf`, `min`, `max`, `umax` are that type's own. None is
+    zero."""
     return arith.ConstantOp(kind, attribute(value, kind)).result
 
 
@@ -101,23 +105,22 @@ def attribute(value: Identity, kind: ir.Type) -> ir.Attribute:
 
 
 def identity(combiner: str) -> Identity:
-    """What a combiner leaves its other operand as it is with, exactly: `-0.0` of sums, and NaN where a number wins over
-    it."""
+    """The exact identity of a combiner: `-0.0` for sums, and NaN where a number wins over NaN."""
     return _WHOLE[combiner] if combiner in _WHOLE else _REAL[combiner]
 
 
 def fillings(
     op: ir.Operation, space: Structure, ragged: Sequence[int], start: ir.Attribute | None = None
 ) -> tuple[Identity, ...] | None:
-    """For each input what it holds outside the domain, so that no iteration beyond the reductions `ragged` changes the
-    result.
+    """For each input its value outside the domain, so that no iteration beyond the reductions
+    `ragged` changes the result.
 
     Args:
-        start: the constant that the accumulator starts with, if it does: only a sum that starts with -0.0 tells +0.0
-            from nothing.
+        start: the constant that the accumulator starts with, if any: only a sum that starts with
+            -0.0 distinguishes the identity -0.0 from +0.0.
 
     Returns:
-        numbers, or `inf`, `-inf`, `min`, `max`, `umax` of the element type, None where it does not matter; None where
+        numbers, or `inf`, `-inf`, `min`, `max`, `umax` of the element type, None where any value works; None where
         no values do.
     """
     found = combination(op)
@@ -132,21 +135,22 @@ def fillings(
             _is_identity(found, _folded(found.term, cone, leaves, {
                 arguments[i]: attribute(candidate[i], element_type(op.operands[i])) for i in used if _ends(space, i, outside)
             }), start)
-            for count in range(1, len(ragged) + 1) for outside in combinations(ragged, count)  # beyond one of them or more
+            for count in range(1, len(ragged) + 1) for outside in combinations(ragged, count)  # beyond one or more of them
         ):  # fmt: skip
             return tuple(candidate.get(i) for i in range(space.inputs))
     return None
 
 
 def _ends(space: Structure, position: int, dimensions: Iterable[int]) -> bool:
-    """Whether an input is indexed with one of these dimensions alone on an axis: then it ends where that does."""
+    """Whether an input is indexed by one of these dimensions alone on an axis: then it ends where
+    that does."""
     found = {dimension_of(e) for e in space.maps[position].results}
     return any(d in found for d in dimensions)
 
 
 def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[ir.Value]]:
-    """The arithmetic of the body that makes `term`, in order, and what it starts from: arguments, and what else is not
-    known."""
+    """The arithmetic of the body that computes `term`, in order, and its leaves: arguments, and
+    other unknown values."""
     needed: set[ir.Operation] = set()
     leaves: list[ir.Value] = []
 
@@ -165,8 +169,8 @@ def _computed(term: ir.Value, body: ir.Block) -> tuple[list[ir.Operation], list[
 
 
 def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Identity]]:
-    """Values to try for the inputs: 0, 1, and the ends of their types; of zeros, also with the sign of one or all
-    turned."""
+    """Candidate values for the inputs: 0, 1, and the ends of their types; zeros also with the sign
+    of one or all flipped."""
     floats = [i for i in used if not isinstance(element_type(op.operands[i]), ir.IntegerType | ir.IndexType)]
     zeros: dict[int, Identity] = dict.fromkeys(used, 0)
     if not used:
@@ -183,7 +187,7 @@ def _candidates(op: ir.Operation, used: Sequence[int]) -> Iterator[dict[int, Ide
 def _folded(
     term: ir.Value, cone: Sequence[ir.Operation], leaves: Sequence[ir.Value], known: Mapping[ir.Value, ir.Attribute]
 ) -> ir.Attribute | None:
-    """What upstream's folder makes of the term where these of its leaves are constants; None if that is not a
+    """The term as folded by upstream, with constants for these leaves; None if it is not a
     constant."""
     unknown = [value for value in leaves if value not in known]
     with ir.Location.unknown(term.context):
@@ -204,7 +208,8 @@ def _folded(
 
 
 def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attribute | None) -> bool:
-    """Whether the combiner returns its accumulator, whatever that is, if this is the other operand."""
+    """Whether the combiner returns its accumulator, whatever its value, with this as the other
+    operand."""
     if term is None:
         return False
     if isinstance(term, ir.IntegerAttr):
@@ -215,7 +220,7 @@ def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attrib
     first = start.value if start is not None and isinstance(start, ir.FloatAttr) else None
     match found.combiner:
         case "arith.addf" | "arith.subf":
-            # x + -0.0 is x and x - 0.0 is x; x + 0.0 is not where x is -0.0, which a sum only is if it started so
+            # x + -0.0 is x and x - 0.0 is x; x + 0.0 is not, if x is -0.0, which a sum is only if it started with it
             exact = math.copysign(1, value) == (-1 if found.combiner == "arith.addf" else 1)
             return value == 0 and (exact or (first is not None and (first != 0 or math.copysign(1, first) > 0)))
         case "arith.mulf":
@@ -224,7 +229,7 @@ def _is_identity(found: Combination, term: ir.Attribute | None, start: ir.Attrib
             return value == -math.inf
         case "arith.minimumf":
             return value == math.inf
-        case "arith.maxnumf":  # of NaN and a number this is the number: only NaN leaves NaN as it is
+        case "arith.maxnumf":  # of NaN and a number this combiner yields the number: only NaN leaves NaN unchanged
             return value == -math.inf and first is not None and not math.isnan(first)
         case "arith.minnumf":
             return value == math.inf and first is not None and not math.isnan(first)

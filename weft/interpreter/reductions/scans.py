@@ -1,14 +1,16 @@
-"""Scans: reductions that also write, for each term, what they have made so far.
+"""Scans: reductions that also write, for each term, the result so far.
 
     ^bb0(%x, %acc, %y):              maps (i) -> (i), (i) -> (), (i) -> (i); iterators ["reduction"]
       %s = arith.addf %acc, %x
-      linalg.yield %s, %s            what has been summed up, and an element of the scan (`%acc` for it: an exclusive one)
+      linalg.yield %s, %s            the running sum, and an element of the scan (`%acc` for it: an exclusive scan)
 
-The outputs that the reduced dimension does not index are the running results; the others are the elements, which may be
-computed from the results before and after their term, and from inputs. As the combiner is associative, iterations i … j
-may be done apart from those before i, by a reduction of these, and then once more from what that has made.
+The outputs that the reduced dimension does not index are the running results; the others are the
+elements, which may be computed from the running results before and after their term, and from
+inputs. As the combiner is associative, iterations i … j may be executed apart from those before i,
+first by a reduction, and then again from the combined result of those before.
 
-Source: Blelloch, "Prefix Sums and Their Applications"; the body is that of `iree_linalg_ext.scan` and `tm_tensor.scan`.
+Source: Blelloch, "Prefix Sums and Their Applications"; the body is that of `iree_linalg_ext.scan`
+and `tm_tensor.scan`.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ class Scan:
 
     Args:
         dimension: the reduced one.
-        running: the outputs that are the results so far, by number.
-        elements: the other ones.
+        running: the outputs that are running results, by number.
+        elements: the other outputs.
         combiner: of the running results.
     """
 
@@ -42,7 +44,8 @@ class Scan:
 
 
 def is_scan(op: ir.Operation) -> bool:
-    """Whether an op that reduces writes along a dimension that it reduces: it reduces in order, or not at all."""
+    """Whether an op that reduces also writes along a dimension that it reduces: then it must reduce
+    in order, if it is no scan."""
     return is_structured(op) and bool(elements_of(op))
 
 
@@ -53,7 +56,7 @@ def running(op: ir.Operation) -> list[int]:
 
 
 def read_scan(op: ir.Operation) -> Scan | str:
-    """The scan that an op is; or why it is none that could be done in parts."""
+    """The scan of an op; or the reason why it is no scan that could be executed in parts."""
     space = structure(op)
     elements, states = elements_of(op), running(op)
     reduced = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
@@ -78,21 +81,21 @@ def read_scan(op: ir.Operation) -> Scan | str:
 
 
 def reduction_of(op: ir.Operation, scan: Scan) -> ir.Operation:
-    """The reduction that a scan is without its elements, at the insertion point."""
+    """The reduction of a scan, without its elements, at the insertion point."""
     space, operands = structure(op), list(op.operands)
     starts, maps = ([both[space.inputs + n] for n in scan.running] for both in (operands, space.maps))
 
     def body(own: list[ir.Value]) -> Sequence[ir.Value]:
         block, given = body_of(op), dict(enumerate(own[: space.inputs]))
         given |= {space.inputs + n: value for n, value in zip(scan.running, own[space.inputs :], strict=True)}
-        some = next(iter(given.values()))  # stands for what nobody reads
+        some = next(iter(given.values()))  # replaces unused values
         indices = [linalg.IndexOp(d).result for d in range(space.rank)] if any(operations(op, "linalg.index")) else ()
         made = clone_body(block, [given.get(n, some) for n in range(len(block.arguments))], indices)
         return [made[n] for n in scan.running]
 
     inputs = operands[: space.inputs]
     made = generic(inputs, starts, [*space.maps[: space.inputs], *maps], space.iterators, body)
-    for inner in reversed(ops_of(body_of(made))[:-1]):  # what made elements of these
+    for inner in reversed(ops_of(body_of(made))[:-1]):  # the arithmetic of the elements
         if not is_used(*inner.results):
             inner.erase()
     return made
