@@ -1,5 +1,5 @@
-"""Arithmetic on forms: the symbols of a kernel, and operations whose result is not a form of them and becomes a fresh
-symbol."""
+"""Arithmetic on forms: the symbols of a kernel; an operation with a result that is no form of the
+operands yields a fresh symbol."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ Sizes = tuple[int | None, int | None, int | None]
 
 @record
 class LaunchShape:
-    """Threads per block and blocks per grid, (x, y, z); None where the launch decides. Blocks per cluster are always
-    known."""
+    """Threads per block and blocks per grid, (x, y, z); None where the launch decides. Blocks per
+    cluster are always known."""
 
     block: Sizes = (None, None, None)
     grid: Sizes = (None, None, None)
@@ -74,15 +74,16 @@ PRODUCT = "product"
 QUOTIENT, REMAINDER = (
     tuple(f"{part} {rounding}" for rounding in ("natural", "floor")) for part in ("quotient", "remainder")
 )
-"""What makes numbers that are no forms of others (`MadeBy`); quotients that are rounded down, and what is left."""
+"""Operations with results that are no forms (`MadeBy`): quotients rounded down, and remainders."""
 
 
 @dataclass
 class MadeUp:
-    """A number that is known by parts of it: two instances that agree on all parts of one of `ways` agree on `number`.
+    """A number determined by its parts: two instances that agree on all parts of one of `ways`
+    agree on `number`.
 
-    A quotient and a remainder make up what is divided; a loop over processors, `processor + count*i`, tells its
-    processor.
+    A quotient and a remainder determine the dividend; the counter of a loop over processors,
+    `processor + count*i`, determines the processor.
     """
 
     number: Linear
@@ -91,7 +92,8 @@ class MadeUp:
 
 @dataclass
 class Multiple:
-    """`value` is `processor * chunk`: values of different processors are a chunk apart, if chunk >= 0."""
+    """`value` is `processor * chunk`: values of different processors differ by at least a chunk, if
+    chunk >= 0."""
 
     value: Linear
     processor: Linear
@@ -99,7 +101,7 @@ class Multiple:
 
 
 class Algebra:
-    """The symbols of one kernel, and arithmetic that makes new ones.
+    """The symbols of one kernel, and arithmetic that creates new ones.
 
     Args:
         shape: block and grid sizes, as far as they are known.
@@ -138,7 +140,7 @@ class Algebra:
     def defined(
         self, depends: Depends, formula: Callable[[Linear], Formula], low: int | None = None, high: int | None = None
     ) -> Linear:
-        """A value that is what `formula` of it says."""
+        """A value defined by `formula`, which maps its symbol to a formula."""
         symbol = self.fresh("defined", depends, low, high)
         form = Linear.of(symbol)
         symbol.define(formula(form))
@@ -164,10 +166,10 @@ class Algebra:
         high: int | None = None,
         again: Callable[..., Linear] | None = None,
     ) -> Linear:
-        """What an operation makes that is not understood: of the same operands always the same.
+        """The result of an operation that is not modelled: equal for equal operands.
 
         Args:
-            again: the operation, where it is understood of some operands.
+            again: the operation, where it is modelled for some operands.
         """
         if (what, operands) not in self._unread:
             again = again or (lambda *others: self.unread(what, others, low, high))
@@ -176,11 +178,11 @@ class Algebra:
         return self._unread[what, operands]
 
     def part(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
-        """A part of `number` divided by `base`, which is not a constant. How it is rounded is the same for what is not
-        negative.
+        """A quotient or remainder of `number` and `base`, which is not a constant. The rounding
+        mode is irrelevant for non-negative numbers.
 
-        Of a base that is a multiple, `4*c`, the quotient is that of `number floordiv 4` and `c`: the same for four in a
-        row.
+        For a base that is a multiple, `4*c`, the quotient is that of `number floordiv 4` and `c`:
+        the same for four consecutive numbers.
         """
         natural = at_or_above(number, 0) and at_or_above(base, 0)
         rounding, shared = "natural" if natural else rounding, base.content
@@ -199,18 +201,17 @@ class Algebra:
         return made
 
     def divided(self, part: Literal["quotient", "remainder"], rounding: str, number: Linear, base: Linear) -> Linear:
-        """A part of `number` divided by `base`, which may be a constant; how it is rounded matters only where one is
-        negative."""
+        """A quotient or remainder of `number` and `base`, which may be a constant; the rounding
+        mode matters only if one is negative."""
         if not base.is_constant or base.constant <= 0 or not (rounding == "floor" or at_or_above(number, 0)):
             return self.part(part, rounding, number, base)
         return number.floordiv(base.constant) if part == "quotient" else number.modulo(base.constant)
 
     def hardware(self, what: str, axis: str) -> Linear:
-        """`thread_id x` and its kin; sizes that are known are constants.
+        """A hardware id or size (`thread_id x` etc.); known sizes are constants.
 
-        Blocks whose numbers follow each other are in one cluster: of n blocks along an axis, `block_id` is n times the
-            cluster's
-        number, and the block's in it.
+        Consecutive blocks form a cluster: with n blocks along an axis, `block_id` is n times the
+        cluster's number plus the block's number in it.
         """
         together = self.shape.cluster["xyz".index(axis)]
         if what == "cluster_block_id":
@@ -242,7 +243,7 @@ class Algebra:
         return self._split.get(symbol) or Linear.of(symbol)
 
     def split(self, digits: Mapping[Symbol, Linear]) -> None:
-        """From now on these ids are sums of their digits (see `proof/kernels/model.py`)."""
+        """Replaces these ids by sums of their digits (see `proof/kernels/model.py`)."""
         self._split.update(digits)
 
     def thread_ids(self) -> tuple[Linear, ...]:
@@ -252,7 +253,7 @@ class Algebra:
         return tuple(self.hardware("block_id", axis) for axis in AXES)
 
     def cluster_ids(self) -> tuple[Linear, ...]:
-        """What all blocks of a cluster have in common, and none of another one."""
+        """Numbers that are equal for blocks of one cluster, and differ between clusters."""
         ranks = (self.hardware("cluster_block_id", axis) for axis in AXES)
         return tuple(block - rank for block, rank in zip(self.block_ids(), ranks, strict=True))
 
@@ -264,7 +265,7 @@ class Algebra:
         return ids[0] + ids[1] * x + ids[2] * (x * y)
 
     def size_facts(self) -> list[Formula]:
-        """Ids are below their symbolic sizes."""
+        """Facts: ids are below their symbolic sizes."""
         out: list[Formula] = []
         for what, size in (("thread_id", "block_dim"), ("block_id", "grid_dim")):
             for axis in AXES:
@@ -275,7 +276,7 @@ class Algebra:
     # ---- arithmetic --------------------------------------------------------------------------------------------------
 
     def product(self, a: Linear, b: Linear) -> Linear:
-        """The product. That of an id and a number that the whole grid agrees on is a `Multiple`."""
+        """The product. Of an id and a number that is uniform over the grid, it is a `Multiple`."""
         if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
         if a.content * b.content > 1:
@@ -292,7 +293,7 @@ class Algebra:
         return self._products[a, b]
 
     def factors(self) -> dict[Symbol, tuple[Linear, Linear]]:
-        """What the symbols of products are products of."""
+        """The factors of symbols that are products."""
         return {next(found.symbols()): pair for pair, found in self._products.items()}
 
     def choose(self, condition: Formula, a: Linear, b: Linear) -> Linear:
@@ -332,14 +333,15 @@ class Algebra:
         return out
 
     def at_most(self, form: Linear) -> list[Linear]:
-        """Forms none of which is exceeded by `form`: those that it is the smallest of."""
+        """Forms that are at least `form`, because it is defined as their minimum."""
         for symbol, c in form.terms.items():
             if c > 0 and symbol in self._minima:
                 return [form + Linear({symbol: -c}, 0) + f * c for f in self._minima[symbol]]
         return [form]
 
     def tabulated(self, place: Linear, first: int, values: list[int]) -> Linear:
-        """`values[0]` where `place` is `first`, `values[1]` where it is one more, …; `place` is one of these."""
+        """`values[0]` where `place` is `first`, `values[1]` where it is `first + 1`, …; `place` is
+        one of these."""
         rows = [(Linear.of(first + n), Linear.of(value)) for n, value in enumerate(values)]
 
         def formula(v: Linear) -> Formula:
@@ -350,8 +352,8 @@ class Algebra:
     # ---- affine maps -------------------------------------------------------------------------------------------------
 
     def counter(self, low: Linear, highs: Iterable[Linear], step: Linear) -> tuple[Linear, Linear, list[Formula]]:
-        """A loop's counter, from 0; the variable; and what holds of it where the counter's range does not say it: it is
-        below each of `highs`."""
+        """A loop's counter, from 0; the variable; and the constraint that the counter's range does
+        not imply: it is below each of `highs`."""
         trips = {high: trips_of(low, high, step) for high in highs}
         most = [n.bounds()[1] for n in trips.values() if n is not None]
         last = min((n for n in most if n is not None), default=None)
@@ -363,11 +365,11 @@ class Algebra:
         return counter, variable, [less(variable, high) for high in trips if high not in told]
 
     def affine_map(self, affine_map: ir.AffineMap, operands: list[Linear]) -> list[Linear]:
-        """The results of the map: dimensions first among the operands, then symbols."""
+        """The results of the map; operands are its dimensions, then its symbols."""
         return results_of(affine_map, operands, Linear.of, self.operate)
 
     def operate(self, operator: str, a: Linear, b: Linear) -> Linear:
-        """What an affine map does with two forms."""
+        """An operation of an affine map on two forms."""
         if operator == "add":
             return a + b
         if operator == "mul":
@@ -383,30 +385,30 @@ class Algebra:
         return known if known is not None else self.unread(operator, (a, b))
 
     def integer_set(self, attribute: ir.Attribute, operands: list[Linear]) -> Formula:
-        """`affine.if`'s set."""
+        """The constraints of an `affine.if`'s set."""
         mapping, equalities = constraints(attribute)
         results = self.affine_map(mapping, operands)
         return both(*(Formula("eq" if e else "ge", f) for e, f in zip(equalities, results, strict=True)))
 
 
 def trips_of(low: Linear, high: Linear, step: Linear) -> Linear | None:
-    """How many iterations a loop has; None where the step is not a positive number."""
+    """The trip count of a loop; None if the step is not a positive number."""
     if not step.is_constant or step.constant < 1:
         return None
     return (high - low + (step.constant - 1)).floordiv(step.constant)
 
 
 def at_or_above(form: Linear, bound: int) -> bool:
-    """Whether the form's bounds say so."""
+    """Whether the form is at least `bound`, by its bounds alone."""
     low, _ = form.bounds()
     return low is not None and low >= bound
 
 
 def factors_of(form: Linear) -> tuple[Linear, ...]:
-    """What a form is the product of, as far as that is no form; itself, where it is none."""
+    """The factors of a form that is a product of symbols; the form itself, if it is none."""
     return (form.alone.operands(PRODUCT) if form.alone is not None else ()) or (form,)
 
 
 def id_symbol(form: Linear) -> Symbol | None:
-    """The symbol, if the form is just a thread's or a block's id."""
+    """The symbol, if the form is a single thread or block id."""
     return form.alone if form.alone is not None and form.alone.kind in ("thread", "block") else None

@@ -1,4 +1,5 @@
-"""Index arithmetic that folds what is known: forms of hardware ids and loop variables, with the range each of them has.
+"""Index arithmetic that folds known values: forms of hardware ids and loop variables, with their
+ranges.
 
 Everything is emitted at the ambient insertion point and location.
 """
@@ -17,19 +18,19 @@ from ..ir.mlir import affine, arith, constant_of, ir, made_by
 from .linear import NOTHING, Floor, Linear, Symbol
 
 Bound: TypeAlias = "int | ir.Value"
-"""A trip count, a count of processors, a loop bound: a number where it is known, an index value where it is not."""
+"""A trip count, a number of processors, a loop bound: a number where known, else an index value."""
 Terms: TypeAlias = "list[tuple[ir.Value, int]]"
 
 
 @record(compared=True)
 class IndexValue(Symbol):
-    """An SSA value in a form that is emitted: 0 <= value <= high; None: nothing is known of it."""
+    """An SSA value as a symbol of a form: 0 <= value <= high; None: no upper bound is known."""
 
     value: ir.Value = field(kw_only=True)
 
 
 def index_of(bound: Bound, extent: int | None = None) -> Linear:
-    """A bound as a form, of which it is known that 0 <= bound < extent where that is not None."""
+    """A bound as a form, with 0 <= bound < extent unless extent is None."""
     number = known(bound)
     if isinstance(number, int):
         return Linear.of(number)
@@ -38,18 +39,18 @@ def index_of(bound: Bound, extent: int | None = None) -> Linear:
 
 
 def terms_of(form: Linear) -> Terms:
-    """The values that an emitted form is a sum of, and how often."""
+    """The values of an emitted form, and their coefficients."""
     return [(term.value, factor) for term, factor in form.terms.items() if isinstance(term, IndexValue)]
 
 
 def divide(index: Linear, divisor: int) -> tuple[Linear, Linear]:
-    """Quotient and remainder by a positive number, for an index that is not negative.
+    """Quotient and remainder by a positive number, of a non-negative index.
 
-    Terms that the divisor divides go to the quotient; where the rest is known to stay below the divisor it is the
-    remainder, and no division is emitted at all (thread ids of a 16×16 block over rows of 16).
-    Where what is not counted by loops stays below a factor of the divisor, only the counters are
-    divided: `i * 128 + t` by 256 is `i / 2`, and `i % 2 * 128 + t`, where t < 128, numbers once the
-    loop is unrolled.
+    Terms that are multiples of the divisor go to the quotient; if the rest is known to be below the
+    divisor it is the remainder, and no division is emitted (thread ids of a 16×16 block over rows
+    of 16). If the terms other than loop counters are below a factor of the divisor, only the
+    counters are divided: `i * 128 + t` by 256 is `i / 2`, and `i % 2 * 128 + t`, where t < 128;
+    these are constants once the loop is unrolled.
     """
     if divisor == 1:
         return index, Linear.of()
@@ -70,7 +71,7 @@ def divide(index: Linear, divisor: int) -> tuple[Linear, Linear]:
 
 
 def _split(index: Linear, factor: int) -> tuple[Linear, Linear]:
-    """Terms that the factor divides, divided by it; and the others."""
+    """Multiples of the factor, divided by it; and the other terms."""
     whole = {t: c // factor for t, c in index.terms.items() if c % factor == 0}
     rest = {t: c for t, c in index.terms.items() if c % factor}
     return Linear(whole, index.constant // factor), Linear(rest, index.constant % factor)
@@ -82,7 +83,8 @@ def _is_below(index: Linear, end: int) -> bool:
 
 
 def spelled(form: Linear, place: Callable[[Symbol], ir.AffineExpr]) -> ir.AffineExpr:
-    """The form as an expression of an affine map, the terms in their order; `place` makes that of a symbol."""
+    """The form as an expression of an affine map, the terms in their order; `place` maps a symbol
+    to its expression."""
     total = ir.AffineExpr.get_constant(form.constant)
     for term, factor in form.terms.items():
         floor = isinstance(term, Floor)
@@ -98,7 +100,7 @@ def _expression(form: Linear) -> tuple[ir.AffineExpr, list[ir.Value]]:
 
 
 def sum_of(index: ir.Value) -> Linear:
-    """The index as a sum of what no `affine.apply` makes, or one that divides."""
+    """The index as a sum of values that are not defined by `affine.apply`, or of one that divides."""
     made = made_by(index, "affine.apply")
     if made is None:
         return index_of(index)
@@ -108,7 +110,7 @@ def sum_of(index: ir.Value) -> Linear:
 
 
 def _operate(operator: Operator, a: Linear | None, b: Linear | None) -> Linear | None:
-    """None where a division makes it no sum."""
+    """None where a division yields no sum."""
     if a is None or b is None or (b.terms and operator == "mul") or operator not in ("add", "mul"):
         return None
     return a + b if operator == "add" else a * b.constant
@@ -137,7 +139,8 @@ def constant(number: int) -> ir.Value:
 
 
 def trip_count(loop: ir.Operation) -> int | None:
-    """How often a `scf.for` runs, where its bounds are numbers. The bounds of an `affine.for` are left alone."""
+    """The trip count of a `scf.for` with constant bounds. The bounds of an `affine.for` are not
+    read."""
     if loop.name != "scf.for":
         return None
     first, end, step = (constant_of(bound) for bound in list(loop.operands)[:3])
@@ -145,7 +148,7 @@ def trip_count(loop: ir.Operation) -> int | None:
 
 
 def known(bound: Bound) -> Bound:
-    """The number behind an `arith.constant`, else the bound itself."""
+    """The number of an `arith.constant`, else the bound itself."""
     if isinstance(bound, int):
         return bound
     number = constant_of(bound)
@@ -167,13 +170,13 @@ def bound_of(form: Linear) -> Bound:
 
 
 def value_alone(form: Linear) -> ir.Value | None:
-    """The value that the form is, once and without more."""
+    """The value, if the form is a single value with coefficient 1 and constant 0."""
     terms = terms_of(form)
     return terms[0][0] if form.constant == 0 and len(form.terms) == len(terms) == 1 and terms[0][1] == 1 else None
 
 
 def multiply(a: Bound, b: Bound) -> Bound:
-    """`a · b`, a number where both are."""
+    """`a · b`; a number if both are."""
     if isinstance(a, int) and isinstance(b, int):
         return a * b
     if isinstance(a, int):
@@ -184,14 +187,14 @@ def multiply(a: Bound, b: Bound) -> Bound:
 
 
 def subtract(a: Bound, b: Bound) -> Bound:
-    """`a − b`, a number where both are."""
+    """`a − b`; a number if both are."""
     if isinstance(a, int) and isinstance(b, int):
         return a - b
     return bound_of(index_of(a) - index_of(b))
 
 
 def ceildiv(a: Bound, b: Bound) -> Bound:
-    """`a / b` rounded up, a number where both are."""
+    """`a / b` rounded up; a number if both are."""
     if isinstance(b, int) and isinstance(a, int):
         return -(-a // b)
     if b == 1:
@@ -213,26 +216,26 @@ def minimum(a: Linear, b: Bound) -> ir.Value:
 
 
 def less(a: Linear, b: Bound) -> ir.Value:
-    """Emit `a < b`."""
+    """Emits `a < b`."""
     return arith.CmpIOp(arith.CmpIPredicate.slt, value_of(a), value_of(b)).result
 
 
 def is_zero(a: Linear) -> ir.Value:
-    """Emit `a == 0`."""
+    """Emits `a == 0`."""
     return arith.CmpIOp(arith.CmpIPredicate.eq, value_of(a), constant(0)).result
 
 
 def conjunction(conditions: Sequence[ir.Value]) -> ir.Value:
-    """Emit the conjunction of at least one condition."""
+    """Emits the conjunction of at least one condition."""
     return reduce(lambda one, other: arith.AndIOp(one, other).result, conditions)
 
 
 def delinearise(index: Linear, extents: Sequence[Bound]) -> list[Linear]:
-    """The row-major multi-index behind a linear one: the last dimension runs fastest."""
+    """The row-major multi-index of a linear one: the last dimension is fastest."""
     found: list[Linear] = []
     for axis in reversed(range(1, len(extents))):
         extent = extents[axis]
-        if all(outer == 1 for outer in extents[:axis]):  # nothing carries
+        if all(outer == 1 for outer in extents[:axis]):  # no carry
             index, inner = Linear.of(), index
         elif isinstance(extent, int):
             index, inner = divide(index, max(extent, 1))
@@ -245,10 +248,11 @@ def delinearise(index: Linear, extents: Sequence[Bound]) -> list[Linear]:
 
 
 def inside(index: Linear, bound: Bound) -> list[ir.Value]:
-    """Conditions that together say `index < bound`, as few as are needed; none where it is known.
+    """The fewest conditions that together imply `index < bound`; none if it is known.
 
-    A bound `min(16, 100 - y)` of an index below 16 becomes `index + y < 100`: the comparison that the masked loads of
-    the same tile make, too, so that one serves both; and a bound `n ceildiv 16` becomes `index * 16 < n`.
+    A bound `min(16, 100 - y)` of an index below 16 becomes `index + y < 100`: the comparison of the
+    masked loads of the same tile, so that one serves both; and a bound `n ceildiv 16` becomes
+    `index * 16 < n`.
     """
     if isinstance(bound, int):
         return [] if _is_below(index, bound) else [less(index, bound)]
@@ -269,7 +273,7 @@ def inside(index: Linear, bound: Bound) -> list[ir.Value]:
             conditions += inside(index, limit.constant)
             continue
         sizes = [size for size, factor in terms_of(limit) if factor == 1]
-        # what varies on the left, a number, or a size that is known only at run time, on the right
+        # varying terms on the left; a number, or a size known only at run time, on the right
         if limit.constant or len(sizes) != 1:
             conditions.append(less(index - limit + limit.constant, limit.constant))
         else:

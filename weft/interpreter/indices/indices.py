@@ -1,15 +1,14 @@
-"""Index arithmetic in the form in which a reader finds it again: the same sum is the same value, and stands as far out
-as it can.
+"""Index arithmetic in a canonical form: equal sums are the same value, hoisted as far as possible.
 
     by * 64 + k + ty + 1    →    row = by * 64 + ty   (once, above the loop)
                                  row + k              (in the loop)
                                  row + k + 1
 
-Each `affine.apply` becomes a chain: what is known outside the loops first, then what each loop adds, the constant last.
-    Summands
-have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 * 4` again (composing maps had taken it apart),
-`x - x mod 4` is `x floordiv 4 * 4`. Neighbours then share all but their constants, and `cse` finds them. `canonicalize`
-would compose the chains again: it must not run after this.
+Each `affine.apply` becomes a chain: first the terms that are invariant in all loops, then those of
+each loop, the constant last. Summands have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 *
+4` again (composing maps had decomposed it), `x - x mod 4` is `x floordiv 4 * 4`. Neighbouring
+indices then share all but their constants, and `cse` merges them. `canonicalize` would compose the
+chains again: it must not run after this.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from .linear import NOTHING, Floor, Linear, Symbol, Term
 THREAD = 2
 _BLOCK = "known_block_size"
 STAND_IN = "weft.barrier"
-"""What stands for a barrier that bears marks while a kernel is lowered."""
+"""Replaces a barrier with attributes while a kernel is lowered."""
 
 _MAKERS = {"mul": "get_mul", "floordiv": "get_floor_div", "ceildiv": "get_ceil_div", "mod": "get_mod"}
 
 
 def share_indices(function: ir.Operation) -> None:
-    """Rewrite all `affine.apply`s of a kernel; run `cse` afterwards."""
+    """Rewrites all `affine.apply`s of a kernel; run `cse` afterwards."""
     indices = _Indices(function)
     for apply in operations(function, "affine.apply"):
         apply.results[0].replace_all_uses_with(indices.emit(indices.form(apply), apply))
@@ -37,20 +36,21 @@ def share_indices(function: ir.Operation) -> None:
 
 
 def guards(function: ir.Operation) -> list[ir.Operation]:
-    """The `if` that all threads of a block enter, or none, and behind which nothing is left to do: values that stood in
-    front of it would be kept in registers throughout. What has two arms is for warp groups of two roles."""
+    """The `if` around a whole kernel's body that all threads of a block enter, or none: values
+    computed before it would be live in registers throughout. An `if` with two arms is for warp
+    groups of two roles."""
     last = [op.operation for op in function.regions[0].blocks[0].operations][-2:-1]
     plain = [op for op in last if isinstance(op.opview, scf.IfOp) and not len(op.regions[1].blocks)]
     return [op for op in plain if any(operations(op, "gpu.barrier", STAND_IN))]
 
 
 class _Indices:
-    """Indices of a kernel as forms of values that no `affine.apply` makes.
+    """Indices of a kernel as forms of values that are not defined by `affine.apply`.
 
-    A value has a place in the order of terms (block ids first, thread ids last, else as they are
-    used) and a depth: in how many loops it is known. What is no sum of values and of quotients by
-    numbers is a symbol of its own, of an operator and two forms; the second is a number, or of what
-    is known throughout the kernel, as the sizes of its arguments are.
+    A value has a place in the order of terms (block ids first, thread ids last, otherwise by first
+    use) and a depth: the number of loops in which it is defined. A term that is no sum of values
+    and of quotients by numbers is a symbol of its own, of an operator and two forms; the second is
+    a number, or invariant in the whole kernel, as the sizes of its arguments are.
     """
 
     def __init__(self, function: ir.Operation) -> None:
@@ -64,7 +64,7 @@ class _Indices:
         self._in_row = size[1:] == [1, 1] and size[0] > WARP
 
     def form(self, apply: ir.Operation) -> Linear:
-        """What an `affine.apply` computes, in order."""
+        """The form of an `affine.apply`, in order."""
         mapping = ir.AffineMapAttr(apply.attributes["map"]).value
         return self._ordered(results_of(mapping, [self._of(v) for v in apply.operands], Linear.of, self._operate)[0])
 
@@ -94,7 +94,8 @@ class _Indices:
         return made
 
     def _blocks(self, block: ir.Block) -> list[ir.Operation]:
-        """The ops that the block is nested in, the kernel and its guard left out, outermost first."""
+        """The ops in which the block is nested, except for the kernel and its guard, outermost
+        first."""
         found: list[ir.Operation] = []
         op = block.owner.operation
         while op not in self._bodies:
@@ -108,8 +109,7 @@ class _Indices:
         """The values in a term.
 
         Args:
-            throughout: those that something is divided or multiplied by, for which an affine map
-                takes symbols alone.
+            throughout: divisors and factors, which an affine map takes only as symbols.
         """
         if term in self._order:
             return set() if throughout else {term}
@@ -118,7 +118,7 @@ class _Indices:
         return inside | {symbol for part in by.terms for symbol in self._values(part)}
 
     def _operation(self, term: Term) -> tuple[Operator, Linear, Linear]:
-        """What makes a term that is no value."""
+        """The operation of a term that is not a value."""
         return self._parts[term] if isinstance(term, Symbol) else ("floordiv", term.numerator, Linear.of(term.divisor))
 
     def _place(self, term: Term) -> tuple[tuple[int, int], str, str]:
@@ -133,8 +133,8 @@ class _Indices:
         return max((self._depths[symbol] for symbol in self._values(term)), default=0)
 
     def _ordered(self, form: Linear) -> Linear:
-        """The same form: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`, a thread's number divided
-        by 32, and the rest, have the names `warp` and `lane`, and the terms have their order."""
+        """The same form, simplified and ordered: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`;
+        the quotient and remainder of a thread's number by 32 are named `warp` and `lane`."""
         found = self._with_remainders(form)
         total = Linear.of(found.constant)
         for term in sorted(found.terms, key=self._place):
@@ -142,8 +142,8 @@ class _Indices:
         return Linear({term: total.terms[term] for term in sorted(total.terms, key=self._place)}, total.constant)
 
     def _with_remainders(self, form: Linear, left: int = 0) -> Linear:
-        """With remainders that leave nothing of what is divided, of nested divisions the outer ones
-        first; then with those that leave a term."""
+        """Introduces remainders: first those that cancel the whole dividend, outer divisions before
+        nested ones; then those that leave a term."""
         for floor in sorted(form.terms, key=lambda term: (-_depth_of_floors(term), self._place(term))):
             c = form.terms[floor]
             if not isinstance(floor, Floor) or c % floor.divisor:
@@ -156,7 +156,7 @@ class _Indices:
         return form if left else self._with_remainders(form, 1)
 
     def _named(self, term: Term) -> Linear:
-        """A term, its parts in order; or what has a name."""
+        """A term with its parts in order; or the value that has a name."""
         if term in self._order:
             return Linear({term: 1}, 0)
         kind, form, by = self._operation(term)
@@ -177,7 +177,8 @@ class _Indices:
     # ---- writing it anew ---------------------------------------------------------------------------------------------
 
     def emit(self, form: Linear, apply: ir.Operation) -> ir.Value:
-        """The value of a form at the place of `apply`: outer summands outside, the constant last."""
+        """Emits the value of a form at `apply`: summands of outer loops are emitted outside, the
+        constant last."""
         around = self._blocks(apply.block)
         depths = sorted({self._depth(term) for term in form.terms})
         done: ir.Value | None = None
@@ -190,7 +191,7 @@ class _Indices:
         return done
 
     def _sum(self, first: ir.Value | None, rest: Linear, before: ir.Operation) -> ir.Value:
-        """`first + rest`, as one `affine.apply` where it is not a value already."""
+        """`first + rest`: one `affine.apply`, unless it is already a value."""
         alone = value_alone(rest)
         if first is None and alone is not None:
             return alone

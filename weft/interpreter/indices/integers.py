@@ -1,8 +1,8 @@
-"""Integer operations of machines: numbers of so many bits, which wrap around, and are read as signed or as unsigned.
+"""Machine integers: fixed width, wrapping, read as signed or unsigned.
 
-The form of a value is the number that its bits are as signed (of an i1: 0 or 1). What may leave the range of its type
-is taken back into it, wherever the range of the result is known, and always below 32 bits. `Dependence` says what a
-value depends on: the thread, the block, the iterations of loops.
+The form of a value is its bits read as signed (of an i1: 0 or 1). A result that may leave the range
+of its type is wrapped into it, wherever the range of the result is known, and always below 32 bits.
+`Dependence` computes what a value depends on: the thread, the block, the iterations of loops.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ HARDWARE = {
 _UNIFORM = {"gpu.cluster_dim"}
 _OF_BLOCKS = {"gpu.cluster_id"}
 _OPEN = {"ub.poison", "tensor.empty", "memref.extract_aligned_pointer_as_index"}
-"""Each thread may find something else: nothing says what is in there; private memory has an address for each thread."""
+"""The result may differ between threads: contents are undefined; private memory has an address for
+each thread."""
 
 
 class Dependence(Algebra):
-    """Follows values to what they are made of, without evaluating them.
+    """Traces values to their operands, without evaluating them.
 
     Args:
         shape: block and grid sizes, as far as they are known.
-        load_depends: what a loaded value depends on (memory the kernel never writes is a function of its address).
+        load_depends: dependences of a loaded value (memory that the kernel never writes is a
+            function of its address).
     """
 
     def __init__(self, shape: LaunchShape, load_depends: Callable[[ir.Operation], Depends]) -> None:
@@ -43,14 +45,15 @@ class Dependence(Algebra):
         self._depends: dict[ir.Value, Depends] = {}
 
     def depends(self, value: ir.Value) -> Depends:
-        """On what the value depends. Block arguments nobody bound (carried values) may differ from thread to thread."""
+        """The dependences of the value. Unbound block arguments (carried values) may differ between
+        threads."""
         known = self._depends.get(value)
         if known is None:
             known = self._depends[value] = self._find_depends(value)
         return known
 
     def depends_on(self, values: Iterable[ir.Value]) -> Depends:
-        """On what any of the values depends."""
+        """The union of the values' dependences."""
         out = NOTHING
         for value in values:
             out = out | self.depends(value)
@@ -59,10 +62,12 @@ class Dependence(Algebra):
     def settle(
         self, arguments: Sequence[ir.Value], entering: Sequence[ir.Value], yields: Sequence[ir.Value], loop: int
     ) -> None:
-        """Bind what the carried values of a loop depend on: on all that what enters and what is yielded depends on.
+        """Binds the dependences of the carried values of a loop: the union over the initial and the
+        yielded values.
 
-        First they are taken to depend on what enters alone; if what is yielded then depends on more, they do too, and
-        one round is enough because a union only grows by what the first round found.
+        First they are bound to those of the initial values; if the yielded values then depend on
+        more, that is added, and one round suffices because the union only grows by the result of
+        the first round.
         """
         out = Depends(loops=frozenset({loop})) | self.depends_on(entering)
         before = dict(self._depends)
@@ -90,7 +95,7 @@ class Dependence(Algebra):
             return THREAD
         plain = op.name in ALLOCATIONS or op.name in STORED or op.name == "scf.if"
         if not plain and (op.name.startswith("gpu.") or not only_computes(op)):
-            return THREAD  # of another thread, of memory, or in a way that is not known
+            return THREAD  # of another thread, of memory, or unknown
         out = self.depends_on(op.operands)
         if len(op.regions) and op.name != "scf.if":
             return out | THREAD
@@ -122,21 +127,21 @@ def _axis(op: ir.Operation) -> str:
 
 
 def in_kernel(op: ir.Operation) -> bool:
-    """Whether the op stands in the body of a kernel, not on the host."""
+    """Whether the op is in the body of a kernel, not on the host."""
     return any(around.name in _KERNELS for around in ancestors(op))
 
 
 INDEX_BITS = 64
 NARROW = 32
-"""Numbers of fewer bits wrap around whatever is known of them: they are seldom meant as indices alone."""
+"""Integers of fewer bits are always wrapped: they are rarely meant as indices alone."""
 _ULE, _UGE = 7, 9
 _COMMUTATIVE = ("andi", "ori", "xori")
 _PARTS = {
     "divsi": "truncated", "remsi": "truncated", "divui": "unsigned", "remui": "unsigned", "floordivsi": "floor",
 }  # fmt: skip
-"""How the quotients and remainders of divisions are rounded."""
+"""Rounding of quotients and remainders, by op."""
 _MOST_RUNS = 2
-"""Runs of ones in a mask that a bitwise operation is worked out for: each makes two divisions."""
+"""Runs of ones in a mask up to which a bitwise operation is evaluated: each needs two divisions."""
 
 
 def bits(kind: ir.Type) -> int:
@@ -145,13 +150,14 @@ def bits(kind: ir.Type) -> int:
 
 
 def wrapped(form: Linear, width: int) -> Linear:
-    """The number between -2^(width-1) and 2^(width-1)-1 that has the form's last `width` bits; of i1, 0 or 1."""
+    """The number between -2^(width-1) and 2^(width-1)-1 with the form's last `width` bits; of i1, 0
+    or 1."""
     half = 1 << (width - 1)
     return form.modulo(2) if width == 1 else (form + half).modulo(2 * half) - half
 
 
 def fitting(form: Linear, width: int) -> Linear:
-    """What an exact result is in so many bits. Of wide ones without a known range it is taken to fit."""
+    """An exact result in `width` bits. A wide one without a known range is assumed to fit."""
     low, high = form.bounds()
     return wrapped(form, width) if width < NARROW or (low is not None and high is not None) else form
 
@@ -174,14 +180,14 @@ def compare(predicate: int, a: Linear, b: Linear) -> Formula:
             return _fold(less(a, b) if predicate == 2 else at_least(b, a))
         case 4 | 5 | 8 | 9:
             return compare(predicate - 2, b, a)
-    # a negative number is larger than all others when it is read as unsigned
+    # a negative number, read as unsigned, is larger than all others
     a_up, b_up = _fold(at_least(a, 0)), _fold(at_least(b, 0))
     same = either(both(a_up, b_up), both(a_up.negate(), b_up.negate()))
     return either(both(same, compare(predicate - 4, a, b)), both(a_up, b_up.negate()))
 
 
 def _fold(formula: Formula) -> Formula:
-    """Decide a comparison that bounds alone decide."""
+    """Decides a comparison that bounds alone decide."""
     if formula.form is None or formula.kind == "eq":
         if formula.form is not None and formula.form.is_constant:
             return TRUE if formula.form.constant == 0 else FALSE
@@ -196,8 +202,8 @@ class Integers(Dependence):
     """Integer operations on forms."""
 
     def looked_up(self, load: ir.Operation, form: Callable[[ir.Value], Linear]) -> Linear | None:
-        """A number of a constant table: between its ends; where none of them is there twice, it tells its place. None
-        of others."""
+        """A number of a constant table: within its minimum and maximum; if all are distinct, it
+        determines its place. None for other loads."""
         table = table_of(load)
         if table is None:
             return None
@@ -208,7 +214,7 @@ class Integers(Dependence):
         return found
 
     def converted(self, form: Linear, name: str, source: ir.Type, target: ir.Type) -> Linear:
-        """A number of one type as one of another: its last bits, or more in front, zeros or copies of its sign."""
+        """A number of one type as one of another: its last bits, or extended by zeros or its sign."""
         before, after = bits(source), bits(target)
         if after > before:
             if name.endswith(("ui", "u")):
@@ -219,18 +225,18 @@ class Integers(Dependence):
         return fitting(form, after)
 
     def unsigned(self, form: Linear, width: int) -> Linear | None:
-        """The number that the bits are as unsigned; None where that is not known."""
+        """The bits read as unsigned; None if unknown."""
         if width == 1 or at_or_above(form, 0):
             return form
         return form.modulo(1 << width) if width < NARROW else None
 
     def binary(self, name: str, a: Linear, b: Linear, width: int) -> Linear:
-        """`arith`'s operation of that name, on numbers of `width` bits."""
+        """The operation of `arith` with that name, on numbers of `width` bits."""
         made = self._exact(name, a, b, width)
         return self.unread(f"{name} {width}", (a, b)) if made is None else fitting(made, width)
 
     def _exact(self, name: str, a: Linear, b: Linear, width: int) -> Linear | None:
-        """The result before it is made to fit."""
+        """The exact result, before wrapping."""
         if name in _COMMUTATIVE and a.is_constant:
             a, b = b, a
         match name:
@@ -309,8 +315,8 @@ class Integers(Dependence):
 
 
 def _masked(a: Linear, mask: int) -> Linear | None:
-    """The bits of `a` where `mask` has ones: for each run of them, what is below its end less what is below its
-    start."""
+    """The bits of `a` where `mask` has ones: for each run of them, the part below its end minus the
+    part below its start."""
     if mask < 0:
         rest = _masked(a, ~mask)
         return None if rest is None else a - rest

@@ -1,11 +1,10 @@
-"""Quasi-affine forms over named integers, and formulas of them: what the analysis reads out of the IR before ISL sees
-it.
+"""Quasi-affine forms over named integers, and formulas of them: the analysis's view of index
+arithmetic, before ISL.
 
-A form is always normal: integer coefficients on symbols and on `Floor` terms, and a constant. Anything that is not
-    affine is a
-fresh `Symbol` of kind "opaque" that knows on what its value depends, i.e. an uninterpreted function: two instances that
-agree on everything it depends on see the same value, others may see any. `mod` never appears: `a mod n` is
-`a - n*floor(a/n)`.
+A form is always normal: integer coefficients of symbols and of `Floor` terms, and a constant. A
+value that is not affine is a fresh `Symbol` of kind "opaque" with the dependences of its value,
+i.e. an uninterpreted function: two instances that agree on all its dependences have the same value,
+others may have any. `mod` never appears: `a mod n` is `a - n*floor(a/n)`.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from typing import Literal
 from ...dsl.records import record
 
 Range = tuple[int | None, int | None]
-"""Least and greatest value; None where there is no bound."""
+"""Minimum and maximum; None where unbounded."""
 SymbolKind = Literal["thread", "block", "loop", "parameter", "opaque", "defined", "lane", "value"]
 
 
 @record(compared=True)
 class Depends:
-    """On what a value depends: the thread's ids (or data it alone may see), the block's, its `rank` in the cluster,
-    counters."""
+    """Dependences of a value: the thread's ids (or data private to it), the block's ids, its `rank`
+    in the cluster, loop counters."""
 
     thread: bool = False
     block: bool = False
@@ -41,7 +40,7 @@ class Depends:
 
     @staticmethod
     def of(parts: Iterable[Symbol | Linear | Formula]) -> Depends:
-        """What values depend on that are made of these."""
+        """The union of the dependences of the operands."""
         out = NOTHING
         for part in parts:
             out = out | (part.depends if isinstance(part, Symbol) else part.depends())
@@ -58,14 +57,14 @@ class Symbol:
 
     Args:
         name: unique in its kernel.
-        kind: "thread" and "block" ids; "loop": the iteration counter of a loop, from 0; "parameter": the same for the
-            whole grid; "opaque": an uninterpreted value; "defined": what `definition` says (min, max, select); "lane":
-            any of `low … high` (an element of a vector, a byte of an element); "value": one that is emitted
-            (`IndexValue`).
+        kind: "thread" and "block" ids; "loop": the iteration counter of a loop, from 0;
+            "parameter": the same for the whole grid; "opaque": an uninterpreted value; "defined":
+            by `definition` (min, max, select); "lane": any of `low … high` (an element of a vector,
+            a byte of an element); "value": an emitted value (`IndexValue`).
         low, high: bounds that always hold; None where there is none.
-        guessed: it stands for what an operation makes that is not understood: it may never have the values a conflict
-            needs.
-        made: that operation, and of what it makes it.
+        guessed: the result of an operation that is not modelled: it may never have the values that
+            a conflict needs.
+        made: that operation and its operands.
     """
 
     name: str
@@ -78,27 +77,27 @@ class Symbol:
     made: MadeBy | None = field(default=None, repr=False)
 
     def define(self, formula: Formula) -> None:
-        """Close the knot of a "defined" symbol, whose formula mentions the symbol itself."""
+        """Sets the formula of a "defined" symbol, which mentions the symbol itself."""
         object.__setattr__(self, "definition", formula)
 
     def operands(self, *operations: str) -> tuple[Linear, ...]:
-        """Of what one of these operations has made it; nothing, where none has."""
+        """The operands of the operation in `made`; empty without one."""
         return () if self.made is None or self.made.operation not in operations else self.made.operands
 
     def changed(self, change: Callable[[Linear], Linear]) -> Linear:
-        """What the operation that has made it makes of `change(operand)` for each operand; itself, where that changes
-        none."""
+        """The result of the operation in `made` for `change(operand)` of each operand; the symbol
+        itself, if that changes none."""
         operands = () if self.made is None else tuple(map(change, self.made.operands))
         return Linear.of(self) if self.made is None or operands == self.made.operands else self.made.again(*operands)
 
 
 @record(eq=False)
 class MadeBy:
-    """What an operation makes that is no form of its operands: a product, a quotient or a remainder of numbers that are
-    not known, or what is not understood.
+    """An operation with a result that is no form of its operands: a product, a quotient or a
+    remainder of unknown numbers, or an operation that is not modelled.
 
     Args:
-        again: what it makes of other operands.
+        again: its result for other operands.
     """
 
     operation: str
@@ -147,7 +146,7 @@ class Linear:
     def __add__(self, other: Linear | int) -> Linear:
         if isinstance(other, int):
             return Linear(self.terms, self.constant + other) if other else self
-        if not (self.terms and other.terms):  # mostly so
+        if not (self.terms and other.terms):  # the common case
             return self + other.constant if self.terms else other + self.constant
         terms = dict(self.terms)
         for term, c in other.terms.items():
@@ -168,7 +167,7 @@ class Linear:
 
     @property
     def alone(self) -> Symbol | None:
-        """The symbol that the form is; None of any other form."""
+        """The symbol, if the form is a single symbol; else None."""
         if self.constant or len(self.terms) != 1:
             return None
         ((term, factor),) = self.terms.items()
@@ -176,12 +175,13 @@ class Linear:
 
     @property
     def content(self) -> int:
-        """The largest number that divides it, whatever the values are; 0 of the form 0."""
+        """The largest number that divides the form, whatever the values; 0 for the form 0."""
         return gcd(self.constant, *self.terms.values())
 
     def floordiv(self, divisor: int) -> Linear:
-        """`floor(self / divisor)`: what divides evenly leaves the floor, and no number divides what is left and
-        `divisor`: of `(64*k + 4*u + 3) floordiv 64` stays `k + u floordiv 16`. `divisor` is positive."""
+        """`floor(self / divisor)`, simplified: multiples of the divisor leave the floor, then
+        common factors of the rest and the `divisor` are cancelled: `(64*k + 4*u + 3) floordiv 64`
+        becomes `k + u floordiv 16`. `divisor` is positive."""
         if divisor == 1:
             return self
         whole = {t: c // divisor for t, c in self.terms.items() if c % divisor == 0}
@@ -202,7 +202,7 @@ class Linear:
         return self - self.floordiv(divisor) * divisor
 
     def symbols(self) -> Iterator[Symbol]:
-        """All symbols, those inside floors included (not those of definitions); some twice."""
+        """All symbols, including those inside floors (but not those of definitions); some twice."""
         for term in self.terms:
             if isinstance(term, Floor):
                 yield from term.numerator.symbols()
@@ -224,7 +224,7 @@ class Linear:
         return self._bounds
 
     def _interval(self) -> Range:
-        """Each term for itself."""
+        """The sum of the terms' intervals."""
         out: Range = self.constant, self.constant
         for term, c in self.terms.items():
             if isinstance(term, Floor):
@@ -237,7 +237,8 @@ class Linear:
         return out
 
     def _remainders(self) -> Iterator[tuple[int, Linear]]:
-        """The form as `k * (n mod d) + rest`, for each floor that allows it: k * (d - 1), and a rest of fewer terms."""
+        """The form as `k * (n mod d) + rest`, for each floor with which that is possible: k * (d -
+        1), and a rest of fewer terms."""
         for term, c in self.terms.items():
             if isinstance(term, Floor) and c % term.divisor == 0:
                 factor = -c // term.divisor
@@ -263,11 +264,11 @@ class Linear:
         return out
 
     def put(self, table: Mapping[Symbol, Linear]) -> Linear:
-        """The form with forms in the place of some of its symbols, also in what is made of these."""
+        """The form with forms in place of some of its symbols, also in operands of `made`."""
         return self.replaced(lambda symbol: table.get(symbol) or symbol.changed(lambda operand: operand.put(table)))
 
     def value(self, point: Mapping[Symbol, int]) -> int | None:
-        """The form's value where its symbols have these values; None if one of them has none."""
+        """The form's value at a point; None if the point lacks one of its symbols."""
         found = self.replaced(lambda symbol: Linear.of(point.get(symbol, symbol)))
         return found.constant if found.is_constant else None
 
@@ -282,7 +283,8 @@ def _tighter(choose: Callable[[int, int], int], a: int | None, b: int | None) ->
 
 
 def multiply(a: Range, b: Range) -> Range:
-    """Of two ranges without an end on one side only what their signs say, unless one of them is a number."""
+    """The range of a product. For ranges unbounded on one side only their signs are used, unless
+    one of them is a number."""
     corners = [x * y for x in a for y in b if x is not None and y is not None]
     if len(corners) == len(a) * len(b):
         return min(corners), max(corners)
@@ -301,25 +303,25 @@ def _both(combine: Callable[[int, int], int], a: int | None, b: int | None) -> i
 
 
 def union(a: Range, b: Range) -> Range:
-    """The smallest range that holds both."""
+    """The smallest range that contains both."""
     return _both(min, a[0], b[0]), _both(max, a[1], b[1])
 
 
 def least(ranges: Sequence[Range]) -> Range:
-    """Of the smallest of several numbers."""
+    """The range of the smallest of several numbers."""
     lows, highs = [r[0] for r in ranges], [r[1] for r in ranges if r[1] is not None]
     return None if None in lows else min(n for n in lows if n is not None), min(highs, default=None)
 
 
 def greatest(ranges: Sequence[Range]) -> Range:
-    """Of the largest of them."""
+    """The range of the largest of several numbers."""
     low, high = least([(None if b is None else -b, None if a is None else -a) for a, b in ranges])
     return None if high is None else -high, None if low is None else -low
 
 
 def redefined(table: Mapping[Symbol, Linear], used: Iterable[Symbol]) -> dict[Symbol, Linear]:
-    """A table of forms for symbols, with a new symbol for each of those that are defined by any of them, by what these
-    become."""
+    """A table of forms for symbols, extended by a new symbol for each one defined by any of them,
+    with the definition rewritten accordingly."""
     known, out = reached(used), dict(table)
     while new := [s for s in known if s.definition and s not in out and any(t in out for t in s.definition.symbols())]:
         out |= {s: Linear.of(replace(s, definition=None)) for s in new}
@@ -334,13 +336,13 @@ def redefined(table: Mapping[Symbol, Linear], used: Iterable[Symbol]) -> dict[Sy
 
 
 def settled(symbols: Iterable[Symbol]) -> bool:
-    """Whether each of the symbols, and of those that they are defined by, may have any value in its range, or is
-    defined."""
+    """Whether each of the symbols, and of those in their definitions, may have any value in its
+    range, or is defined."""
     return not any(symbol.guessed or symbol.kind == "opaque" for symbol in reached(symbols))
 
 
 def reached(symbols: Iterable[Symbol]) -> dict[Symbol, None]:
-    """The symbols, and all that they are defined by, or made of."""
+    """The symbols, and all in their definitions and operands."""
     known = dict.fromkeys(symbols)
     for symbol in (waiting := list(known)):
         parts = (*((symbol.definition,) if symbol.definition else ()), *(symbol.made.operands if symbol.made else ()))
@@ -351,7 +353,7 @@ def reached(symbols: Iterable[Symbol]) -> dict[Symbol, None]:
 
 
 def involved(*parts: Linear | Formula) -> dict[Symbol, None]:
-    """The symbols that forms and formulas are of, and all that they are defined by, or made of."""
+    """The symbols of forms and formulas, and all in their definitions and operands."""
     return reached(s for part in parts for s in part.symbols())
 
 

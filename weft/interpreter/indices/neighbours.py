@@ -1,5 +1,5 @@
-"""Index values that stand side by side, as forms: which are the same for a group of neighbours, and which go up by
-one."""
+"""Adjacent index values as forms: those that are equal for a group of neighbours, and those that
+increase by one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .values import KnownIndices
 
 
 class Neighbours:
-    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a multiple of `lanes` on,
-    and one in `places` is e."""
+    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a
+    multiple of `lanes`, and one in `places` is e."""
 
     def __init__(self, last: Sequence[ir.Value], lanes: int, places: Sequence[ir.Value] = ()) -> None:
         self.last, self.lanes, self.places = last, lanes, places
@@ -29,7 +29,7 @@ class Neighbours:
             seen, left, found = {value}, [value], False
             while (
                 left and not found
-            ):  # loops carry values round in circles: nothing is known of one before all are seen
+            ):  # values carried by loops are cyclic: nothing is known of one before all are visited
                 for other in _made_of(left.pop()):
                     found = found or self._varying.get(other, False)
                     if other not in seen and other not in self._varying:
@@ -39,7 +39,7 @@ class Neighbours:
         return self._varying[value]
 
     def counts_alike(self, value: ir.Value) -> bool:
-        """Whether it is the variable of a loop that all neighbours begin and end together."""
+        """Whether it is the variable of a loop with bounds that are the same for all neighbours."""
         if producer(value) is not None or maker(value).name != "scf.for" or ir.BlockArgument(value).arg_number:
             return False
         return all(map(self.steady, _made_of(value)))
@@ -49,20 +49,21 @@ class Neighbours:
         return len({each.linear(value) for each in self._all}) == 1
 
     def advances(self, value: ir.Value) -> bool:
-        """Whether the value goes up by one from each neighbour to the next."""
+        """Whether the value increases by one from each neighbour to the next."""
         first = self._first.linear(value)
         return all(each.linear(value) == first + e for e, each in enumerate(self._all))
 
     def form(self, value: ir.Value) -> Linear:
-        """The value, of the first of them."""
+        """The value for the first neighbour."""
         return self._first.linear(value)
 
     def same(self, one: ir.Value, other: ir.Value) -> bool:
-        """Whether two values are the same."""
+        """Whether two values are equal."""
         return self._first.linear(one) == self._first.linear(other)
 
     def steps(self, value: ir.Value) -> bool:
-        """Whether the value goes up by one from each neighbour to the next, from a multiple of their number on."""
+        """Whether the value increases by one from each neighbour to the next, from a multiple of
+        their number."""
         first = self._first.linear(value)
         return first.content % self.lanes == 0 and all(
             each.linear(value) == first + e for e, each in enumerate(self._all)
@@ -70,12 +71,12 @@ class Neighbours:
 
 
 class _Neighbour(KnownIndices):
-    """The values of one of them; those that do not vary are what they are of the first."""
+    """The values for one neighbour; those that do not vary are the values for the first."""
 
     def __init__(self, neighbours: Neighbours, first: _Neighbour | None, index: Linear, place: int) -> None:
         super().__init__()
         self._neighbours, self._first = neighbours, first
-        if first is not None:  # what is not understood of the same operands is the same
+        if first is not None:  # results of an operation that is not modelled are equal for equal operands
             self._unread, self._products = first._unread, first._products
         for value in neighbours.last:
             self.bind(value, index)
@@ -89,8 +90,8 @@ class _Neighbour(KnownIndices):
 
 
 def _made_of(value: ir.Value) -> list[ir.Value]:
-    """What a value is computed of; of a loop's variable and of what it carries, its bounds, and what enters and goes
-    on."""
+    """The operands of a value; for a loop's variable and carried values, its bounds, initial values
+    and yielded values."""
     op = producer(value)
     if op is not None:
         return list(op.operands)

@@ -1,9 +1,9 @@
-"""SSA values of a kernel → quasi-affine forms, formulas, and what they depend on.
+"""SSA values of a kernel → quasi-affine forms, formulas, and dependences.
 
-Integers wrap around where it is known that they may (see `integers`); wide ones of which no range is known are taken as
-unbounded: index arithmetic that overflows is a fault of its own. Values are evaluated lazily, from their defining ops;
-    block
-arguments (loop variables, kernel arguments) are bound by whoever walks the regions.
+Integers wrap where that is known to be possible (see `integers`); wide ones of unknown range are
+taken as unbounded: index arithmetic that overflows is a fault of its own. Values are evaluated
+lazily, from their defining ops; block arguments (loop variables, kernel arguments) are bound by the
+caller that walks the regions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Values(Integers):
 
     Args:
         shape: block and grid sizes, as far as they are known.
-        load_depends: what a loaded value depends on (memory the kernel never writes is a function of its address).
+        load_depends: dependences of a loaded value (memory that the kernel never writes is a
+            function of its address).
     """
 
     def __init__(self, shape: LaunchShape, load_depends: Callable[[ir.Operation], Depends]) -> None:
@@ -47,8 +48,9 @@ class Values(Integers):
         self._depends[value] = form.depends() if depends is None else depends
 
     def of_arguments(self, called: Callable[[ir.Value], str]) -> dict[str, Linear]:
-        """What of functions' arguments is known at run time only, as users call it: `A.1`, the size of `A` along its
-        second axis, and `n`. What a kernel is passed has the name that it has on the host."""
+        """Run-time quantities of functions' arguments, by their names for users: `A.1`, the size of
+        `A` along its second axis, and `n`. A kernel's argument has the name of the host's value
+        that is passed for it."""
         found = {(value, f".{axis}"): form for (value, axis), form in self._extents.items()}
         found |= {(value, ""): form for value, form in self._forms.items()}
         names: dict[Linear, str] = {}
@@ -68,7 +70,7 @@ class Values(Integers):
         return form
 
     def number(self, entry: int | ir.Value) -> Linear:
-        """The form of what an op says as an attribute, or as an operand."""
+        """The form of an entry that is an attribute or an operand."""
         return Linear.of(entry) if isinstance(entry, int) else self.linear(entry)
 
     def extremes(self, bound: ir.Value, op: str) -> list[Linear]:
@@ -113,7 +115,7 @@ class Values(Integers):
         return self._extent(op) if name in _DIMS else self._unknown(value, guessed=name not in _LOADS)
 
     def _unknown(self, value: ir.Value, *, guessed: bool = True) -> Linear:
-        """A number of the value's type. `guessed`: it may not have all of them."""
+        """An unknown number of the value's type. `guessed`: it may not take all values."""
         return self.opaque(self.depends(value), *range_of_type(value.type), guessed=guessed)
 
     def _extent(self, op: ir.Operation) -> Linear:
@@ -123,8 +125,8 @@ class Values(Integers):
         return self.extent(op.operands[0], index.constant, depends)
 
     def extent(self, value: ir.Value, axis: int, depends: Depends = NOTHING) -> Linear:
-        """A size: the same number whenever it is asked of one value, and a multiple of what is stated of an
-        argument."""
+        """A size: the same form for every query of one value, and a multiple of the divisor stated
+        of an argument."""
         if not ir.ShapedType(value.type).is_dynamic_dim(axis):
             return Linear.of(ir.ShapedType(value.type).get_dim_size(axis))
         if (value, axis) not in self._extents:
@@ -132,28 +134,29 @@ class Values(Integers):
         return self._extents[value, axis]
 
     def _size(self, depends: Depends, value: ir.Value, axis: int) -> Linear:
-        """A size that is not known: a multiple of what is stated of an argument's, and no larger."""
+        """An unknown size: a multiple of the divisor stated of an argument's, and at most its
+        stated bound."""
         multiple, most = _stated(value, axis), (*most_of(value)[axis:], -1)[0]
         return self.opaque(depends, 0, None if most < 0 else most // max(multiple, 1)) * multiple
 
     def share_extents(self, argument: ir.Value, operand: ir.Value) -> None:
-        """`argument` of a kernel is `operand` of its launch: their dynamic sizes are the same."""
+        """`argument` of a kernel is `operand` of its launch: their dynamic sizes are equal."""
         kind = ir.ShapedType(operand.type)
         for dimension in range(kind.rank):
             if kind.is_dynamic_dim(dimension):
                 self._extents[argument, dimension] = self.extent(operand, dimension)
 
     def state_extent(self, value: ir.Value, axis: int, size: Linear) -> None:
-        """A size is known, where the type does not say it."""
+        """States a size that the type does not have."""
         self._extents[value, axis] = size
 
     def same_extent(self, *axes: Axis) -> None:
-        """These are of one size: that of the first one that is known, or of the first one."""
+        """Equates these sizes: they become the first known one, or the first one."""
         known = (a for a in axes if a in self._extents or not ir.ShapedType(a[0].type).is_dynamic_dim(a[1]))
         self._extents |= dict.fromkeys(axes, self.extent(*next(known, axes[0])))
 
     def _digit(self, op: ir.Operation, number: int) -> Linear:
-        """A result of `affine.delinearize_index`: the digits of a number, the most significant first."""
+        """A result of `affine.delinearize_index`: a digit of a number, the most significant first."""
         digit = self.linear(op.operands[0])
         sizes = [self.number(size) for size in mixed(op, "static_basis")[0]]
         sizes = sizes[len(sizes) - len(op.results) + 1 :]  # those of all digits but the first
@@ -172,7 +175,7 @@ class Values(Integers):
         return self.binary(name, a, b, bits(op.results[0].type))
 
     def _affine(self, op: ir.Operation) -> Linear | None:
-        if op.name == "affine.linearize_index":  # a number of its digits, the most significant first
+        if op.name == "affine.linearize_index":  # a number from its digits, the most significant first
             digits = segments(op)[0]
             sizes = [self.number(size) for size in mixed(op, "static_basis", first=len(digits))[0]]
             out, *lower = map(self.linear, digits)
@@ -185,11 +188,12 @@ class Values(Integers):
         return forms[0] if op.name == "affine.apply" else self.extreme(forms, largest=op.name == "affine.max")
 
     def carry(self, argument: ir.Value, entering: ir.Value, yielded: ir.Value, loop: tuple[Symbol, int | None]) -> None:
-        """Bind a number that a loop (its counter and trip count) carries, where each iteration adds a constant to it,
-        takes it round in a short cycle, or makes one of a few known numbers of it."""
+        """Binds a number carried by a loop (with this counter and trip count), if each iteration
+        adds a constant to it, cycles it through a short cycle, or selects one of a few known
+        numbers."""
         start = self.linear(entering)
         least, most = range_of_type(argument.type)
-        for low in dict.fromkeys((least, 0)):  # some ops are only understood of numbers that are not negative
+        for low in dict.fromkeys((least, 0)):  # some ops are modelled only for non-negative numbers
             before, depends = dict(self._forms), dict(self._depends)
             unknown = self.fresh("opaque", self.depends(argument), low, most)
             self.bind(argument, Linear.of(unknown), self.depends(argument))
@@ -203,7 +207,8 @@ class Values(Integers):
     # ---- conditions --------------------------------------------------------------------------------------------------
 
     def condition(self, value: ir.Value) -> Formula:
-        """The formula of an i1. One that is not affine is `symbol == 1`, of an uninterpreted 0 or 1."""
+        """The formula of an i1. One that is not affine is `symbol == 1`, of an uninterpreted 0 or
+        1."""
         if not isinstance(value.owner, ir.Block):
             known = self._logic(value.owner.operation)
             if known is not None:
@@ -244,13 +249,15 @@ def is_flag(value: ir.Value) -> bool:
 
 
 MOST_TABULATED = 64
-"""Values of a number that a loop carries, e.g. which of its buffers is filled."""
+"""Values of a number that a loop carries, e.g. the index of its current buffer, up to which it is
+tabulated."""
 
 
 def progression(
     algebra: Algebra, start: Linear, following: Linear, before: Symbol, counter: Symbol, trips: int | None
 ) -> Linear | None:
-    """`start`, then `following` of the one `before`, …, by the counter of iterations."""
+    """`start`, then `following` of the previous value (`before`), …, as a form of the iteration
+    counter."""
     difference = following - Linear.of(before)
     if difference.is_constant:
         return start + Linear.of(counter) * difference.constant
@@ -274,8 +281,9 @@ def _cycle(algebra: Algebra, values: list[int], counter: Symbol) -> Linear:
 
 
 class KnownIndices(Values):
-    """Indices as forms whose symbols have ranges: ids are below the sizes that the kernel around `op` is known to be
-    launched with, counters between the bounds of their loops, and as many times what divides those."""
+    """Indices as forms of symbols with ranges: ids are below the known launch sizes of the kernel
+    around `op`, counters are between the bounds of their loops, and multiples of the bounds'
+    divisors."""
 
     def __init__(self, op: ir.Operation | None = None) -> None:
         around = () if op is None else (op, *ancestors(op))
@@ -296,12 +304,12 @@ class KnownIndices(Values):
 
 
 def range_of(bound: Bound) -> Range:
-    """The smallest and the largest value that the index may take (intervals: sound, not tight)."""
+    """The minimum and maximum of the index (intervals: sound, not tight)."""
     return _form(bound).bounds()
 
 
 def largest(bound: Bound) -> int | None:
-    """The largest value that the index may take; None where nothing is known."""
+    """The maximum of the index; None if unknown."""
     return range_of(bound)[1]
 
 
@@ -315,9 +323,9 @@ WIDEST = 2**63 - 1
 
 
 def multiples(value: ir.Value) -> list[int]:
-    """By axis of a tensor or memref, what its size is known to be a multiple of; 1 where nothing is known."""
+    """By axis of a tensor or memref, a known divisor of its size; 1 if none is known."""
     found = (_multiple(size_behind(value, axis)) for axis in range(ir.ShapedType(value.type).rank))
-    return [n if 0 < n <= WIDEST else gcd(n, 2**62) for n in found]  # a divisor is right, too, and 0 divides nothing
+    return [n if 0 < n <= WIDEST else gcd(n, 2**62) for n in found]  # a divisor holds, too, and 0 divides nothing
 
 
 def _multiple(size: int | ir.Value | Axis) -> int:
@@ -330,15 +338,15 @@ def _multiple(size: int | ir.Value | Axis) -> int:
 
 
 def at_most(value: ir.Value) -> list[int]:
-    """By axis of a tensor or memref, what its size is known to be at most; -1 where nothing is known."""
+    """By axis of a tensor or memref, a known upper bound of its size; -1 if none is known."""
     found = (size_behind(value, axis) for axis in range(ir.ShapedType(value.type).rank))
     ends = ((*most_of(size[0])[size[1] :], -1)[0] if isinstance(size, tuple) else largest(size) for size in found)
     return [-1 if end is None else end for end in ends]
 
 
 def stated_sizes(value: ir.Value) -> dict[str, ir.Attribute]:
-    """What is known of a value's sizes, as attributes of an argument that stands for it; none where nothing is of its
-    open ones."""
+    """Facts about a value's open sizes, as attributes of an argument that replaces it; empty
+    without any."""
     if not isinstance(value.type, ir.ShapedType) or value.type.has_static_shape:
         return {}
     found: dict[str, ir.Attribute] = {}
@@ -360,8 +368,8 @@ _shared: list[KnownIndices] = []
 
 @contextmanager
 def unchanged(op: ir.Operation) -> Iterator[None]:
-    """Inside, nothing changes what an index of the kernel around `op` is made of: what is found out of one is so of all
-    of it."""
+    """Inside, the definitions of the kernel's indices around `op` do not change: results about an
+    index are cached."""
     _shared.append(_shared[-1] if _shared else KnownIndices(op))
     try:
         yield

@@ -1,1 +1,2 @@
-"""Iteration spaces rounded up to tiles: masked operands, identities of reductions, padded images."""
+"""Iteration spaces rounded up to multiples of tiles: masked operands, identities of reductions,
+padded images."""

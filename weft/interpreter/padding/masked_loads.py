@@ -1,11 +1,13 @@
-"""Masked loads: operands of tile-multiple shape whose elements outside the domain are a given value.
+"""Masked loads: operands of tile-multiple shape with a given value for elements outside the domain.
 
-A masked load is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image with
-`tensor.extract` under a mask of its own `linalg.index`es. Only its result is mapped, so that it tiles and fuses with
-any tile sizes (prototypes: masked_gather, im2col_gather). It follows its consumer into every tile until
-`promote-to-shared` makes it a copy into shared memory or bufferization inlines it into the consumer's body.
+A masked load is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image
+with `tensor.extract` under a mask of its own `linalg.index`es. Only its result is mapped, so that
+it can be tiled and fused with any tile sizes (prototypes: masked_gather, im2col_gather). It is
+fused into every tile of its consumer until `promote-to-shared` makes it a copy into shared memory
+or bufferization inlines it into the consumer's body.
 
-What is pieced together (`provenance`) is read by tests of the index, and the image's element where they hold.
+A tensor assembled of pieces (`provenance`) is read by tests of the index, and the image's element
+where they hold.
 """
 
 from __future__ import annotations
@@ -24,22 +26,23 @@ from ..reductions.identities import Identity, attribute, number
 from .provenance import BoxSpan, Computed, Filled, Image, Placed, Provenance, StridedWindow
 
 MARK = "weft.gather"
-"""On a masked load: a unit, or `ANY`: nobody asks what it holds outside, so that a later mask around it may say it."""
+"""On a masked load: a unit, or `ANY`: its value outside is never used, so that a later mask around
+it may choose it."""
 ANY = "any"
 UNKNOWN_TILES = 8209
-"""How many tiles a dimension has in types where their number is known at run time only. The loops over them get that
-number as their bound (`bound_loops`), and no buffer is made of such a type: each tile's masked loads and write-back
-have the real size. It is a prime that no payload's size is likely to be a multiple of: what is left of such a type is
-refused (`expect_sizes`)."""
+"""The assumed number of tiles, in types, of a dimension with a number of tiles known only at run
+time. The loops over them get the actual number as their bound (`bound_loops`), and no buffer has
+such a type: each tile's masked loads and write-back have the real size. It is a prime that is
+unlikely to divide a payload's size: any remaining use of such a type is refused (`expect_sizes`)."""
 Element = Callable[[Iterator["ir.Value"], "list[ir.Value]"], "ir.Value"]
-"""Makes an element of its indices (each of them when it is asked for) and of the inputs' elements."""
+"""Computes an element from its indices (each evaluated on demand) and from the inputs' elements."""
 
 
 def within(
     indices: Sequence[ir.Value], shape: Sequence[Bound | None], padded: Sequence[int | ir.Value]
 ) -> ir.Value | None:
-    """`idx < bound` for each dimension that was padded, and-ed; None if none was, and no tile reaches beyond its
-    bound."""
+    """The conjunction of `idx < bound` over the padded dimensions; None if none was padded, and no
+    tile reaches beyond its bound."""
     each = zip(indices, shape, padded, strict=True)
     return _all(
         arith.cmpi(arith.CmpIPredicate.slt, idx, value_of(bound))
@@ -49,14 +52,14 @@ def within(
 
 
 def reaches(bound: Bound, full: int | ir.Value) -> bool:
-    """Whether a size is as large as what it was rounded up to: it was not, or its tiles are whole ones."""
+    """Whether a size is equal to its rounded value: it was not rounded, or its tiles are whole."""
     if isinstance(bound, int) or not isinstance(full, int):
         return same_size(bound, full)
     return full > 0 and full % UNKNOWN_TILES == 0 and divisible(bound, full // UNKNOWN_TILES)
 
 
 def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
-    """The tests and-ed, each as it is made; None if there are none."""
+    """The conjunction of the tests, each as it is created; None without any."""
     mask: ir.Value | None = None
     for test in tests:
         mask = test if mask is None else arith.andi(mask, test)
@@ -66,8 +69,8 @@ def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
 def computed(
     shape: Sequence[int | ir.Value], kind: ir.Type, element: Element, inputs: Sequence[ir.Value] = ()
 ) -> ir.Value:
-    """A masked load: the tensor of `shape` whose elements `element` makes of their indices and of the elements of
-    `inputs`."""
+    """A masked load: the tensor of `shape` with elements that `element` computes from their indices
+    and the elements of `inputs`."""
     rank = len(shape)
     identities = [ir.AffineMap.get_identity(rank)] * (len(inputs) + 1)
 
@@ -85,7 +88,7 @@ def guarded(
     inside: Callable[[], ir.Value],
     outside: Identity | ir.Value | Callable[[], ir.Value],
 ) -> ir.Value:
-    """`mask ? inside : outside`, where each is only evaluated where it is chosen."""
+    """`mask ? inside : outside`, where each is only evaluated if it is chosen."""
     if mask is None:
         return inside()
     choice = scf.IfOp(mask, [kind], has_else=True)
@@ -98,8 +101,8 @@ def guarded(
 
 
 def gather(image: ir.Value, padded: Sequence[int | ir.Value], outside: Identity) -> ir.Value:
-    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another masked load stays
-    (and dies)."""
+    """A tensor of shape `padded` that is `image` inside its shape and `outside` elsewhere. Another
+    masked load is kept (and becomes dead)."""
     kind, shape, source = element_type(image), sizes_of(image), producer(image)
 
     def element(at: Iterator[ir.Value], _: list[ir.Value]) -> ir.Value:
@@ -118,14 +121,14 @@ def gather(image: ir.Value, padded: Sequence[int | ir.Value], outside: Identity)
 
 
 def zeros(like: ir.Value) -> ir.Value:
-    """A tensor of the type of `like`, all 0, which is made anew in every tile."""
+    """A tensor of the type of `like`, all 0, which is created anew in every tile."""
     kind = element_type(like)
     return computed(sizes_of(like), kind, lambda *_: number(None, kind))
 
 
 def masked(value: ir.Value, shape: Sequence[Bound | None], outside: Identity) -> ir.Value:
-    """`value` (already of padded shape), but `outside` beyond `shape`: what a padded producer needs before a
-    reduction."""
+    """`value` (already of padded shape), but `outside` beyond `shape`: required of a padded
+    producer before a reduction."""
     kind, padded = element_type(value), sizes_of(value)
 
     def element(at: Iterator[ir.Value], inside: list[ir.Value]) -> ir.Value:
@@ -136,8 +139,8 @@ def masked(value: ir.Value, shape: Sequence[Bound | None], outside: Identity) ->
 
 
 def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, outside: Identity) -> ir.Value:
-    """`mask ? value[where] : outside`, at the insertion point. A masked load is read where it reads, under its own mask
-    as well."""
+    """`mask ? value[where] : outside`, at the insertion point. For a masked load the underlying
+    image is read, under both masks."""
     kind, owner = element_type(value), producer(value)
     if owner is None or not is_masked_load(owner):
         return guarded(mask, kind, lambda: tensor.ExtractOp(value, list(where)).result, outside)
@@ -155,15 +158,15 @@ def read_at(value: ir.Value, where: Sequence[ir.Value], mask: ir.Value | None, o
 
 
 def element_of(op: ir.Operation, where: Sequence[ir.Value]) -> ir.Value:
-    """A masked load's element at `where`, computed at the insertion point; a masked producer is read with
-    `tensor.extract`."""
+    """A masked load's element at `where`, computed at the insertion point; a masked producer is
+    read with `tensor.extract`."""
     images = [tensor.ExtractOp(image, list(where)).result for image in list(op.operands)[: segments(op)[0]]]
     return clone_body(body_of(op), images, where)[0]
 
 
 def _joined(op: ir.Operation, outside: Identity, kind: ir.Type) -> tuple[ir.Operation, ir.Attribute] | None:
-    """The `scf.if` at the end of a masked load's body, and what stands where its mask or `outside` is false: the same
-    for both, or what one of them asks for where the other takes any."""
+    """The `scf.if` at the end of a masked load's body, and the common value where its mask or
+    `mask` is false: equal for both, or that of one if the other accepts any."""
     choice = made_by(yielded(op)[0], "scf.if")
     held = choice and made_by(choice.regions[1].blocks[0].operations[-1].operation.operands[0], "arith.constant")
     if choice is None or held is None:
@@ -175,7 +178,7 @@ def _joined(op: ir.Operation, outside: Identity, kind: ir.Type) -> tuple[ir.Oper
 
 
 def is_masked_load(op: ir.Operation) -> bool:
-    """Whether the op is marked as one."""
+    """Whether the op is a masked load."""
     return MARK in op.attributes
 
 
@@ -184,10 +187,10 @@ class Subscript:
     """An index along one axis.
 
     Args:
-        at: makes the value of the index plus a number.
-        low, high: the smallest and the largest it can be; None where that is known at run time only.
-        shift: what is added to the index.
-        made: its value, where that has been made already.
+        at: emits the index plus a number.
+        low, high: minimum and maximum; None where known only at run time.
+        shift: added to the index.
+        made: its value, if already emitted.
     """
 
     at: Callable[[int], ir.Value]
@@ -218,7 +221,7 @@ class Subscript:
 
 
 def subscript(value: ir.Value, extent: int | ir.Value) -> Subscript:
-    """The index `value`, which stays within 0 … extent - 1."""
+    """The index `value`, which is in 0 … extent - 1."""
     return Subscript(lambda n: _applied(value, 1, n), 0, extent - 1 if isinstance(extent, int) else None)
 
 
@@ -232,8 +235,8 @@ def _applied(value: ir.Value, factor: int, addend: int, divisor: int = 1) -> ir.
 
 
 def read(piece: Provenance, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
-    """The element of a piece at `where`, made at the insertion point. Reads of tensors stand under the guards they
-    need."""
+    """The element of a piece at `where`, emitted at the insertion point, with reads of tensors
+    under the guards that they need."""
     if isinstance(piece, Image):
         return tensor.ExtractOp(piece.value, [s.value for s in where]).result
     if isinstance(piece, Filled):
@@ -250,13 +253,13 @@ def read(piece: Provenance, where: Sequence[Subscript], kind: ir.Type) -> ir.Val
 
 
 def _scalar(value: ir.Value) -> ir.Value:
-    """A scalar from outside; a constant in the body of a `tensor.pad` is made again."""
+    """A scalar from outside; a constant in the body of a `tensor.pad` is created again."""
     owner = producer(value)
     return owner.clone().operation.results[0] if owner is not None and stands_in(owner, "tensor.pad") else value
 
 
 def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
-    """Inside or around: only tests that can fail are made."""
+    """Inside or around: only tests that can fail are emitted."""
     inner = [s.moved(-span.offset) for s, span in zip(where, piece.spans, strict=True)]
     boxes = [(span.start - span.offset, span.stop - span.offset) for span in piece.spans]
     if any(_apart(s, *box) for s, box in zip(inner, boxes, strict=True)):
@@ -273,26 +276,26 @@ def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Valu
 
 
 def _apart(s: Subscript, low: int, high: SizeForm) -> bool:
-    """Whether an index is known not to lie in the box."""
+    """Whether an index is known to be outside the box."""
     return (isinstance(s.high, int) and s.high < low) or (isinstance(high, int) and max(low, s.low) >= high)
 
 
 def _last(s: Subscript, high: SizeForm) -> SizeForm:
-    """The largest that an index in the box can be."""
+    """The maximum of an index in the box."""
     return high - 1 if _passes(s, high) else s.high or 0
 
 
 def _passes(s: Subscript, high: SizeForm) -> bool:
-    """Whether an index may lie behind the box."""
+    """Whether an index may be beyond the box."""
     beyond = None if s.high is None else difference(s.high, high)
     return beyond is None or beyond >= 0
 
 
 def _tests(s: Subscript, span: BoxSpan, low: int, high: SizeForm) -> list[ir.Value]:
-    """What has to hold of an index for it to lie in the box."""
+    """The tests for an index to be in the box."""
     tests: list[ir.Value] = []
     passes = _passes(s, high)
-    if s.low < low == 0 and passes:  # one comparison: as an unsigned number what is negative is larger than every size
+    if s.low < low == 0 and passes:  # one comparison: a negative number, read as unsigned, is larger than every size
         tests.append(arith.cmpi(arith.CmpIPredicate.ult, s.value, value_of(emitted(high))))
         low, passes = s.low, False
     if s.low < low:
@@ -307,7 +310,7 @@ def _tests(s: Subscript, span: BoxSpan, low: int, high: SizeForm) -> list[ir.Val
 
 
 def assembled(piece: Provenance, shape: Sequence[int | ir.Value], kind: ir.Type) -> ir.Value:
-    """The piece as a masked load of `shape`, made at the insertion point; nothing is copied."""
+    """The piece as a masked load of `shape`, created at the insertion point; nothing is copied."""
     return computed(
         shape, kind, lambda at, _: read(piece, [subscript(i, n) for i, n in zip(at, shape, strict=True)], kind)
     )

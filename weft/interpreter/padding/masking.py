@@ -1,11 +1,12 @@
-"""Updates that count inside the domain alone, where no values of the operands change nothing outside
+"""Masked updates, for reductions without operand values that change nothing outside the domain
 (`reductions/identities.py`).
 
-A masked update leaves the result as it is in iterations outside the domain:
+A masked update leaves the result unchanged in iterations outside the domain:
 
     before: linalg.yield %new
-    after:  linalg.yield select(%inside, %new, %accumulator)      a body that may run anywhere
-            linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads memory, or divides integers
+    after:  linalg.yield select(%inside, %new, %accumulator)      a body that may be executed
+        anywhere linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads
+        memory, or divides integers
 """
 
 from __future__ import annotations
@@ -21,34 +22,36 @@ from ..reductions.identities import number
 from .masked_loads import within
 
 _UNMAPPED_READS = ("tensor.extract", "memref.load")
-"""Reads in a body whose place no indexing map bounds: outside the domain they must not be performed."""
+"""Reads in a body at indices that no indexing map bounds: outside the domain they must not be
+executed."""
 _DIVISIONS = tuple(
     f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
 )
-"""What operands hold outside may be 0."""
+"""Operands may be 0 outside the domain."""
 
 
 def runs_anywhere(op: ir.Operation) -> bool:
-    """Whether the body of a structured op may be performed outside its domain, its result thrown away."""
+    """Whether the body of a structured op may be executed outside its domain, with its result
+    discarded."""
     return not any(operations(op, *_UNMAPPED_READS, *_DIVISIONS))
 
 
 def beyond(
     iterations: Sequence[Bound | None], extents: Sequence[int | None], dimensions: Sequence[int]
 ) -> Callable[[Sequence[ir.Value]], ir.Value | None]:
-    """`index < extent` in each of the dimensions that was rounded up to `extents`, of the values of all
-    `linalg.index`es."""
+    """`index < extent` for each dimension that was rounded up from `extents`, given the values of
+    all `linalg.index`es."""
     old = [n if d in dimensions else None for d, n in enumerate(iterations)]
     return lambda indices: within(indices, old, [n or 0 for n in extents])
 
 
 def mask_update(op: ir.Operation, inside: Callable[[Sequence[ir.Value]], ir.Value | None], *, keep: bool) -> None:
-    """Let iterations of a `linalg.generic` count only where `inside` holds of their indices.
+    """Masks the update of a `linalg.generic`: iterations count only where `inside` holds.
 
     Args:
-        inside: makes the condition at the insertion point; None where it always holds.
-        keep: elsewhere an output stays as it is. If not, one that the body does not read, and which may never have been
-            written, becomes 0.
+        inside: emits the condition at the insertion point; None where it always holds.
+        keep: elsewhere an output is unchanged. Otherwise an output that the body does not read, and
+            that may never have been written, becomes 0.
     """
     body = body_of(op)
     inputs = segments(op)[0]
@@ -77,7 +80,8 @@ def mask_update(op: ir.Operation, inside: Callable[[Sequence[ir.Value]], ir.Valu
 
 
 def generalized(op: ir.Operation) -> ir.Operation:
-    """The op as a `linalg.generic`, whose body may be changed and may ask for its indices; a named one is replaced."""
+    """The op as a `linalg.generic`, with a body that can be changed and can use its indices; a
+    named op is replaced."""
     if op.name == "linalg.generic":
         return op
     space, operands = structure(op), list(op.operands)

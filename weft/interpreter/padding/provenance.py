@@ -1,13 +1,14 @@
-"""Provenance of padded tensors: an image with a padding around it, in the middle of a filled buffer, a window of
-either.
+"""Provenance of padded tensors: an image with padding around it, an image inserted into a filled
+buffer, a window of either.
 
-`tensor.pad`, `tensor.insert_slice` into a fill, `tensor.extract_slice` and `tensor.cast`, one behind the other in any
-order, are read as one thing: where an element comes from, by its index. A masked load then reads the image in place,
-    and no padded copy is
-made. Paddings by the same constant become one box; a negative width crops, and is an offset; paddings by different
-values, and by what depends on the index, are chosen between one after the other.
+`tensor.pad`, `tensor.insert_slice` into a fill, `tensor.extract_slice` and `tensor.cast`, chained
+in any order, are read as one thing: the origin of an element, by its index. A masked load then
+reads the image in place, and no padded copy is made. Paddings by the same constant become one box;
+a negative width crops, and is an offset; paddings by different values, and by values that depend on
+the index, are nested choices.
 
-Paddings that nothing reads through stay copies, and the ops that bufferization makes of them say why.
+Paddings that nothing reads through remain copies, and the ops that bufferization makes of them
+carry the reason.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ class Filled:
 
 @record
 class Computed:
-    """What the body of a `tensor.pad` makes of the index."""
+    """The value that the body of a `tensor.pad` computes from the index."""
 
     body: ir.Block
 
 
 @record
 class StridedWindow:
-    """Element i is element `offsets + i · strides` of what is inside."""
+    """Element i is element `offsets + i · strides` of the piece inside."""
 
     inside: Provenance
     offsets: tuple[int, ...]
@@ -57,7 +58,8 @@ class StridedWindow:
 
 @record
 class BoxSpan:
-    """A box along one axis: index i of it, with start ≤ i < stop, is index (i - offset) / stride of what is inside."""
+    """A box along one axis: index i with start ≤ i < stop is index (i - offset) / stride of the
+    piece inside."""
 
     offset: int
     start: int
@@ -66,7 +68,7 @@ class BoxSpan:
 
     @property
     def length(self) -> SizeForm:
-        """How many elements of what is inside lie in the box."""
+        """The number of elements of the piece inside that are in the box."""
         if self.stride == 1:
             return self.stop - self.start
         assert isinstance(self.stop, int), "what lies apart was put at places that are numbers"
@@ -76,7 +78,7 @@ class BoxSpan:
         return replace(self, offset=self.offset + by, start=self.start + by, stop=self.stop + by)
 
     def clipped(self, other: BoxSpan) -> BoxSpan | None:
-        """What lies in another box as well; None where it is not known which of them ends first."""
+        """The intersection with another box; None where it is unknown which of them ends first."""
         beyond = difference(self.stop, other.stop)
         if beyond is None:
             return None
@@ -85,7 +87,7 @@ class BoxSpan:
 
 @record
 class Placed:
-    """What is inside stands in a box; elsewhere the element is that of `around`."""
+    """The piece inside a box; elsewhere the element is that of `around`."""
 
     inside: Provenance
     spans: tuple[BoxSpan, ...]
@@ -103,8 +105,8 @@ Provenance = Image | Filled | Computed | StridedWindow | Placed
 
 
 def provenance_of(value: ir.Value) -> Provenance:
-    """What `value` is pieced together of; `Image(value)` where it is not, or where widths or places are not known
-    numbers."""
+    """The pieces of which `value` is assembled; `Image(value)` if there are none, or where widths
+    or offsets are not constant."""
     op = producer(value)
     made = None if op is None else {
         "tensor.pad": _of_pad, "tensor.insert_slice": _of_insertion, "tensor.extract_slice": _of_slice, "tensor.cast": _of_cast,
@@ -113,8 +115,8 @@ def provenance_of(value: ir.Value) -> Provenance:
 
 
 def read_through(value: ir.Value) -> Provenance | None:
-    """The pieces of `value` where reading them saves a copy; None where it is read as it is: a slice of an image is a
-    view."""
+    """The pieces of `value` if reading them saves a copy; None where it is read as it is: a slice
+    of an image is a view."""
     if not _is_behind(value, PAD, "tensor.insert_slice"):
         return None
     piece = provenance_of(value)
@@ -126,25 +128,25 @@ def _is_pieced(piece: Provenance) -> bool:
 
 
 def behind_pad(value: ir.Value) -> bool:
-    """Whether a `tensor.pad` stands between the value and the image: bufferization copies even what only crops, or does
-    nothing."""
+    """Whether a `tensor.pad` is between the value and the image: bufferization copies even if it
+    only crops, or does nothing."""
     return _is_behind(value, PAD) and any(op.name == PAD for op in makers(value))
 
 
 def _is_behind(value: ir.Value, *names: str) -> bool:
-    """Whether an op of one of these names may be among the value's makers: by their names alone, without a look at
-    sizes."""
+    """Whether an op with one of these names may be in the value's definition: by names alone,
+    without sizes."""
     while (op := made_by(value, *names, "tensor.extract_slice", "tensor.cast", "tensor.insert_slice")) is not None:
         if op.name in names:
             return True
         if len(op.operands) > 1 + (op.name == "tensor.insert_slice"):
-            return False  # its place is not a number
+            return False  # its offset is not constant
         value = op.operands[0]
     return False
 
 
 def makers(value: ir.Value) -> list[ir.Operation]:
-    """The ops that piece the value together, from the last one on to the image that they begin with."""
+    """The ops that assemble the value, from the last one back to the image."""
     found: list[ir.Operation] = []
     while provenance_of(value) != Image(value):
         op = producer(value)
@@ -156,7 +158,8 @@ def makers(value: ir.Value) -> list[ir.Operation]:
 
 
 def remove_dead(passed: Sequence[ir.Operation]) -> None:
-    """Erase those of a value's makers that nothing reads any more; upstream keeps a `tensor.pad`."""
+    """Erases those of a value's defining ops that are no longer used; upstream keeps a
+    `tensor.pad`."""
     for op in passed:
         if is_used(*op.results):
             break
@@ -164,8 +167,8 @@ def remove_dead(passed: Sequence[ir.Operation]) -> None:
 
 
 def margins(piece: Provenance, shape: Sequence[SizeForm]) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
-    """How many elements stand around the image, before and behind it along each axis; negative where it is cropped,
-    None where that is known at run time only."""
+    """The numbers of elements around the image, before and after it along each axis; negative where
+    it is cropped, None where known only at run time."""
     if isinstance(piece, Placed):
         low, high = margins(piece.inside, [span.length for span in piece.spans])
         ends = list(zip(piece.spans, shape, low, high, strict=True))
@@ -194,7 +197,7 @@ def _of_pad(op: ir.Operation) -> Provenance | None:
 
 
 def _around(op: ir.Operation) -> Provenance:
-    """What a `tensor.pad` puts around its image."""
+    """The piece that a `tensor.pad` puts around its image."""
     block = body_of(op)
     value = block.operations[-1].operation.operands[0]
     owner = producer(value)
@@ -204,7 +207,7 @@ def _around(op: ir.Operation) -> Provenance:
 
 
 def _of_insertion(op: ir.Operation) -> Provenance | None:
-    """A padding as buffers have it: the image, or a copy of it, in the middle of a fill that no statement has named."""
+    """A padding in bufferized form: the image, or a copy of it, inside a fill that no handle names."""
     place = _place(op, 2, op.operands[0])
     around = _filled(op.operands[1])
     if place is None or around is None:
@@ -219,7 +222,7 @@ def _of_insertion(op: ir.Operation) -> Provenance | None:
 
 
 def _filled(value: ir.Value) -> Provenance | None:
-    """A fill, or a fill with something in it already."""
+    """A fill, or a fill with something already inserted."""
     fill, insertion = made_by(value, "linalg.fill"), made_by(value, "tensor.insert_slice")
     if fill is not None and not is_named(fill):
         return Filled(fill.operands[0])
@@ -234,7 +237,8 @@ def _of_slice(op: ir.Operation) -> Provenance | None:
 
 
 def _place(op: ir.Operation, operands: int, part: ir.Value) -> list[tuple[int, int, int]] | None:
-    """Offset, size and stride along each axis; None where one is not a number, or where the part has another rank."""
+    """Offset, size and stride along each axis; None where one is not constant, or where the part
+    has another rank."""
     found = place_of(op)
     if len(op.operands) > operands or list(shape_of(part)) != found[1] or 0 in found[1]:
         return None
@@ -250,7 +254,7 @@ def _of_cast(op: ir.Operation) -> Provenance | None:
 
 
 def window(inside: Provenance, offsets: Sequence[int], strides: Sequence[int] | None = None) -> Provenance:
-    """A window of a piece, as simple as that can be."""
+    """A window of a piece, simplified."""
     steps = tuple(strides or (1,) * len(offsets))
     if isinstance(inside, Filled) or (not any(offsets) and set(steps) <= {1}):
         return inside
@@ -264,8 +268,8 @@ def window(inside: Provenance, offsets: Sequence[int], strides: Sequence[int] | 
 
 
 def placed(inside: Provenance, spans: tuple[BoxSpan, ...], around: Provenance, shape: Sequence[SizeForm]) -> Provenance:
-    """A piece in a box, as simple as it can be: a box that fills `shape` is a window, boxes in a box of their constant
-    are one."""
+    """A piece in a box, simplified: a box that fills `shape` is a window, boxes in a box of their
+    constant are one."""
     made = Placed(inside, spans, around)
     if not made.dense:
         return made
@@ -291,20 +295,21 @@ def _alike(one: Provenance, other: Provenance) -> bool:
 
 
 MARK = "weft.padded_copy"
-"""On the `linalg.map` that fills the copy: why it is one, and what to do."""
+"""On the `linalg.map` that fills the copy: the reason for the copy, and a hint."""
 
 Reason = tuple[str, str]
 _BY_ITSELF = "`bufferize`, and map and launch the `linalg.map` that fills the copy"
 
 
 def padded_copies(module: ir.Module) -> dict[str, Reason]:
-    """The `tensor.pad`s of function bodies, by place, and why each of them is not read through."""
+    """The `tensor.pad`s of function bodies, by location, with the reason why each of them is not
+    read through."""
     found = [op for op in operations(module.operation, PAD) if is_used(op.results[0])]
     return {str(op.location): _reason(op) for op in found if stands_in(op, "func.func")}
 
 
 def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
-    """Say on the `linalg.map` that upstream makes of each of them what it is."""
+    """Copies the reasons to the `linalg.map` that upstream makes of each of them."""
     for op in operations(module.operation, "linalg.map") if copies else ():
         reason = copies.get(str(op.location))
         if reason is not None:

@@ -1,9 +1,10 @@
-"""Round the iteration space of a structured op up to what its tile sizes divide.
+"""Rounds the iteration space of a structured op up to multiples of its tile sizes.
 
-Each operand becomes a masked load of tile-multiple static shape, or, where its producer is itself a structured op, that
-producer is rounded up too, so that `fuse` still finds it. Outside the domain a reduced operand holds what leaves the
-reduction as it is (`identities`), or the update is masked there (`masking`). The result is cut
-back by a `tensor.extract_slice`, which bufferization turns into a guarded write-back.
+Each operand becomes a masked load of tile-multiple static shape, or, if its producer is itself a
+structured op, that producer is rounded up too, so that `fuse` still finds it. Outside the domain a
+reduced operand has a value with which the reduction is unchanged (`identities`), or the update is
+masked there (`masking`). The result is cropped by a `tensor.extract_slice`, which bufferization
+turns into a guarded write-back.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ from .scattered import load_scattered
 
 
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
-    """Make a masked load of every padding that `op` reads, so that the image is read in place; what was done, in words.
+    """Makes a masked load of every padding that `op` reads, so that the image is read in place;
+    returns remarks.
 
-    A padding is what `provenance` says: of `tensor.pad`s, and of filled buffers that the image is copied into. One that
-        only crops
-    becomes a slice, which is a view. `starts`: also of a `tensor.pad` that an output starts from, where each tile then
-        starts from
-    a part of the masked load.
+    A padding is one of `provenance`: `tensor.pad`s, and filled buffers that the image is copied
+    into. One that only crops becomes a slice, which is a view. `starts`: also for a `tensor.pad`
+    that is the initial value of an output, where each tile then starts from a part of the masked
+    load.
     """
     done: list[str] = []
     inputs, outputs = segments(op)
@@ -72,7 +73,7 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
 
 
 _CALLED = {"tensor.pad": "tensor.pad", "tensor.insert_slice": "a filled buffer"}
-"""What makes a padding, as remarks call it; a payload on memrefs has no `tensor.insert_slice`."""
+"""The op behind a padding, for remarks; a payload on memrefs has no `tensor.insert_slice`."""
 
 
 def _read(piece: Provenance, value: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value:
@@ -84,8 +85,8 @@ def _read(piece: Provenance, value: ir.Value, shape: Sequence[int | ir.Value]) -
 
 
 def absorb_all_pads(module: ir.Module) -> None:
-    """Read through the `tensor.pad`s that scheduled ops still read: those in loops, and those with a handle or a
-    map."""
+    """Reads through the `tensor.pad`s that scheduled ops still read: those in loops, and those with
+    a handle or a map."""
     for op in operations(module.operation):
         if not is_structured(op) or masked_loads.is_masked_load(op) or not any(map(behind_pad, op.operands)):
             continue
@@ -94,8 +95,8 @@ def absorb_all_pads(module: ir.Module) -> None:
 
 
 def pad_extents(space: Structure, sizes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """The extents rounded up to multiples of the tile sizes; untiled ones stay. One that is known at run time alone
-    stands for as many tiles as there will be, where they have more than one iteration."""
+    """The extents rounded up to multiples of the tile sizes; untiled ones are unchanged. An extent
+    known only at run time becomes `UNKNOWN_TILES` tiles, if these have more than one iteration."""
     ends = zip(space.extents, sizes, strict=True)
     return tuple(_rounded(n, size) if size is not None and (n is not None or size > 1) else n for n, size in ends)
 
@@ -105,9 +106,10 @@ def _rounded(extent: int | None, size: int) -> int:
 
 
 def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
-    """Replace `op` (on tensors) by one with iteration space `extents`; return it. Tags move along.
+    """Replaces `op` (on tensors) by one with iteration space `extents`; returns it. Tags are moved
+    to it.
 
-    Where no filling of its inputs leaves a reduction as it is, its update is masked.
+    If no filling of its inputs leaves a reduction unchanged, its update is masked.
     """
     space = structure(op)
     if not masked_loads.is_masked_load(op):
@@ -128,9 +130,7 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
         stay = stay_as_they_are(op, shapes)
         operands = [
             _operand(op, i, required_shape(space, i, v, extents), identities[i], filled is not None, stay)
-            for i, v in enumerate(
-                op.operands
-            )  # each asked for when its turn comes: others may replace what its sizes come from
+            for i, v in enumerate(op.operands)  # evaluated one at a time: others may replace the origin of its sizes
         ]
         if masked and reduced:  # the masked update reads every output: one that the op only writes starts as 0
             operands = [v if _reads(op, i, space) else masked_loads.zeros(v) for i, v in enumerate(operands)]
@@ -139,7 +139,7 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
         copy.operands[i] = operand
     for result, init in zip(copy.results, operands[space.inputs :], strict=True):
         result.set_type(init.type)
-    with ir.InsertionPoint.after(copy), copy.location:  # the part that lies inside takes the place of the op
+    with ir.InsertionPoint.after(copy), copy.location:  # the part inside replaces the op
         ends = zip(op.results, copy.results, whole, strict=True)
         inside = [new if old.type == new.type else part_of(new, sizes) for old, new, sizes in ends]
     replace(op, inside)
@@ -151,8 +151,9 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
 def required_shape(
     space: Structure, position: int, operand: ir.Value, extents: Sequence[int | None]
 ) -> tuple[SizeForm, ...]:
-    """The shape that the operand at `position` must have for the iteration space `extents`: never smaller than it is. A
-    size that is known at run time alone grows by what other dimensions of its subscript are rounded up by, at most."""
+    """The shape required of the operand at `position` for the iteration space `extents`: never
+    smaller than its own. A size known only at run time grows by the amount by which other
+    dimensions of its subscript are rounded up, at most."""
     from ..indices.algebra import Algebra, LaunchShape
     from ..indices.linear import Linear, Symbol
 
@@ -168,7 +169,7 @@ def required_shape(
         old = shape[axis] or 0
         d, last = dimension_of(expr), form.bounds()[1]
         if any(extents[used] is None for used in dimensions_of(expr)):
-            low, high = reach[axis].bounds()  # what is rounded up goes this much further along it
+            low, high = reach[axis].bounds()  # the rounded part extends by this much along the axis
             out.append(form_of(operand, axis) + ((high or 0) - (low or 0)))
         else:
             out.append(whole[d] if d is not None else max(old, (last or 0) + 1))
@@ -176,7 +177,7 @@ def required_shape(
 
 
 def _excess(old: int | None, new: int | None) -> int:
-    """By how many iterations a dimension is rounded up, at most."""
+    """The largest number of iterations by which a dimension is rounded up."""
     if new is None:
         return 0
     return new // UNKNOWN_TILES - 1 if old is None else new - old
@@ -207,16 +208,16 @@ def _operand(
     filled: bool,
     stay: Sequence[ir.Operation],
 ) -> ir.Value:
-    """An operand of the shape `forms`. `filled`: where a reduction walks over it, it has to be `outside` there, not
-    anything. `stay`: see `stay_as_they_are`."""
+    """An operand of the shape `forms`. `filled`: where a reduction reads it, it must be `outside`
+    there, not arbitrary. `stay`: see `stay_as_they_are`."""
     value, space = op.operands[position], structure(op)
     numbers = tuple(n if isinstance(n, int) else None for n in forms)
     if not isinstance(value.type, ir.RankedTensorType) or list(forms) == forms_of(value):
         return value
     shape = [emitted(form) for form in forms]
-    if numbers == shape_of(value):  # open sizes, which it has to go beyond
+    if numbers == shape_of(value):  # open sizes, beyond which it must extend
         return masked_loads.gather(value, shape, outside)
-    must_hold = filled and any(  # an axis that a reduction walks over is padded: then what stands outside matters
+    must_hold = filled and any(  # an axis that a reduction reads is padded: then the value outside matters
         old != new and any(space.iterators[d] == "reduction" for d in dimensions_of(e))
         for e, old, new in zip(space.maps[position].results, shape_of(value), numbers, strict=True)
     )
@@ -233,8 +234,8 @@ def _enlarged(
     must_hold: bool,
     stay: Sequence[ir.Operation],
 ) -> ir.Value:
-    """`value` of a larger shape, by what makes it where that can be; `outside` beyond its own where it `must_hold`
-    that."""
+    """`value` with a larger shape, by enlarging its producer if possible; `outside` beyond its own
+    shape if it `must_hold` that."""
     old, maker = sizes_of(value), producer(value)
     if is_empty(value):
         return empty(shape, element_type(value))
@@ -268,7 +269,8 @@ def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
 def _held(
     value: ir.Value, after: ir.Operation, old: Sequence[int | ir.Value], outside: Identity, must_hold: bool
 ) -> ir.Value:
-    """`value`, masked beyond the shape `old` (behind `after`) where it must be `outside` there and is not anyway."""
+    """`value`, masked beyond the shape `old` (after `after`) where it must be `outside` there and
+    is not already."""
     maker = producer(value)
     filling = None if maker is None else _filling(maker)
     if not must_hold or (filling is not None and filling == attribute(outside, element_type(value))):
@@ -278,17 +280,19 @@ def _held(
 
 
 def _is_staged(maker: ir.Operation) -> bool:
-    """Whether the op fills a buffer in shared memory: that keeps its size, and what lies beyond it is masked."""
+    """Whether the op fills a buffer in shared memory: that keeps its size, and elements beyond it
+    are masked."""
     makers = (made_by(value, "bufferization.to_tensor") for value in list(maker.operands)[segments(maker)[0] :])
     return any(op is not None and ir.MemRefType(op.operands[0].type).memory_space is not None for op in makers)
 
 
 def stay_as_they_are(op: ir.Operation, shapes: Sequence[Sequence[SizeForm]]) -> list[ir.Operation]:
-    """The producers of several results that are not rounded up for `op`, whose operands get these shapes.
+    """The producers of several results that are not rounded up for `op`, whose operands get these
+    shapes.
 
-    What others read of such a producer would be made of as many tiles as are known at run time only, and that is
-    refused (`expect_sizes`). So where a size of it is open, `op` alone reads its results, and all of them from one
-    iteration space.
+    Other readers of such a producer would have a number of tiles known only at run time, and that
+    is refused (`expect_sizes`). So where a size of it is open, `op` alone must read its results,
+    and all of them from one iteration space.
     """
     wanted: dict[ir.Operation, list[tuple[int | None, ...] | None]] = {}
     for operand, shape in zip(op.operands, shapes, strict=True):
@@ -304,7 +308,8 @@ def stay_as_they_are(op: ir.Operation, shapes: Sequence[Sequence[SizeForm]]) -> 
 
 
 def _producer_extents(maker: ir.Operation, result: int, shape: Sequence[int | None]) -> tuple[int | None, ...] | None:
-    """The producer's iteration space in which that result has `shape`; None where it can't simply be rounded up."""
+    """The producer's iteration space in which that result has `shape`; None where it cannot simply
+    be rounded up."""
     space = structure(maker)
     indexing = space.maps[space.inputs + result]
     if not indexing.is_projected_permutation:
@@ -314,12 +319,14 @@ def _producer_extents(maker: ir.Operation, result: int, shape: Sequence[int | No
 
 
 _NOTED = "weft.extent"
-"""An op that keeps an extent while upstream rewrites what is around it: nothing else may be held on to meanwhile."""
+"""Marks an op that keeps an extent while upstream rewrites the ops around it: no other reference
+survives that."""
 
 
 def expect_sizes(shape: Sequence[int | None], op: ir.Operation) -> None:
-    """Refuse a shape of an op that stands for one that is known at run time only, where it would be taken for real.
-    Raises W0322. Where all sizes around the op are numbers, it is what the payload says."""
+    """Refuses a shape that contains the placeholder for a run-time size, where it would be taken
+    for an actual size. Raises W0322. Where all sizes around the op are constant, it is the
+    payload's own."""
     if any(n is not None and n and n % UNKNOWN_TILES == 0 for n in shape) and _has_open_sizes(op):
         raise fail(
             "W0322",
@@ -337,8 +344,8 @@ def _has_open_sizes(op: ir.Operation) -> bool:
 
 
 def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | None]) -> bool:
-    """Note how many iterations there are in the dimensions that are rounded up without that being known; whether all of
-    their tiles are whole ones."""
+    """Records the iterations in dimensions that are rounded up from a run-time extent; returns
+    whether all of their tiles are whole."""
     whole = True
     with ahead_of(op):
         for d, count in enumerate(iterations_of(op, space)):
@@ -353,8 +360,8 @@ def note_iterations(op: ir.Operation, space: Structure, extents: Sequence[int | 
 def bound_loops(
     module: ir.Module, loops: Sequence[ir.Operation], space: Structure, sizes: Sequence[int | None]
 ) -> None:
-    """Give loops over tiles the bounds that were noted, in place: of parallel dimensions one `scf.forall`, of
-    reductions a `scf.for` each, in this order."""
+    """Gives loops over tiles the recorded bounds, in place: one `scf.forall` of parallel
+    dimensions, one `scf.for` for each reduction, in this order."""
     noted: dict[int, ir.Value] = {}
     for op in operations(module.operation, _NOTED):
         noted[ir.IntegerAttr(op.attributes["dimension"]).value] = op.operands[0]

@@ -1,10 +1,9 @@
 """Inputs of which a tile reads no slice, such as x[9 - i] or x[i mod 4].
 
-A tile of an op reads a slice of each input: what its subscripts are at the tile's first iteration and at its last one
-    is where
-the slice begins and ends, of dimensions that are not tiled, too. That holds of sums of dimensions (x[2 * i + k]). Of
-any other input a masked load is made that has the iteration space as its shape, and reads each element where the op
-would have:
+A tile of an op reads a slice of each input, from its subscripts at the tile's first iteration to
+those at its last one, also for dimensions that are not tiled. That is correct for sums of
+dimensions (x[2 * i + k]). For any other input a masked load is created with the iteration space as
+its shape, which reads each element where the op would have:
 
     before: linalg.generic ins(%x) {(i) -> (9 - i)}
     after:  linalg.generic ins(%y) {(i) -> (i)}      %y: a masked load, `tensor.extract %x[9 - i]`
@@ -21,10 +20,11 @@ from . import masked_loads
 
 
 def has_slices(space: Structure, number: int, shape: Sequence[int | None], tiled: Set[int]) -> bool:
-    """Whether tiles of these dimensions read, or write, slices of an operand that has that shape.
+    """Whether tiles of these dimensions access slices of an operand of that shape.
 
-    A subscript without a tiled dimension takes the elements up to that of the last iteration: its slice is whole where
-    no iteration before takes a later one, or where this is the last element that there is.
+    A subscript without a tiled dimension covers the elements up to that of the last iteration: its
+    slice is complete if no earlier iteration accesses a later element, or if this is the last
+    element of the axis.
     """
     indexing = space.maps[number]
     return all(
@@ -34,7 +34,7 @@ def has_slices(space: Structure, number: int, shape: Sequence[int | None], tiled
 
 
 def _rises(expr: ir.AffineExpr) -> bool:
-    """Whether a subscript is never less than it was in an iteration before."""
+    """Whether a subscript is monotonically non-decreasing."""
     if isinstance(expr, ir.AffineAddExpr):
         return _rises(expr.lhs) and _rises(expr.rhs)
     if isinstance(expr, ir.AffineMulExpr):
@@ -47,7 +47,8 @@ def _rises(expr: ir.AffineExpr) -> bool:
 
 
 def _at_last(expr: ir.AffineExpr, extents: Sequence[int | None]) -> int | None:
-    """A subscript in the last iteration; None where the extents of its dimensions are known at run time only."""
+    """A subscript in the last iteration; None where the extents of its dimensions are known only at
+    run time."""
     if any(extents[d] is None for d in dimensions_of(expr)):
         return None
     last = [ir.AffineConstantExpr.get((n or 1) - 1) for n in extents]
@@ -55,15 +56,16 @@ def _at_last(expr: ir.AffineExpr, extents: Sequence[int | None]) -> int | None:
 
 
 def _is_sum(expr: ir.AffineExpr) -> bool:
-    """Whether a subscript is a sum of dimensions, times what is not negative, and of a number that is not either."""
+    """Whether a subscript is a sum of dimensions with non-negative coefficients, and a non-negative
+    constant."""
     if isinstance(expr, (ir.AffineAddExpr, ir.AffineMulExpr)):
         return _is_sum(expr.lhs) and _is_sum(expr.rhs)
     return isinstance(expr, ir.AffineDimExpr) or (isinstance(expr, ir.AffineConstantExpr) and expr.value >= 0)
 
 
 def load_scattered(op: ir.Operation, space: Structure, tiled: Set[int]) -> list[str]:
-    """Make masked loads of the inputs of `op` (a `linalg.generic` on tensors) that have no slices for tiles of the
-    dimensions `tiled`, in place; what was done, in words."""
+    """Creates masked loads for the inputs of `op` (a `linalg.generic` on tensors) that have no
+    slices for tiles of the dimensions `tiled`, in place; returns remarks."""
     scattered = [i for i in range(space.inputs) if not has_slices(space, i, shape_of(op.operands[i]), tiled)]
     if not scattered:
         return []

@@ -1,1 +1,2 @@
-"""Compiled code on a CPU: kernels as loops, payloads as they are (the reference), one way to machine code."""
+"""Compiled code on a CPU: kernels as loops, the untouched payload (the reference), and the path to
+machine code that both share."""

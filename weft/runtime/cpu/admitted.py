@@ -1,9 +1,11 @@
-"""What may be compiled natively and run: lists of the ops, attributes and types of kernels and of payloads.
+"""Allow-lists of what may be compiled for the CPU and run: ops, attributes and types of kernels and
+payloads.
 
-What is on none of them is refused, wherever it comes from. Upstream lowers more: `llvm.inline_asm`, a pointer made of
-an integer, the call of a function that the module only declares would run as they are.
+Everything on no list is refused, from any source. Upstream lowers more than is listed:
+`llvm.inline_asm`, a pointer made of an integer, or a call of a function that the module only
+declares would run unchecked.
 
-The lists keep foreign *code* out. Whether an index is inside of its buffer only the simulator tells.
+The lists keep foreign *code* out. Indices outside their buffers are found by the simulator alone.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from ..host.program import RULES
 from .limits import KNOWN_GPU_OPS, NotLoopsError
 
 _GPU_ALONE = frozenset((mbarriers.POINTER, warpgroups.SAME))
-"""Of the normal form: pointers and types exchanged, which take part in instructions of GPUs alone."""
+"""Ops of the normal form for pointers and exchanged types: operands of GPU-only instructions."""
 
 KERNEL_OPS = (
     named(**FORM) - _GPU_ALONE
@@ -32,14 +34,16 @@ KERNEL_OPS = (
     | KNOWN_GPU_OPS
     | named(gpu="return", scf="yield condition", affine="yield", vector="yield", ub="poison", memref="view")
 )
-"""The ops of kernels: the normal form, what is lowered to it, terminators, views of dynamic shared memory."""
+"""Ops allowed in kernels: the normal form, ops that are lowered to it, terminators, and views of
+dynamic shared memory."""
 
 _UPSTREAM = "affine arith bufferization cf complex func index linalg math memref scf shape tensor tosa ub vector"
 _DIALECTS = frozenset(_UPSTREAM.split())
-"""Upstream's dialects that a payload may be written in: they say what is computed, and nothing of the machine."""
+"""Upstream dialects allowed in payloads: they describe the computation, independently of the
+machine."""
 
 _NOT = named(memref="extract_aligned_pointer_as_index dma_start dma_wait", vector="print")
-"""Of these what gives addresses away, or calls a runtime of its own."""
+"""Excluded ops of these dialects: they expose addresses or call a runtime of their own."""
 
 _OF_NUMBERS = (
     "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma"
@@ -49,7 +53,7 @@ _OF_NUMBERS = (
 )
 _OF_VECTORS = "add and fadd fmax fmaximum fmin fminimum fmul mul or smax smin umax umin xor"
 INTRINSICS = named(**{"llvm.intr": _OF_NUMBERS, "llvm.intr.vector.reduce": _OF_VECTORS})
-"""Of the LLVM dialect: functions of numbers, which touch no memory."""
+"""Allowed ops of the LLVM dialect: numeric functions that access no memory."""
 
 _HOST_OPS = (
     frozenset(RULES)
@@ -60,17 +64,18 @@ _HOST_OPS = (
         builtin="module",
     )
 )
-"""What a host function does: what plans know, launches and the memory of devices."""
+"""Ops allowed in host functions: those of plans, numeric intrinsics, launches, and management of
+device memory."""
 
 _OF_LLVM = named(
     llvm="align data_layout dereferenceable emit_c_interface linkage mlir.name noalias nocapture nofree nonnull noundef"
     " readnone readonly signext target_triple writeonly zeroext"
 )
-"""LLVM's attributes that state something of arguments, or name a function's interface or the machine."""
+"""LLVM attributes that describe arguments, or a function's interface, or the machine."""
 
 _FLAGS = {"fastmath": "arith.fastmath", "fastmathFlags": "llvm.fastmath", "overflowFlags": "arith.overflow"}
 _NO_FLAGS = {name: f"#{kind}<none>" for name, kind in _FLAGS.items()}
-"""Flags of arithmetic, and what they are where they say nothing."""
+"""Flags of arithmetic ops, each with the attribute value that grants no freedom."""
 
 _OF_NUMBERS, _OF_MEMORY = (
     ("isExact", "nonNeg", "upper_bound"),
@@ -78,28 +83,30 @@ _OF_NUMBERS, _OF_MEMORY = (
 )
 _OF_MACHINES = ("uniform", "cooperative", "no_inline", "targets", "offloadingHandler")
 _HINTS = frozenset((*_OF_NUMBERS, *_OF_MEMORY, *_OF_MACHINES))
-"""Attributes that ops have, by which a compiler may know more of memory, of indices and numbers, of who executes them,
-and of the machine."""
+"""Op attributes that give the compiler additional assumptions: about memory, indices and numbers,
+the executing threads, or the machine."""
 
 _LINKAGES = frozenset(("external", "internal", "private"))
-"""Those with which a function that is defined here is the one that is called."""
+"""Linkages under which a call reaches the definition in this module."""
 
 _OTHERS = frozenset(("bufferization", "dlti", "func", "gpu", "linalg", "nvgpu", "tensor", "transform", "weft"))
-"""Registered dialects whose attributes nothing reads that makes machine code."""
+"""Registered dialects with attributes that no pass on the way to machine code reads."""
 
 _OF_FUNCTIONS = frozenset(("sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs", "no_inline"))
 _OF_EVERY_OP = frozenset(("sym_name", "operandSegmentSizes", "resultSegmentSizes", "all"))
-"""`all`: of a group of copies, a mark of `pipeline`."""
+"""Attributes allowed on every op. `all` is a mark that `pipeline` sets on a group of copies."""
 _OF_GLOBALS = frozenset(("sym_name", "sym_visibility", "type", "initial_value", "constant", "alignment"))
 
 
 def expect_kernels(module: ir.Module) -> None:
-    """Refuse a module of kernels that says more than kernels, and host functions, do. Raises `NotLoopsError`."""
+    """Checks that kernels and host functions contain only listed ops and attributes. Raises
+    `NotLoopsError`."""
     _expect(module, "the kernel", lambda op: op.name in KERNEL_OPS or (not _in_kernel(op) and _of_hosts(op.name)))
 
 
 def expect_finished(module: ir.Module) -> None:
-    """Refuse a scheduled module that says more, whichever device it is for. Raises `NotLoopsError`."""
+    """Checks the same for a scheduled module, for any device, and that it grants compilers no extra
+    freedom. Raises `NotLoopsError`."""
     known = KERNEL_OPS | _GPU_ALONE | {op for op in RULES if op.startswith("nvgpu.")}
     _expect(
         module, "the module", lambda op: op.name in known or (not _in_kernel(op) and _of_hosts(op.name)), pointers=True
@@ -112,7 +119,8 @@ def expect_finished(module: ir.Module) -> None:
 
 
 def without_freedom(module: ir.Module) -> None:
-    """Take out what a payload lets compilers assume: texts, and so a bundle's module, say nothing of it."""
+    """Removes attributes and flags that give compilers freedom beyond the CUDA text; the text, and
+    so the module in a bundle, does not express them."""
     for op in operations(module.operation):
         for name in list(_freedom(op)):
             if name.endswith("_attrs"):
@@ -130,15 +138,16 @@ def without_freedom(module: ir.Module) -> None:
 
 
 def _freedom(op: ir.Operation) -> Iterator[str]:
-    """Attributes that let a compiler assume more than the text says: of arithmetic, of functions and their arguments,
-    of memory, of the machine; and those that an op has not."""
+    """Attributes of `op` that allow a compiler to assume more than the CUDA text states: flags of
+    arithmetic, attributes of functions and arguments, of memory, of the machine; and attributes
+    that are not part of the op's definition."""
     own = type(op.opview)
     for name in op.attributes:
         said, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
         if name in _NO_FLAGS and has:
             index = name == "overflowFlags" and isinstance(
                 op.results[0].type, ir.IndexType
-            )  # upstream's lowering says so of these
+            )  # upstream's lowering sets them on index arithmetic
             if not index and "none" not in str(said):
                 yield name
         elif name.endswith("_attrs") and has:
@@ -154,27 +163,29 @@ def _freedom(op: ir.Operation) -> Iterator[str]:
 
 
 def _is_natural(op: ir.Operation, alignment: ir.Attribute) -> bool:
-    """Whether an alignment is no more than that of the elements that are accessed."""
+    """Whether an alignment is at most the size of the accessed elements."""
     kinds = [value.type for value in (*op.operands, *op.results) if isinstance(value.type, ir.MemRefType)]
     return bool(kinds) and ir.IntegerAttr(alignment).value <= element_bytes(kinds[0].element_type)
 
 
 def _is_known(op: ir.Operation, name: str) -> bool:
-    """Whether a finished module may have an attribute of a dialect, of an op or of an argument: text and plan follow
-    from it, or it says what every module with kernels does."""
+    """Whether a finished module may have this dialect attribute on an op or an argument: text and
+    plan are derived from it, or every module with kernels has it."""
     return name.startswith("weft.") or name == "gpu.container_module" or (op.name == "func.func" and name in OWN)
 
 
 def expect_payload(module: ir.Module) -> None:
-    """Refuse a payload that says more than what is computed, and on which launches. Raises `NotLoopsError`."""
+    """Checks that a payload contains only computations and launches, and deletes attributes of
+    functions that LLVM would interpret. Raises `NotLoopsError`."""
     _expect(module, "the payload", lambda op: op.name in KERNEL_OPS or _of_hosts(op.name))
     for function in operations(module.operation, "func.func"):
         for name in [name for name in function.attributes if name not in _OF_FUNCTIONS and "." not in name]:
-            del function.attributes[name]  # LLVM's function would take it for its own
+            del function.attributes[name]  # LLVM's function op would interpret it as its own attribute
 
 
 def _of_hosts(name: str) -> bool:
-    """Whether functions of the host may have it: a payload's compute with it, a scheduled one's plan knows it."""
+    """Whether host functions may contain the op: as a computation of a payload, or as an op of a
+    plan."""
     return name in _HOST_OPS or (name.partition(".")[0] in _DIALECTS and name not in _NOT)
 
 
@@ -187,9 +198,9 @@ def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool],
     for op in operations(module.operation):
         if op.name == "func.func" and not op.regions[0].blocks:
             raise NotLoopsError(op, f"{what} calls @{symbol(op)}, which has no body")
-        if not module.context.is_registered_operation(op.name):  # upstream's passes may crash on such ops
+        if not module.context.is_registered_operation(op.name):  # upstream's passes may crash on unregistered ops
             raise NotLoopsError(op, f"{what} has `{op.name}`, an op of a dialect that is not upstream's")
-        if own_rounding(op) is not None:  # LLVM would take it that the processor rounds so already
+        if own_rounding(op) is not None:  # LLVM would assume that the processor is already in that rounding mode
             raise NotLoopsError(
                 op, f"{what} has `{op.name}` that rounds {own_rounding(op)}; on the CPU ops round to nearest"
             )
@@ -213,7 +224,7 @@ _WITHOUT = "write it in arith, math, linalg, scf, memref, vector or gpu ops: `do
 
 
 def _unknown(op: ir.Operation, name: str) -> str | None:
-    """What to call an attribute that is on no list; None where it is on one."""
+    """A description of an attribute that is on no list; None for one that is."""
     if "." not in name:
         if isinstance(op.opview, memref.GlobalOp) and name not in _OF_GLOBALS:
             return f"the attribute `{name}` of @{symbol(op)}"
@@ -230,7 +241,8 @@ def _unknown(op: ir.Operation, name: str) -> str | None:
 
 
 def _foreign(op: ir.Operation, name: str) -> bool:
-    """Whether an attribute in a dialect's name says something to what makes machine code: registered ones may."""
+    """Whether a dialect attribute may influence code generation: so may attributes of registered
+    dialects."""
     dialect, _, rest = name.partition(".")
     if not rest or dialect in _OTHERS or name in _OF_LLVM:
         return False
@@ -247,5 +259,6 @@ def _is_registered(dialect: str, context: ir.Context) -> bool:
 
 @cache
 def _of_llvm_functions() -> frozenset[str]:
-    """Names that mean something to LLVM's functions: a `func.func` that is lowered hands its attributes on to one."""
+    """Attribute names with a meaning on LLVM functions: lowering a `func.func` copies its
+    attributes to an LLVM function."""
     return frozenset(dir(llvm.LLVMFuncOp))

@@ -1,4 +1,5 @@
-"""`CpuDevice`: runs the scheduled kernels natively, as loops, their blocks on several threads."""
+"""`CpuDevice`: runs scheduled kernels natively as loops, with their blocks distributed over several
+threads."""
 
 from __future__ import annotations
 
@@ -26,12 +27,13 @@ from .threads import ALIGNMENT
 
 @dataclass(eq=False)
 class CpuMemory:
-    """Memory of this process. Work reads `address` each time, so that it may be changed in between.
+    """Memory of this process. Queued work reads `address` at each run, so it may be changed between
+    runs.
 
     Args:
         address: of the first byte.
         size: in bytes.
-        owner: what keeps it; None where somebody else does.
+        owner: the object that keeps the memory alive; None if the caller does.
     """
 
     address: int
@@ -40,17 +42,21 @@ class CpuMemory:
 
 
 class CpuDevice(Replay):
-    """Runs kernels natively. Everything is done, in order, when a call returns; streams and events order nothing else.
+    """Runs kernels natively. Every operation completes, in order, before its call returns, so
+    streams and events add no ordering.
 
-    A function that `launcher` gives is called by one thread at a time; different ones may run side by side.
+    An action returned by `launcher` is called by one thread at a time; different actions may run
+    concurrently.
 
     Args:
-        threads: so many do the blocks of a launch; None: as many as there are processors that this process may use.
-        effort: how much LLVM optimizes, 0 to 3.
+        threads: number of threads for the blocks of a launch; None: the number of processors that
+            this process may use.
+        effort: LLVM's optimization level, 0 to 3.
 
     Raises:
-        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments that a kernel does
-            not take), W0753 (a launch of another size than it was made for), W0759 (a kernel that is not there).
+        WeftError: W0722 (out of memory), W0725 (a kernel that the CPU cannot run), W0752 (arguments
+            that a kernel does not take), W0753 (a launch with another size than the kernel was
+            compiled for), W0759 (an unknown kernel).
     """
 
     name = "CPU"
@@ -65,7 +71,7 @@ class CpuDevice(Replay):
     # ---- kernels ---------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
-        """Compile the kernels, for arguments that share no memory."""
+        """Compiles the kernels under the assumption that their arguments do not overlap."""
         compiled(text, kernels, distinct=True, effort=self.effort)
         self._loaded |= {kernel.symbol: (text, tuple(kernels)) for kernel in kernels}
 
@@ -100,7 +106,7 @@ class CpuDevice(Replay):
         return CpuMemory(owner.ctypes.data + -owner.ctypes.data % ALIGNMENT, size, owner)
 
     def adopt(self, address: int, size: int) -> CpuMemory:
-        """Memory that the caller keeps as long as it is used here; `size` in bytes."""
+        """Wraps memory that the caller keeps alive for as long as it is used; `size` in bytes."""
         return CpuMemory(address, size)
 
     def free(self, memory: CpuMemory) -> None:
@@ -141,7 +147,8 @@ class CpuDevice(Replay):
 
 
 def _expect_arguments(name: str, kernel: MachineCode, args: Sequence[DeviceView | Number | np.generic]) -> None:
-    """W0752 where the module's kernel takes others than the plan passes: an edited bundle."""
+    """Raises W0752 if the module's kernel takes other arguments than the plan passes, as after an
+    edit of a bundle."""
     values = (arg.value if isinstance(arg, Number) else arg for arg in args)
     given = [(a.dtype, a.shape) if isinstance(a, DeviceView) else (a.dtype, None) for a in values]
     fits = len(given) == len(kernel.arguments) and all(
@@ -162,10 +169,12 @@ def _fits(
 
 
 class _Launch:
-    """A launch, to be called repeatedly: the arguments lie in memory, where addresses and some numbers change.
+    """A launch that can be repeated: its arguments lie in one array, in which addresses and some
+    numbers are updated before each run.
 
     Args:
-        sizes: the grid's, the block's, and the bytes of dynamic shared memory.
+        sizes: of the grid (x, y, z) and the block (x, y, z), then the bytes of dynamic shared
+            memory.
     """
 
     def __init__(
@@ -216,7 +225,7 @@ def _start(view: DeviceView) -> int:
 
 
 def _elements(view: DeviceView) -> np.ndarray:
-    """What a view shows, as an array."""
+    """An array over the elements of a view, without a copy."""
     dtype, memory = NUMPY[view.dtype], view.memory
     flat = np.frombuffer((ctypes.c_uint8 * memory.size).from_address(memory.address), np.uint8).view(dtype)
     strides = [stride * dtype.itemsize for stride in view.strides]
@@ -224,18 +233,21 @@ def _elements(view: DeviceView) -> np.ndarray:
 
 
 CHUNKS = 4
-"""Pieces of a launch for each thread: who is done early takes another one."""
+"""Number of pieces of a launch per thread, for load balance: a thread that finishes early takes the
+next piece."""
 
 
 def usable_processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def spread(count: int, threads: int, do: Callable[[int, int, int], None]) -> None:
-    """`do(worker, first, end)` for ranges that make up 0 … `count`, on so many threads, this one among them.
+    """Calls `do(worker, first, end)` for ranges that partition `range(count)`, on up to `threads`
+    threads including the current one.
 
-    No two calls with the same `worker` (0 … `threads` - 1) overlap. All are done when this returns.
+    Calls with the same `worker` (0 … `threads` - 1) do not overlap. All calls have completed when
+    this returns.
     """
     workers = min(threads, count)
     if workers <= 1:
@@ -259,5 +271,5 @@ def spread(count: int, threads: int, do: Callable[[int, int, int], None]) -> Non
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Threads of this process: a fork has none of its parent's."""
+    """The thread pool of this process: after a fork, the child has none of its parent's threads."""
     return ThreadPoolExecutor(usable_processors(), thread_name_prefix="weft-cpu")

@@ -1,8 +1,11 @@
-"""Loops that all threads of a block do in step: with threads innermost, LLVM makes vectors over threads of such sums.
+"""Interchange of uniform loops with the loops over threads: with threads innermost, LLVM vectorizes
+such sums over threads.
 
-    for each thread: for k: sum += a[k] * b[k][thread]   →   for k: for each thread: sum[thread] += a[k] * b[k][thread]
+    for each thread: for k: sum += a[k] * b[k][thread]   →   for k: for each thread: sum[thread] +=
+        a[k] * b[k][thread]
 
-Between two barriers threads may take turns as they like: what one writes no other touches.
+It is legal because threads may interleave in any way between two barriers: without races, no thread
+accesses what another one writes.
 """
 
 from __future__ import annotations
@@ -15,21 +18,22 @@ from .threads import THREAD_IDS, byte_size
 
 
 def loops_in_step(kernel: ir.Operation, judge: Judge) -> list[ir.Operation]:
-    """The loops of a kernel to be interchanged with the loops over its threads."""
+    """The loops of a kernel to interchange with the loops over its threads."""
     if not all(_may_cross(op, value) for op in operations(kernel) for value in op.results):
         return []
     return [loop for loop in operations(kernel, "scf.for") if judge.in_step(loop, kernel)]
 
 
 class Judge:
-    """What threads of a block have in common."""
+    """Analysis of which values are uniform over a block, and of how others change from thread to
+    thread."""
 
     def __init__(self) -> None:
         self._varies: dict[ir.Value, bool] = {}
 
     def in_step(self, loop: ir.Operation, kernel: ir.Operation) -> bool:
-        """Whether the threads of a block all do it as often as the others, it goes on with what it made before, and
-        neighbours among the threads touch neighbours in memory."""
+        """Whether a loop has uniform bounds in all its surrounding control flow, carries a value
+        (or accumulates in memory), and accesses adjacent elements from adjacent threads."""
         _, *body = operations(loop)
         if any((op.regions and op.name != "scf.if") or op.name == "memref.alloca" for op in body):
             return False
@@ -41,7 +45,7 @@ class Judge:
         controls = [v for op in around for v in list(op.operands)[: 3 if op.name == "scf.for" else 1]]
         if any(self.varies(value) for value in controls):
             return False
-        accesses = [  # of each, the memory and the indices
+        accesses = [  # per access: op, memory, indices
             (op, *(operands := list(op.operands)[op.name == "memref.store" :])[:1], operands[1:])
             for op in body
             if op.name in ("memref.load", "memref.store")
@@ -54,7 +58,7 @@ class Judge:
         return bool(carries) and any(self._side_by_side(memory, indices) for _, memory, indices in accesses)
 
     def varies(self, value: ir.Value) -> bool:
-        """Whether the threads of a block may have different ones."""
+        """Whether the value may differ between threads of a block."""
         if value not in self._varies:
             self._varies[value] = self._found(value)
         return self._varies[value]
@@ -72,13 +76,13 @@ class Judge:
         return not is_pure(op) or len(op.regions) > 0 or any(self.varies(operand) for operand in op.operands)
 
     def _side_by_side(self, memory: ir.Value, indices: list[ir.Value]) -> bool:
-        """Whether the next thread along x has the next element."""
+        """Whether the access of the next thread along x is to the next element."""
         if not indices or strided(memory.type)[0][-1] != 1:
             return False
         return [self._moves(index) for index in indices] == [0] * (len(indices) - 1) + [1]
 
     def _moves(self, value: ir.Value) -> int | None:
-        """How much more the next thread along x has; None where that is not known."""
+        """The increment of a value from a thread to the next along x; None if unknown."""
         if not self.varies(value):
             return 0
         op = producer(value)
@@ -99,21 +103,22 @@ class Judge:
 
 
 def is_cheap(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether it is made again where it is used in another loop over the threads: a view, an index, a condition. Of
-    arrays of these LLVM would know nothing."""
+    """Whether an op is recomputed in each loop over threads that uses its result, instead of being
+    stored: a pure op with a memref, index or `i1` result. LLVM could derive nothing about such
+    values loaded from arrays."""
     cheap = isinstance(value.type, ir.MemRefType | ir.IndexType) or value.type == ir.IntegerType.get_signless(1)
     return cheap and is_pure(op) and not op.regions
 
 
 def _may_cross(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether what an op of a thread makes can be had in another loop over the threads."""
+    """Whether the result of a thread's op can be made available in another loop over the threads."""
     if not isinstance(value.type, ir.MemRefType):
         return byte_size(value.type) is not None
     return not op.operands if op.name == "memref.alloca" else is_pure(op) and not op.regions
 
 
 def _depends(value: ir.Value, counter: ir.Value, known: dict[ir.Value, bool]) -> bool:
-    """Whether a value is made of another one."""
+    """Whether a value is computed from `counter`."""
     if value not in known:
         op = producer(value)
         known[value] = value == counter or any(_depends(v, counter, known) for v in (op.operands if op else ()))

@@ -1,14 +1,16 @@
-"""A kernel as loops: over a range of the grid's blocks and, between two barriers, over the threads of the block.
+"""A kernel as loops: over a range of the grid's blocks and, between two barriers, over the threads
+of the block.
 
-All threads of a block do what stands in front of a barrier before any goes on behind it, so the kernel's body is cut at
-its barriers, each piece becomes a loop over the threads, and a loop or a branch with a barrier in it goes around such
-pieces (loop fission; J. A. Stratton, S. S. Stone, W. W. Hwu, "MCUDA", 2008). The ops move there as they are. What a
-thread carries from one piece into another stands in an array with an element per thread. Values that all threads of a
-block share are computed once, outside of the loops over threads; so are the bounds and conditions around a barrier,
-which must be such values.
+All threads of a block complete the ops before a barrier before any thread starts those after it. So
+the kernel's body is cut at its barriers, each piece becomes a loop over the threads, and a loop or
+branch that contains a barrier surrounds such pieces (loop fission; J. A. Stratton, S. S. Stone, W.
+W. Hwu, "MCUDA", 2008). The ops are moved unchanged. A value of a thread that is used in a later
+piece is stored in an array with one element per thread. Uniform values are computed once, outside
+the loops over threads; so are the bounds and conditions around a barrier, which must be uniform.
 
-A piece in which warps do something together is a loop over the warps, cut into loops over the lanes. All lanes are
-taken to have the bounds and conditions around such an op that the first one has, as the op demands.
+A piece with a collective op of warps is a loop over the warps, cut into loops over the lanes. The
+bounds and conditions around such an op are those of the warp's first lane, since the op requires a
+converged warp.
 """
 
 from __future__ import annotations
@@ -27,22 +29,25 @@ from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, cons
 from .warps import TOGETHER, Together, get, put
 
 KEEP = "weft.keep"
-"""Each thread stores half of the op's operands in its elements of the others, arrays."""
+"""Op: stores, per thread, the first half of its operands in the second half, arrays with an element
+per thread."""
 SHARED = "weft.shared"
-"""On an allocation of constant size: all threads of a block have the same."""
+"""Mark of an allocation of constant size that all threads of a block share."""
 
 LEADING = 9
-"""Arguments of a function of loops in front of the kernel's own."""
+"""Number of arguments of a function of loops before those of the kernel."""
 
 
 def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.FuncOp:
-    """A private `func.func` that does what some blocks of a launch of `kernel` do; the kernel's ops have moved into it.
+    """Creates a private `func.func` that runs some blocks of a launch of `kernel`, and moves the
+    kernel's ops into it.
 
-    Its arguments: the first block's number (x fastest) and the one behind the last, the grid's sizes x, y, z, the
-    block's, the bytes of dynamic shared memory, and the kernel's. What a block or a thread has for itself is allocated
-    in each call.
+    Its arguments: the number of the first block (x fastest) and one past the last, the grid's sizes
+    x, y, z, the block's, the bytes of dynamic shared memory, then the kernel's. Memory of a block
+    or a thread is allocated in each call.
 
-    Raises `NotLoopsError` for a barrier that may not be reached by all, and for what threads else do together.
+    Raises `NotLoopsError` for a barrier that some threads may not reach, and for collective ops
+    that loops cannot express.
     """
     if len(kernel.regions[0].blocks) != 1:
         raise NotLoopsError(kernel, "the kernel branches between blocks: on the CPU control flow has to be structured")
@@ -72,23 +77,23 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.
 
 
 class NativeKernel:
-    """One kernel on its way.
+    """The state while one kernel is converted.
 
     Args:
         kernel: the `gpu.func`.
         threads: the sizes of a block: x, y, z.
 
     Attributes:
-        uniform: the values that all threads of a block share.
-        loop: the loop over threads that is written now.
-        first: the number of the first thread of the warp in whose loop this is.
-        owned: memory to free in the end.
+        uniform: values that are the same for all threads of a block.
+        loop: the loop over threads that is being written.
+        first: the first thread of the current warp, inside a loop over warps; else None.
+        owned: memory to free at the end.
     """
 
     def __init__(self, kernel: ir.Operation, threads: Triple) -> None:
         self.kernel, self.threads = kernel, threads
         self.place: Triple
-        self.start = constant(0)  # memory is allocated in front of all loops, where this stands
+        self.start = constant(0)  # memory is allocated after this constant, before all loops
         self.uniform: set[ir.Value] = {self.start}
         self.loop, self.first = kernel, None
         self.owned: list[ir.Value] = []
@@ -104,7 +109,8 @@ class NativeKernel:
         return memory
 
     def attributions(self, values: Sequence[ir.Value]) -> None:
-        """The shared memory of a block, which all blocks use in turn, and each thread's own."""
+        """Allocates a block's shared memory, which all blocks reuse, and the private memory of each
+        thread."""
         shared = workgroup_buffers(self.kernel)
         for value in values[:shared]:
             with self._front:
@@ -113,7 +119,8 @@ class NativeKernel:
             self._make_private(value, self.kernel)
 
     def blocks(self, grid: Triple, shared_bytes: ir.Value, place: Triple) -> None:
-        """What is the same for all threads of the block at `place`, whatever they do."""
+        """Replaces ops that are uniform for the block at `place`: block ids and allocations of
+        shared memory."""
         self.place = place
         for op in operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory", "memref.alloc", "memref.alloca"):
             if op.name in BLOCK_IDS:
@@ -134,7 +141,8 @@ class NativeKernel:
     # ---- what outlives a piece -------------------------------------------------------------------
 
     def prepare(self, module: ir.Module) -> None:
-        """What warps do together takes and gives, and what control flow around edges carries, is in arrays now."""
+        """Stores operands and results of collective ops of warps, and values carried by control
+        flow around edges, in arrays."""
         for op in operations(self.kernel):
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
@@ -172,7 +180,8 @@ class NativeKernel:
         return threads.linear_thread(thread, self.threads)
 
     def _keep(self, op: ir.Operation, first: int, arrays: Sequence[ir.Value]) -> None:
-        """In front of `op` each thread stores the operands from `first` on, which the op itself needs no longer."""
+        """Emits, before `op`, a store of each thread's operands from `first` on, and replaces these
+        operands of `op`."""
         if arrays:
             with ir.InsertionPoint(op):
                 ir.Operation.create(KEEP, operands=[*op.operands[first:], *arrays])
@@ -180,7 +189,7 @@ class NativeKernel:
             op.operands[number] = self.start
 
     def _array(self, value: ir.Value) -> ir.Value:
-        """An array with an element like `value` for each thread of a block, z, y, x."""
+        """An array with one element of `value`'s type for each thread of a block, indexed z, y, x."""
         if threads.byte_size(value.type) is None:
             owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
             message = f"a {value.type} of each thread is used behind a barrier: no array can hold it"
@@ -190,11 +199,12 @@ class NativeKernel:
             return self._own(allocated(kind, list(reversed(self.threads))))
 
     def _element(self, array: ir.Value) -> ir.Value:
-        """What the thread has in such an array."""
+        """Loads the thread's element of such an array."""
         return memref.load(array, list(reversed(placeholders())))
 
     def _make_private(self, value: ir.Value, op: ir.Operation) -> None:
-        """An array of each thread's: wherever it is used, a view of what all of them have."""
+        """Allocates a private array for each thread in one buffer; each use becomes a view of the
+        thread's part."""
         with self._front:
             made = threads.private_memory(value.type, self.threads)
         if made is None:
@@ -205,7 +215,8 @@ class NativeKernel:
         self._at(list(value.uses), lambda: array_of(self._number(placeholders())))
 
     def _at(self, uses: Sequence[ir.OpOperand], make: Callable[[], ir.Value]) -> None:
-        """Replace uses of a value by what `make` makes in front of the ops of the piece that they are in."""
+        """Replaces uses of a value by a value that `make` builds before the piece's op that
+        contains the use."""
         found: dict[ir.Operation, list[ir.OpOperand]] = {}
         for use in uses:
             around = (use.owner.operation, *ancestors(use.owner.operation))
@@ -220,7 +231,8 @@ class NativeKernel:
     # ---- pieces between barriers -----------------------------------------------------------------
 
     def sequence(self, block: ir.Block, stop: ir.Operation | None = None) -> None:
-        """Move the ops of a block here, in pieces that all threads, or lanes, do: those in front of `stop`."""
+        """Moves the ops of a block before `stop` here, as pieces: loops over all threads, or over
+        the lanes of a warp."""
         stop = stop or ops_of(block)[-1]
         while ops := list(takewhile(lambda op: op != stop, ops_of(block))):
             in_warp = self.first is not None
@@ -240,7 +252,7 @@ class NativeKernel:
                 edge.erase()
 
     def _without_shared(self, ops: Sequence[ir.Operation]) -> list[ir.Operation]:
-        """Move ahead what is the same for all threads; the others."""
+        """Hoists uniform pure ops out of the piece; returns the other ops."""
         own: list[ir.Operation] = []
         for op in ops:
             if is_pure(op) and op.name not in THREAD_IDS and all(v in self.uniform for v in op.operands):
@@ -251,7 +263,7 @@ class NativeKernel:
         return own
 
     def _piece(self, own: Sequence[ir.Operation]) -> None:
-        """A loop over the threads, or the lanes."""
+        """Emits a loop over the threads, or over the lanes, with these ops as its body."""
         around = loops(self.threads) if self.first is None else threads.lanes(self.first, self.threads)
         with around as thread:
             for op in own:
@@ -265,7 +277,8 @@ class NativeKernel:
                 op.erase()
 
     def _let_out(self, op: ir.Operation, thread: Triple) -> None:
-        """Let later pieces have the op's results: the arrays that hold them; of a view or an index the op again."""
+        """Makes the op's results available in later pieces: through arrays with an element per
+        thread, or, for a view or an index, by a clone of the op."""
         for number, value in enumerate(op.results):
             uses = [use for use in value.uses if not is_within(use.owner.operation, self.loop)]
             if not uses:
@@ -281,7 +294,7 @@ class NativeKernel:
                 self._at(uses, partial(self._element, array))
 
     def _done_by(self, op: ir.Operation, thread: Triple) -> None:
-        """What an op of a piece is in the loops over the threads."""
+        """Emits the replacement of an op of a piece inside the loop over threads."""
         if op.name == KEEP:
             half = len(op.operands) // 2
             for value, array in zip(op.operands[:half], op.operands[half:], strict=True):
@@ -292,7 +305,7 @@ class NativeKernel:
         elif op.name in THREAD_IDS:
             op.results[0].replace_all_uses_with(threads.thread_id(op, thread, self.threads, self.place))
         elif list(op.results[0].uses):
-            # an array of each thread's that one piece alone uses: one is enough for all of them
+            # a private array used in one piece only: all threads can reuse one allocation
             if len(op.operands):
                 raise NotLoopsError(op, "each thread has an array of its own whose size is not constant")
             with self._front:
@@ -301,7 +314,12 @@ class NativeKernel:
     # ---- edges -----------------------------------------------------------------------------------
 
     def _cross(self, op: ir.Operation, given: Sequence[ir.Value]) -> None:
-        """A barrier, what a warp does together, or a loop or a branch around pieces. `given`: its `controls`."""
+        """Emits an edge: a barrier (nothing is left of it), a collective op of a warp, or a loop or
+        branch around pieces.
+
+        Args:
+            given: the uniform operands of `op` that control it, from `controls`.
+        """
         if op.name in TOGETHER:
             number = ir.IntegerAttr(op.attributes[OF_WARPS]).value
             if (made := self.together[number].of_warp(self.first)) is not None:

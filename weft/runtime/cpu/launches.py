@@ -1,7 +1,9 @@
-"""A module that launches kernels, made one that a CPU runs: launches become calls of loops over the grid and the block.
+"""Conversion of a module that launches kernels to one that runs on a CPU: launches become calls of
+loops over grid and block.
 
-Tokens vanish: program order is what the operations mean; `weft verify` judges whether tokens keep to it.
-What is made here shares nothing with the simulator, so that each is a witness against the other.
+Async tokens are erased: the ops run in program order, and `weft verify` checks whether the tokens
+imply that order. This module shares no code with the simulator, so that each is an independent
+witness.
 """
 
 from __future__ import annotations
@@ -27,15 +29,15 @@ TOKEN = "!gpu.async.token"
 
 
 def serialize_launches(module: ir.Module) -> None:
-    """Rewrite the module in place; one that neither launches nor uses a device's memory stays as it is.
+    """Rewrites the module in place; a module without launches and device memory stays unchanged.
 
-    Raises `NotLoopsError` for what a launch does that loops cannot do.
+    Raises `NotLoopsError` for launches that loops cannot express.
     """
     if not any(op.name.startswith("gpu.") for op in operations(module.operation)):
         return
     if any(operations(module.operation, "gpu.launch")):
         run_passes(module, "gpu-kernel-outlining")
-    for op in operations(module.operation, PRINTF):  # it computes nothing
+    for op in operations(module.operation, PRINTF):  # no result depends on it
         op.erase()
     _plain(module)
     with module.context, ir.Location.unknown():
@@ -45,7 +47,8 @@ def serialize_launches(module: ir.Module) -> None:
 
 
 def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]:
-    """Of the module leave these kernels alone (`gpu_module::function`), each as a public function of loops.
+    """Reduces the module to these kernels (`gpu_module::function`), each as a public function of
+    loops, and globals.
 
     Raises `NotLoopsError`.
     """
@@ -66,7 +69,8 @@ def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]
 
 
 def _plain(module: ir.Module) -> None:
-    """No affine ops, asynchronous copies, `ldmatrix` or shuffles in kernels, and one kind of memory everywhere."""
+    """Removes affine ops, asynchronous copies, `ldmatrix` and shuffles from kernels, and all memory
+    spaces."""
     copy_at_once(module)
     split_matrices(module)
     split_shuffles(module)
@@ -76,7 +80,7 @@ def _plain(module: ir.Module) -> None:
         _globals_outside(module)
         for kernel in operations(module.operation, "gpu.func"):
             _say_whose(kernel)
-        # all memory is of one kind; what stands for a token, in loops and calls too, is a bit that nothing reads
+        # memory spaces are dropped; a token, also one carried by loops and calls, becomes an unused i1
         change_types(module, _plain_type)
         for op in operations(module.operation, "memref.memory_space_cast"):
             op.results[0].replace_all_uses_with(op.operands[0])
@@ -84,7 +88,8 @@ def _plain(module: ir.Module) -> None:
 
 
 def _say_whose(kernel: ir.Operation) -> None:
-    """Mark allocations of shared memory, before its kind is forgotten; others of constant size end with the thread."""
+    """Marks allocations of shared memory, before memory spaces are dropped. Other allocations of
+    constant size become `alloca`s: their lifetime ends with the thread."""
     for op in operations(kernel, "memref.alloc", "memref.alloca"):
         (memory,) = op.results
         if is_shared(memory.type):
@@ -103,7 +108,7 @@ def _say_whose(kernel: ir.Operation) -> None:
 
 
 def _globals_outside(module: ir.Module) -> None:
-    """Constants of a `gpu.module` move in front of it, under a name that has its name in it."""
+    """Moves constants of a `gpu.module` before it, with that module's name as a prefix."""
     for holder in operations(module.operation, "gpu.module"):
         for op in operations(holder, "memref.global"):
             name = symbol(op)
@@ -126,7 +131,8 @@ def _plain_type(type_: ir.Type) -> ir.Type:
 
 
 def _host(module: ir.Module) -> None:
-    """Every op of the device, outside of kernels, becomes what it does. An id there stays: linking says so."""
+    """Replaces each op of the device outside kernels by its effect. An id op there is kept: linking
+    reports it."""
     made: dict[str, func.FuncOp] = {}
     found = operations(module.operation, *RULES)
     for op in [op for op in found if all(around.name != "gpu.func" for around in ancestors(op))]:
@@ -175,7 +181,7 @@ def _free_name(module: ir.Module, wanted: str) -> str:
 
 
 def _other(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
-    """What memory and tokens mean to one processor that does all in order."""
+    """Memory ops of the host, on a processor that runs all ops in order."""
     view: Any = op.opview
     match op.name:
         case "gpu.alloc":

@@ -1,4 +1,5 @@
-"""What compiled code on a CPU cannot do: ops of GPUs alone, and what threads do together but barriers."""
+"""Restrictions of native execution on the CPU: no GPU-only ops, and, besides barriers, no
+collective ops but those of `TOGETHER`."""
 
 from __future__ import annotations
 
@@ -17,13 +18,17 @@ from .warps import FIRST, TOGETHER
 
 _OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
 _MOVED = {"f8E4M3FN", "f8E5M2"}
-"""Types of which upstream's lowering knows the bytes alone."""
+"""Types that upstream's lowering treats as bytes: they can be moved, but not computed with."""
 KNOWN_GPU_OPS = {*BLOCK_IDS, *THREAD_IDS, *_OTHERS}
 
 
 class NotLoopsError(Exception):
-    """What a program does that compiled code on a CPU cannot do. `place`: the op, and where it is. `hint`: the way out,
-    where that is another one than to run the program elsewhere."""
+    """An op that native execution on the CPU does not support.
+
+    Attributes:
+        place: the op and its location, as text.
+        hint: a way out other than running the program on another target; else None.
+    """
 
     def __init__(self, op: ir.Operation, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -31,7 +36,7 @@ class NotLoopsError(Exception):
 
 
 def expect_loops(kernel: ir.Operation) -> None:
-    """Refuse what one thread after the other cannot do."""
+    """Checks that the kernel can run as loops, one thread after the other. Raises `NotLoopsError`."""
     for op in operations(kernel):
         dialect = op.name.partition(".")[0]
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
@@ -50,7 +55,7 @@ def expect_loops(kernel: ir.Operation) -> None:
             if made in HALVES and (op.name == "math.fma" or given == "f64"):
                 raise NotLoopsError(op, f"on the CPU there is no `{op.name}` of {given} that gives {made}")
         if op.name == "memref.atomic_rmw":
-            kind, element = combiner(op), str(op.results[0].type)  # LLVM has not all of them
+            kind, element = combiner(op), str(op.results[0].type)  # LLVM lacks some of them
             if kind in ("muli", "mulf") or element == "i1" or (element == "bf16" and kind != "assign"):
                 raise NotLoopsError(op, f"on the CPU there is no atomic `{kind}` on {element}")
         if op.name in ("func.call", "func.call_indirect"):
@@ -58,15 +63,18 @@ def expect_loops(kernel: ir.Operation) -> None:
 
 
 EDGE = "weft.edge"
-"""Marks the kernel, all places where it is cut, and the ops that these are in."""
+"""Mark of edges, of the ops that contain them, and of the kernel. An edge is an op at which a
+sequence is cut."""
 OF_WARPS = "weft.of_warps"
-"""Marks edges between loops over lanes alone; of what a warp does together, its number."""
+"""Mark of edges between loops over lanes only; on a collective op of a warp, later its number."""
 CONTROLS = {"scf.for": 3, "scf.if": 1}
-"""What an edge may be in, and how many of its operands say how often what is in it is done."""
+"""Ops that may contain an edge, with the number of their leading operands that control how often it
+runs."""
 
 
 def mark_edges(kernel: ir.Operation) -> None:
-    """Mark them, and let warps decide by their first lanes how often they come to what they do together."""
+    """Marks all edges. Non-uniform bounds and conditions around a warp's collective op are replaced
+    by those of the warp's first lane."""
     judge, mark = Judge(), ir.UnitAttr.get()
     edges = (*operations(kernel, "gpu.barrier"), *loops_in_step(kernel, judge))
     for op in (kernel, *(each for edge in edges for each in (edge, *ancestors(edge)))):
@@ -85,19 +93,21 @@ def mark_edges(kernel: ir.Operation) -> None:
 
 
 def ends_piece(op: ir.Operation, *, in_warp: bool) -> bool:
-    """Whether a piece ends at `op`: of a block's threads, or of a warp's lanes."""
+    """Whether a piece ends at `op`: a piece of a warp's lanes with `in_warp`, else one of a block's
+    threads."""
     return EDGE in op.attributes and (in_warp or OF_WARPS not in op.attributes)
 
 
 def expect_loop_or_branch(op: ir.Operation) -> None:
-    """Refuse another op with an edge in it."""
+    """Raises `NotLoopsError` for an op with an edge inside that is neither a loop nor a branch."""
     if op.name not in CONTROLS:
         inner, what = _edge_in(op)
         raise NotLoopsError(inner, f"{what} in {describe(op)}: on the CPU it may stand in scf.for and scf.if")
 
 
 def controls(op: ir.Operation, same: Collection[ir.Value]) -> list[ir.Value]:
-    """What says how often an edge's contents are done; refused where not among `same`, which all threads share."""
+    """The operands that control how often an edge runs. Raises `NotLoopsError` if one is not among
+    the uniform values `same`."""
     found = list(op.operands)[: CONTROLS.get(op.name, 0)]
     if not all(value in same for value in found):
         inner, what = _edge_in(op)
@@ -107,6 +117,6 @@ def controls(op: ir.Operation, same: Collection[ir.Value]) -> list[ir.Value]:
 
 
 def _edge_in(op: ir.Operation) -> tuple[ir.Operation, str]:
-    """What in it makes an op an edge, and what that is called."""
+    """The first barrier or collective op in an op, and its description."""
     inner = next(operations(op, "gpu.barrier", *TOGETHER))
     return inner, "a barrier" if inner.name == "gpu.barrier" else "what a warp does together"

@@ -1,4 +1,5 @@
-"""A payload as LLVM dialect for the CPU: bufferized, contractions tiled for the caches, lowered by upstream."""
+"""Lowering of a payload to the LLVM dialect for the CPU: bufferization, tiling of contractions for
+the caches, upstream's passes."""
 
 from __future__ import annotations
 
@@ -36,22 +37,23 @@ LOWER = (
     "convert-vector-to-llvm,finalize-memref-to-llvm{use-aligned-alloc=true},convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
     "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts,cse"
 )
-"""Halves that are left (a payload reads their bits) are computed in f32, op by op: the JIT has no compiler-rt."""
+"""The pass pipeline. Remaining halves (of a payload that reads their bits) are computed in f32, op
+by op: the JIT lacks compiler-rt."""
 
 GIVEN = "weft.given"
-"""On an allocation that was there before upstream's passes."""
+"""Mark of allocations that existed before upstream's passes."""
 
 AGGREGATES = ("linalg.softmax",)
 
 LARGE = 1 << 18
-"""Iterations of a loop nest from which it is worth while to tile it."""
+"""Number of iterations from which a loop nest is tiled."""
 
 PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
 
 
 def lower(module: ir.Module) -> None:
-    """Lower the module in place. Raises `ir.MLIRError` where upstream cannot. Verified once, at the end: between two
-    of these many passes that takes longer than the passes."""
+    """Lowers the module in place. Raises `ir.MLIRError` where upstream cannot. The module is
+    verified once, at the end: verification between these many passes takes longer than the passes."""
     forget_machines(module)
     decompose(module)
     crop_before_padding(module)
@@ -59,7 +61,7 @@ def lower(module: ir.Module) -> None:
     if any(isinstance(value.type, ir.RankedTensorType | ir.UnrankedTensorType) for value in values):
         _run(module, "convert-elementwise-to-linalg")
         if any(is_tensor(value) for loop in operations(module.operation, "affine.for") for value in loop.results):
-            _run(module, "func.func(lower-affine)")  # upstream bufferizes loops of scf alone
+            _run(module, "func.func(lower-affine)")  # upstream bufferizes scf loops only
         _run(module, BUFFERIZE)
         if not any(operations(module.operation, "memref.dealloc")):
             _run(module, DEALLOCATE)
@@ -70,7 +72,8 @@ def lower(module: ir.Module) -> None:
 
 
 def forget_machines(module: ir.Module) -> None:
-    """What a payload says of the machine that it was written for is not this one: here an index has 64 bits."""
+    """Removes the payload's data layout and other target attributes: they describe another machine
+    than this one, with its 64-bit index."""
     for op in operations(module.operation):
         for name in ("dlti.dl_spec", "dlti.target_system_spec", "llvm.data_layout", "llvm.target_triple"):
             if name in op.attributes:
@@ -78,7 +81,7 @@ def forget_machines(module: ir.Module) -> None:
 
 
 def lower_ops(module: ir.Module) -> None:
-    """Loops, arithmetic and memory become the LLVM dialect, in place."""
+    """Lowers loops, arithmetic and memory to the LLVM dialect, in place."""
     lower_functions(module)
     by_rows(module)
     for op in operations(module.operation, "memref.alloca"):
@@ -97,8 +100,9 @@ _run = partial(run_passes, verify=False)
 
 
 def allocate_once(module: ir.Module) -> None:
-    """What upstream allocates on the stack for a vector, it allocates in each iteration of the loops around it, which
-    may be more than there is: nothing of that is freed before the function ends."""
+    """Hoists the `alloca`s that upstream creates for vectors out of loops: in a loop, each
+    iteration would allocate again until the stack overflows, since an `alloca` is freed only when
+    the function returns."""
     for op in list(operations(module.operation, "memref.alloca")):
         function = next((around for around in ancestors(op) if around.name == "func.func"), None)
         if GIVEN not in op.attributes and not len(op.operands) and function is not None:
@@ -106,7 +110,8 @@ def allocate_once(module: ir.Module) -> None:
 
 
 def by_rows(module: ir.Module) -> None:
-    """LLVM accesses vectors of one dimension; upstream decomposes transfers of others, but no loads and stores."""
+    """Unrolls loads and stores of vectors to rank 1, as LLVM needs. Upstream does so for transfers
+    only."""
     for op in list(operations(module.operation, "vector.load", "vector.store")):
         stores, (memory, *at) = op.name == "vector.store", list(op.operands)[op.name == "vector.store" :]
         kind = ir.VectorType((op.operands if stores else op.results)[0].type)
@@ -124,14 +129,16 @@ def by_rows(module: ir.Module) -> None:
 
 
 def round_always(module: ir.Module) -> None:
-    """The passes' conversions may be left out between two ops. A half is rounded by each of them."""
+    """Rewrites conversions so that a half is rounded by each op: the conversions that the passes
+    insert between two ops may be folded."""
     with module.context:
         for op in operations(module.operation, "arith.extf", "arith.truncf"):
             op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<none>")
 
 
 def by_way_of_floats(module: ir.Module) -> None:
-    """Upstream knows the bits of bf16 as those of f32 alone: f64 is made of that."""
+    """Splits conversions between bf16 and f64 into two by way of f32: upstream converts bf16 from
+    and to f32 only."""
     for op in list(operations(module.operation, "arith.extf")):
         if "bf16" in str(op.operands[0].type) and "f64" in str(op.results[0].type):
             with module.context, op.location, ir.InsertionPoint(op):
@@ -140,7 +147,7 @@ def by_way_of_floats(module: ir.Module) -> None:
 
 
 def decompose(module: ir.Module) -> None:
-    """Ops that are several structured ops in one (a softmax) become those."""
+    """Decomposes aggregate ops (a softmax) into structured ops."""
     names = sorted({op.name for op in operations(module.operation, *AGGREGATES)})
     for number, name in enumerate(names):
         run_transform(
@@ -153,7 +160,8 @@ def decompose(module: ir.Module) -> None:
 
 
 def copies_to_linalg(module: ir.Module) -> None:
-    """`memref.copy` of strided memrefs needs a runtime function that the JIT lacks; `linalg.copy` is plain loops."""
+    """Replaces `memref.copy` by `linalg.copy`, which becomes loops: a copy of strided memrefs needs
+    a runtime function that the JIT lacks."""
     for op in operations(module.operation, "memref.copy"):
         source, target = op.operands
         with module.context, ir.InsertionPoint(op), op.location:
@@ -163,10 +171,11 @@ def copies_to_linalg(module: ir.Module) -> None:
 
 
 def tile_contractions(module: ir.Module) -> None:
-    """Tile and interchange large reductions, so that the innermost loop is contiguous and its data in the cache.
+    """Tiles and interchanges large reductions, so that the innermost loop is contiguous and its
+    data stays in the cache.
 
-    No element's accumulation order changes: only the outermost reduction dimension is tiled, reductions keep their
-    order among each other, and tiles run in ascending order.
+    No element's accumulation order changes: only the outermost reduction dimension is tiled,
+    reductions keep their relative order, and tiles run in ascending order.
     """
     script: list[str] = []
     for number, op in enumerate(operations(module.operation, "linalg.generic")):
@@ -182,7 +191,7 @@ def tile_contractions(module: ir.Module) -> None:
 
 
 def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[int]) -> str:
-    """The transform ops for one tagged op; `number` keeps the names of values apart."""
+    """The transform ops for one tagged op; `number` makes the names of their values unique."""
     handle = "!transform.any_op"
     lines = [f"%m{number} = transform.structured.match attributes{{{tag}}} in %root : ({handle}) -> {handle}"]
     tiled, loops = f"%m{number}", sum(size > 0 for size in sizes)
@@ -200,7 +209,8 @@ def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[i
 
 
 def _tiling(op: ir.Operation) -> tuple[list[int], list[int]] | None:
-    """Tile sizes and loop order for a `linalg.generic`; None if it is small, or no reduction, or dynamic."""
+    """Tile sizes and loop order for a `linalg.generic`; None if it is small, no reduction, or of
+    dynamic shape."""
     space = structure(op)
     kinds, ranges = [kind == "reduction" for kind in space.iterators], [n for n in space.extents if n is not None]
     inner = _inner_dimension(space.maps, kinds)
@@ -216,7 +226,8 @@ def _tiling(op: ir.Operation) -> tuple[list[int], list[int]] | None:
 
 
 def _tile(count: int, wanted: int) -> int:
-    """About `wanted`, and a divisor of `count` if there is one: ragged tiles take LLVM long to compile. 0: one tile."""
+    """A tile size near `wanted` that divides `count` if one exists, since ragged tiles compile
+    slowly in LLVM. 0: a single tile."""
     if wanted == 0 or 2 * count <= 3 * wanted:
         return 0
     divisors = [size for size in range(wanted, wanted // 2 - 1, -1) if count % size == 0]
@@ -224,7 +235,7 @@ def _tile(count: int, wanted: int) -> int:
 
 
 def _inner_dimension(maps: Sequence[ir.AffineMap], kinds: list[bool]) -> int | None:
-    """The parallel dimension along which most operands are contiguous, the result's own first."""
+    """The parallel dimension along which most operands, the result first, are contiguous."""
     last = [dimension_of(results[-1]) for each in maps if (results := list(each.results))]
     parallel = [d for d in last if d is not None and not kinds[d]]
     if not parallel:
@@ -236,13 +247,14 @@ LIBRARY = {"f32": "expm1f", "f64": "expm1"}
 
 
 def lower_functions(module: ir.Module) -> None:
-    """Rewrite them, on scalars and vectors, in place; tensors of them have become loops over scalars before."""
+    """Rewrites functions of the math dialect on scalars and vectors, in place; those on tensors are
+    loops over scalars by now."""
     for op in list(operations(module.operation, "math.expm1", "math.isinf")):
         with module.context, op.location, ir.InsertionPoint(op):
             (value,) = op.operands
             made = classified(op, value) if op.name == "math.isinf" else (_each(_expm1(module))(value),)
         replace(op, made)
-    for op in operations(module.operation, "math.fpowi"):  # of an index, upstream makes a call that is wrong
+    for op in operations(module.operation, "math.fpowi"):  # for an index operand, upstream emits a wrong call
         exponent = op.operands[1]
         if isinstance(element_type(exponent), ir.IndexType):
             with module.context, op.location, ir.InsertionPoint(op):
@@ -255,7 +267,7 @@ def _made(name: str, operands: Sequence[ir.Value], result: ir.Type, **attributes
 
 
 def _expm1(module: ir.Module) -> Callable[[ir.Value], ir.Value]:
-    """The call of the C library's function; halves by way of f32."""
+    """Emits a call of the C library's `expm1`; halves are computed in f32."""
 
     def call(value: ir.Value) -> ir.Value:
         kind, single = value.type, ir.F32Type.get()
@@ -270,7 +282,7 @@ def _expm1(module: ir.Module) -> Callable[[ir.Value], ir.Value]:
 
 
 def _declare(module: ir.Module, name: str, kind: ir.Type) -> None:
-    """The library's function, unless the module has it already."""
+    """Declares the library's function, unless the module has it already."""
     if any(symbol(op) == name for op in operations(module.operation, "func.func")):
         return
     with ir.InsertionPoint.at_block_begin(module.body):
@@ -279,7 +291,7 @@ def _declare(module: ir.Module, name: str, kind: ir.Type) -> None:
 
 
 def _each(function: Callable[[ir.Value], ir.Value]) -> Callable[[ir.Value], ir.Value]:
-    """On a scalar; of a vector, on each element."""
+    """Lifts a rewrite of scalars to vectors, element by element."""
 
     def apply(value: ir.Value) -> ir.Value:
         kind = value.type

@@ -1,5 +1,6 @@
-"""The one way to machine code of this CPU, through LLVM: functions of a lowered module, their addresses, calls with
-arrays in and out (also of results of dynamic shape); and kernels of a scheduled module, a function of loops each."""
+"""Compilation to machine code of this CPU through LLVM: of functions in a lowered module, with
+calls that take and return arrays (results may have dynamic shapes); and of a scheduled module's
+kernels, each as a function of loops."""
 
 from __future__ import annotations
 
@@ -31,10 +32,10 @@ from .lowering import lower
 
 WAY_OUT = "the simulator may run it: `weft run … --target sim`"
 KEPT = 128
-"""Compiled texts that are kept in memory, for whoever loads one again."""
+"""Capacity of the cache of compiled modules."""
 
 _Taken = tuple[str, tuple[int | None, ...] | None]
-"""The element type and the shape of an argument, as `MachineCode` has it."""
+"""Element type and shape of an argument in `MachineCode`."""
 _prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -43,11 +44,13 @@ class MachineCode:
     """Machine code of a kernel.
 
     Args:
-        call: takes the address of an array of pointers to the arguments of `kernel.serial_function`, a memref's one by
-            one (memory twice, offset, sizes, strides). While it runs, other Python threads do too.
-        arguments: the element type and the shape of each (None: a scalar; a None in it is any).
-        block, grid: the sizes that it was compiled for; None: any.
-        engine: holds the code.
+        call: takes the address of an array of pointers to the arguments of
+            `kernel.serial_function`; a memref is passed as its fields (the pointer twice, offset,
+            sizes, strides). It runs without the GIL.
+        arguments: the element type and the shape of each (a shape of None: a scalar; an extent of
+            None: dynamic).
+        block, grid: the sizes that the code was compiled for; None: any.
+        engine: owns the code.
     """
 
     call: Callable[[int], None]
@@ -58,13 +61,14 @@ class MachineCode:
 
 
 def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool, effort: int = 3) -> dict[str, MachineCode]:
-    """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads.
+    """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads
+    of this process.
 
     Args:
-        distinct: no two memrefs of a launch share memory, unless nobody writes it.
-        effort: how much LLVM optimizes, 0 to 3.
+        distinct: no two memrefs of a launch overlap, unless both are only read.
+        effort: LLVM's optimization level, 0 to 3.
 
-    Errors: W0725 for what the CPU cannot run, W0759 for a text that lacks a kernel.
+    Errors: W0725 for kernels that the CPU cannot run, W0759 for a text that lacks a kernel.
     """
     with _one_at_a_time.lock:
         return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct, effort)
@@ -99,8 +103,9 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) 
 
 
 def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct: bool) -> None:
-    """What LLVM would not find out: no two arguments point to the same, which upstream forgets when it decomposes
-    memrefs; and a second copy of these functions, in those that unpack their arguments, is not worth the time."""
+    """Adds facts that LLVM cannot derive: no two pointer arguments alias, which upstream drops when
+    it decomposes memrefs; and no inlining of these functions into their wrappers that unpack
+    arguments, which would compile each twice."""
     with module.context:
         mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if distinct else {}), ir.DictAttr.get({})
         for function in operations(module.operation, "llvm.func"):
@@ -109,18 +114,19 @@ def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct
             function.attributes["no_inline"] = ir.UnitAttr.get()
             marks = [
                 nothing
-            ] * LEADING  # what LLVM's dialect says of the arguments would have upstream import all of its ops
+            ] * LEADING  # otherwise upstream would import all ops because of LLVM-dialect attributes on arguments
             for _, shape in kernels[symbol(function)]:
                 marks += [nothing] if shape is None else [mark, mark, *[nothing] * (1 + 2 * len(shape))]
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
 
 
 STATIC_MEMORY = 0xDEADBEEF
-"""What upstream writes as the allocated pointer of a `memref.get_global`: memory that is nobody's to free."""
+"""The allocated pointer that upstream writes for a `memref.get_global`: a marker of memory that
+must not be freed."""
 
 
 def _bits(dtype: str) -> Any:
-    """What C passes for a scalar: its bits."""
+    """The ctypes integer with the bits of a scalar of this type, as C passes it."""
     return np.ctypeslib.as_ctypes_type(np.dtype(f"u{itemsize(dtype)}"))
 
 
@@ -131,8 +137,13 @@ _libc.free.restype = None
 
 @contextmanager
 def refusing(loops: str, lowering: tuple[str, str], linking: tuple[str, str], way_out: str) -> Iterator[None]:
-    """What fails on the way to machine code, as diagnostics: the code for what loops cannot do; code and message for
-    what upstream cannot lower, and for what LLVM cannot link."""
+    """Reports failures on the way to machine code as diagnostics.
+
+    Args:
+        loops: code for a kernel that loops cannot express.
+        lowering: code and message for a module that upstream cannot lower.
+        linking: code and message for a module that LLVM cannot link.
+    """
     try:
         yield
     except NotLoopsError as error:
@@ -145,8 +156,12 @@ def refusing(loops: str, lowering: tuple[str, str], linking: tuple[str, str], wa
 
 
 def linked(module: ir.Module, functions: Sequence[str], effort: int) -> tuple[Any, list[int]]:
-    """The engine of a module in the LLVM dialect, and the addresses of these functions of it. `effort`: how much LLVM
-    optimizes, 0 to 3. Raises `JitError`: most often functions are declared that this process has not."""
+    """The engine of a module in the LLVM dialect, and the addresses of these functions. Raises
+    `JitError`, most often because the module declares functions that this process lacks.
+
+    Args:
+        effort: LLVM's optimization level, 0 to 3.
+    """
     engine = execution_engine(module, effort)
     addresses = [engine.raw_lookup(name) for name in functions]
     if all(addresses):
@@ -161,10 +176,11 @@ def linked(module: ir.Module, functions: Sequence[str], effort: int) -> tuple[An
 def invoke(
     engine: Any, function: str, arguments: Sequence[np.ndarray], scalars: Sequence[bool], results: Sequence[Argument]
 ) -> list[np.ndarray]:
-    """Call `function`, which has `llvm.emit_c_interface`, of an engine.
+    """Calls `function`, which has `llvm.emit_c_interface`, of an engine.
 
     Args:
-        arguments: an array each, also for scalars (of one element); memref arguments are changed in place.
+        arguments: one array for each argument; a scalar is an array of one element. Memref
+            arguments are changed in place.
         scalars: which arguments are scalars.
         results: name, type and rank of each result.
     """
@@ -186,7 +202,8 @@ def invoke(
 
 
 def _result_struct(results: Sequence[Argument]) -> ctypes.Structure | None:
-    """What the C interface returns through its first argument: one descriptor, or a struct of several results."""
+    """The struct that the C interface returns through its first argument: one descriptor, or a
+    struct of several results; None without results."""
     if not results:
         return None
     fields = [(f"result{i}", _type(result)) for i, result in enumerate(results)]
@@ -201,7 +218,8 @@ def _type(result: Argument) -> Any:
 
 
 def _take(returned: ctypes.Structure, results: Sequence[Argument], given: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Copies of the results; memory that the function allocated for them is freed, each piece once."""
+    """Copies of the results. Frees memory that the function allocated for them, each allocation
+    once."""
     mine = {array.ctypes.data for array in given} | {STATIC_MEMORY, 0}
     taken: list[np.ndarray] = []
     allocated: set[int] = set()

@@ -1,4 +1,5 @@
-"""The oracle: the untouched payload, JIT-compiled on the CPU by MLIR's execution engine, in a process of its own."""
+"""The oracle: the untouched payload, JIT-compiled for the CPU by MLIR's execution engine, run in a
+separate process."""
 
 from __future__ import annotations
 
@@ -24,27 +25,29 @@ from .worker import Died, begin, call, ended_by, fork_early
 WAY_OUT = "run without a reference: --reference none"
 
 FAILED = ("W0800", "lower"), ("W0801", "link")
-"""What may not succeed, and its code."""
+"""Diagnostic codes of steps that may fail, with the step's name."""
 
 LOWERING, COMPILING, RUNNING = "the passes", "the compilation", "the run"
-"""What a worker is about."""
+"""Stages of a worker, for reports of its death."""
 
 
 def reference(
     payload: ir.Module, entry: str | None, inputs: Mapping[str, np.ndarray], floats: Floats = "f32"
 ) -> dict[str, np.ndarray]:
-    """What the payload's function computes from `inputs`: its `inout` arguments and its results, by name.
+    """The outputs of the payload's function for `inputs`: its `inout` arguments and its results, by
+    name.
 
-    Halves (f16, bf16, f8) are computed in f32, and outputs of them come in f32.
+    Halves (f16, bf16, f8) are computed in f32, and their outputs are f32.
 
     Args:
-        floats: `f64`: all floats are computed in f64; `own`: as they are written, halves rounded by each op.
+        floats: `f64`: all floats are computed in f64; `own`: all in their own types, with halves
+            rounded by each op.
 
-    The payload is not changed, and neither are the inputs. It is compiled and run in a worker: a payload that divides
-    by zero ends that, and not this process.
+    Payload and inputs are not changed. The payload is compiled and run in a worker process: a
+    payload that divides by zero ends the worker, not this process.
 
-    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU cannot run), W0803
-        (one that ended the worker).
+    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU
+    cannot run), W0803 (a payload that ended the worker).
     """
     named = signature(payload, entry)
     given = check_inputs(named, inputs)
@@ -57,20 +60,22 @@ def reference(
 
 
 def prepare() -> None:
-    """Have a worker ready that has imported what `reference` needs; when: see `worker.fork_early`."""
+    """Starts a worker that has imported what `reference` needs; for when to call it see
+    `worker.fork_early`."""
     load_jit()
     fork_early()
 
 
 def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Floats = "f32") -> dict[str, np.ndarray]:
-    """What `reference` gives, of a payload as bytecode and inputs that were checked; in this process."""
+    """The result of `reference` for a payload as bytecode and checked inputs, computed in this
+    process."""
     return CompiledPayload(code, entry, floats)(given)
 
 
 class CompiledPayload:
-    """A payload's function as machine code: called with inputs that were checked, it gives its outputs by name, as
-    `reference` does. Globals that it writes keep what it wrote until the next call. Errors: those of `reference`, where
-    it is made."""
+    """A payload's function as machine code: called with checked inputs, it returns its outputs by
+    name, as `reference` does. Globals that it writes keep their values until the next call. Its
+    constructor raises the errors of `reference`."""
 
     def __init__(self, code: bytes, entry: str, floats: Floats = "f32", effort: int = 2) -> None:
         begin("the reading")
@@ -85,7 +90,7 @@ class CompiledPayload:
         with refusing("W0802", lowering, linking, WAY_OUT):
             begin(LOWERING)
             expect_payload(module)
-            copy_at_once(module)  # a copy of halves is no copy of what they are widened to
+            copy_at_once(module)  # bytes of halves are not those of their widened values
             if floats != "own" and widen_floats(module, floats):
                 narrower = (*HALVES, "f32") if floats == "f64" else HALVES
                 self.widened = {a.name: a.dtype for a in self.named.arguments if a.dtype in narrower}
@@ -98,7 +103,8 @@ class CompiledPayload:
             self.engine, _ = linked(module, [f"_mlir_ciface_{self.named.entry}"], effort)
 
     def __call__(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Call the function on copies; out-arguments that stand for results are made here."""
+        """Calls the function on copies of the inputs; allocates out-arguments that represent
+        results."""
         named = self.named
         declared = {a.name: a for a in (*named.arguments, *named.results)}
         arrays = {
@@ -117,7 +123,7 @@ class CompiledPayload:
 
 
 def _ended(entry: str, death: Died) -> WeftError:
-    """What a worker's death says of the payload."""
+    """The diagnostic for a payload that ended its worker."""
     words = ended_by(death.status)
     said = [line for line in death.said.splitlines() if line.strip()][:2]
     if death.stage != RUNNING:

@@ -1,4 +1,4 @@
-"""Blocks and threads as loops: which of them this is, and the memory that each has."""
+"""Blocks and threads as loops: their ids, and the memory that each owns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ...interpreter.ir.mlir import DYNAMIC, arith, constant_of, ir, memref, scf
 from ..form.kernel_form import axis_of, named
 
 Triple = tuple[ir.Value, ir.Value, ir.Value]
-"""x, y, z."""
+"""Values along x, y, z."""
 
 BLOCK_IDS = named(
     gpu="block_id block_dim grid_dim cluster_id cluster_dim cluster_dim_blocks cluster_block_id num_subgroups"
     " subgroup_size"
 )
-"""Ops that give all threads of a block the same."""
+"""Ops with results that are uniform over a block."""
 THREAD_IDS = named(gpu="thread_id global_id lane_id subgroup_id")
 
 
@@ -33,13 +33,15 @@ def nought(kind: ir.Type) -> ir.Value:
 
 
 def known_or(known: tuple[int, int, int] | None, given: Sequence[ir.Value]) -> Triple:
-    """Constants where the kernel says what its sizes are: loops over these unroll."""
+    """Sizes as constants where the kernel states them, so that loops over them unroll; else the
+    values `given`."""
     x, y, z = given if known is None else map(constant, known)
     return x, y, z
 
 
 def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir.Value:
-    """The value of one of `BLOCK_IDS` in the block at `place`. A launch without clusters has clusters of one block."""
+    """The value of one of `BLOCK_IDS` in the block at `place`. Without clusters, each block is a
+    cluster of its own."""
     if op.name == "gpu.subgroup_size":
         return constant(WARP)
     if op.name == "gpu.num_subgroups":
@@ -68,13 +70,13 @@ def thread_id(op: ir.Operation, thread: Triple, block: Triple, place: Triple) ->
 
 
 def linear_thread(thread: Triple, block: Triple) -> ir.Value:
-    """The number of a thread in its block, x fastest, as CUDA counts."""
+    """The linear id of a thread in its block, x fastest, as in CUDA."""
     rows = arith.addi(arith.muli(thread[2], block[1]), thread[1])
     return arith.addi(arith.muli(rows, block[0]), thread[0])
 
 
 def placeholders() -> Triple:
-    """A thread's place, wherever a loop over the threads will be around it."""
+    """Ops for a thread's coordinates, to be replaced once the loop over threads exists around them."""
     dimensions = (ir.Attribute.parse(f"#gpu<dim {axis}>") for axis in "xyz")
     made = [ir.Operation.create("gpu.thread_id", [ir.IndexType.get()], attributes={"dimension": d}) for d in dimensions]
     x, y, z = (op.result for op in made)
@@ -83,7 +85,7 @@ def placeholders() -> Triple:
 
 @contextmanager
 def loops(sizes: Triple) -> Iterator[Triple]:
-    """Loops over x, y, z, x innermost; gives the variables x, y, z inside of them."""
+    """Emits loops over x, y, z, x innermost; yields the induction variables x, y, z inside them."""
     zero, one = constant(0), constant(1)
     around = ir.InsertionPoint.current
     made = [scf.ForOp(zero, sizes[2], one, ip=around)]
@@ -99,7 +101,7 @@ def loops(sizes: Triple) -> Iterator[Triple]:
 
 @contextmanager
 def warps(block: Triple) -> Iterator[ir.Value]:
-    """A loop over the warps of a block; gives the number of each one's first thread."""
+    """Emits a loop over the warps of a block; yields the linear id of each warp's first thread."""
     loop = scf.ForOp(constant(0), count_of(block), constant(WARP))
     with ir.InsertionPoint(loop.body):
         yield loop.induction_variable
@@ -108,7 +110,7 @@ def warps(block: Triple) -> Iterator[ir.Value]:
 
 @contextmanager
 def lanes(first: ir.Value, block: Triple) -> Iterator[Triple]:
-    """A loop over the threads of a warp; gives the place x, y, z of each."""
+    """Emits a loop over the lanes of a warp; yields the coordinates x, y, z of each."""
     whole = (size := known_count(block)) is not None and size % WARP == 0
     count = constant(WARP) if whole else arith.minui(constant(WARP), arith.subi(count_of(block), first))
     loop = scf.ForOp(constant(0), count, constant(1))
@@ -123,19 +125,20 @@ def lanes(first: ir.Value, block: Triple) -> Iterator[Triple]:
 
 
 def count_of(block: Triple) -> ir.Value:
-    """How many threads a block has."""
+    """The number of threads of a block."""
     return arith.muli(arith.muli(block[0], block[1]), block[2])
 
 
 def known_count(block: Triple) -> int | None:
-    """How many threads a block has; None where the launch says."""
+    """The constant number of threads of a block; None if it depends on the launch."""
     x, y, z = map(constant_of, block)
     return None if x is None or y is None or z is None else x * y * z
 
 
 @contextmanager
 def block_range(first: ir.Value, end: ir.Value, grid: Triple) -> Iterator[Triple]:
-    """A loop over the blocks with these numbers, x fastest; gives the block's place x, y, z inside of it."""
+    """Emits a loop over the blocks with linear ids from `first` to before `end`, x fastest; yields
+    the block's coordinates x, y, z inside it."""
     loop = scf.ForOp(first, end, constant(1))
     with ir.InsertionPoint(loop.body):
         number = loop.induction_variable
@@ -147,11 +150,11 @@ def block_range(first: ir.Value, end: ir.Value, grid: Triple) -> Iterator[Triple
 # ---- memory: what a block shares, what each thread has for itself, and its values ------------------------------------
 
 ALIGNMENT = 64
-"""Bytes; no vector that a register holds needs more."""
+"""Alignment of memory in bytes: enough for every vector register."""
 
 
 SMALL = 1 << 12
-"""Bytes that may go on the stack."""
+"""Most bytes that an array may take on the stack."""
 
 
 def allocated(type_: ir.Type, sizes: Sequence[ir.Value] = ()) -> ir.Value:
@@ -160,9 +163,10 @@ def allocated(type_: ir.Type, sizes: Sequence[ir.Value] = ()) -> ir.Value:
 
 
 def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]] | None:
-    """Memory for an array of that type of each thread of a block, and the array of the thread with a number.
+    """Memory for an array of that type for each thread of a block, and a function from a thread's
+    linear id to its array.
 
-    None where the array's size is not known.
+    None if the array has a dynamic size.
     """
     array = ir.MemRefType(type_)
     element = byte_size(array.element_type)
@@ -170,7 +174,7 @@ def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[i
     if element is None or DYNAMIC in shape:
         return None
     size = element * prod(shape)
-    alone = size <= element  # such lie side by side, for vectors over threads
+    alone = size <= element  # single elements are adjacent, for vectors over threads
     stride = size if alone else -(-size // ALIGNMENT) * ALIGNMENT
     flat = ir.MemRefType.get([DYNAMIC], ir.IntegerType.get_signless(8))
     memory = allocated(flat, [arith.muli(count_of(block), constant(stride))])
@@ -178,7 +182,8 @@ def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[i
 
 
 def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:
-    """An array of that type that all threads take in turn; on the stack if it is small, else one of those to free."""
+    """An array of that type that all threads reuse one after the other; on the stack if it is
+    small, else allocated and added to `owned`."""
     array = ir.MemRefType(type_)
     element = byte_size(array.element_type) or 8
     if element * prod(array.get_dim_size(i) for i in range(array.rank)) <= SMALL:
@@ -188,7 +193,7 @@ def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:
 
 
 def byte_size(type_: ir.Type) -> int | None:
-    """Bytes that LLVM gives an element of that type; None for what no array holds."""
+    """Size in bytes of an element of that type in LLVM; None for types that no array can hold."""
     if isinstance(type_, ir.IndexType):
         return 8
     if isinstance(type_, ir.VectorType):

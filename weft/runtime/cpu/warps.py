@@ -1,10 +1,12 @@
-"""What the lanes of a warp do together, on a CPU: what each gives lies in memory, and of that is made what each gets.
+"""Collective ops of warps on a CPU: the lanes store their operands in memory, from which the
+results of all lanes are computed.
 
     d = nvgpu.mma.sync a, b, c    →    for each lane: A[l] = a, B[l] = b, C[l] = c
-                                       D = C + A · B: `hardware/ampere/fragments.py` says whose an element is
+                                       D = C + A · B, with owners by `hardware/ampere/fragments.py`
                                        for each lane: d = D[l]
 
-Of a shuffle, each lane says whose value it gets. Of matrices lanes read rows, as any memory, and then deal them out.
+A shuffle is an exchange by source lane. In an `ldmatrix`, lanes load rows as from any memory, which
+are then dealt out.
 """
 
 from __future__ import annotations
@@ -24,18 +26,19 @@ from ..form.kernel_lowering import simplify
 from .threads import Triple, allocated, constant, count_of, nought, turn_memory
 
 DEAL = "weft.deal"
-"""A lane gives its row of a matrix, and gets the elements that `ldmatrix` gives it."""
+"""Op: a lane passes its row of a matrix and receives the elements that `ldmatrix` gives it."""
 FIRST = "weft.first"
-"""A lane gets what the first one of its warp has."""
+"""Op: a lane receives the value of the first lane of its warp."""
 EXCHANGE = "weft.exchange"
-"""A lane gives a value, and gets that of the lane with a number."""
+"""Op: a lane passes a value and receives that of the lane with a given number."""
 MEET = "weft.meet"
-"""A lane waits for the others."""
+"""Op: a lane waits for the other lanes of its warp."""
 TOGETHER = (DEAL, FIRST, EXCHANGE, MEET, MMA)
 
 
 def split_matrices(module: ir.Module) -> None:
-    """Make of each `ldmatrix` a load by the lanes whose rows it takes, and `DEAL`, in place."""
+    """Splits each `ldmatrix` into loads of rows by the lanes that address them and a `DEAL`, in
+    place."""
     with module.context:
         for op in operations(module.operation, LDMATRIX):
             with op.location, ir.InsertionPoint(op):
@@ -50,8 +53,8 @@ def split_matrices(module: ir.Module) -> None:
 
 
 def split_shuffles(module: ir.Module) -> None:
-    """Make of each shuffle the number of the lane that is asked, and `EXCHANGE`, in place; reductions are made of
-    shuffles. Of a warp's barrier `MEET`."""
+    """Splits each shuffle into the source lane's number and an `EXCHANGE`, in place; reductions
+    become shuffles first, and a warp's barrier becomes `MEET`."""
     with module.context:
         for op in operations(module.operation, WARP_BARRIER):
             if mask_of_lanes(op) != ALL_LANES:
@@ -90,14 +93,15 @@ def split_shuffles(module: ir.Module) -> None:
 
 
 def side_by_side(kind: ir.Type, block: Triple) -> ir.Value:
-    """An array for the values of all threads of a block, element by element; for those of whole warps."""
+    """An array for a value of each thread of a block, the elements of a thread contiguous; its size
+    is rounded up to whole warps."""
     whole = arith.muli(arith.ceildivui(count_of(block), constant(WARP)), constant(WARP))
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
     return allocated(ir.MemRefType.get([DYNAMIC], element), [arith.muli(whole, constant(_count(kind)))])
 
 
 def put(value: ir.Value, array: ir.Value, thread: ir.Value) -> None:
-    """Store a thread's value."""
+    """Stores a thread's value."""
     at = [arith.muli(thread, constant(_count(value.type)))]
     if isinstance(value.type, ir.VectorType):
         vector.store(vector.shape_cast(_flat(value.type), value), array, at)
@@ -106,7 +110,7 @@ def put(value: ir.Value, array: ir.Value, thread: ir.Value) -> None:
 
 
 def get(kind: ir.Type, array: ir.Value, thread: ir.Value) -> ir.Value:
-    """A thread's value."""
+    """Loads a thread's value."""
     at = [arith.muli(thread, constant(_count(kind)))]
     if isinstance(kind, ir.VectorType):
         return vector.shape_cast(kind, vector.load(_flat(kind), array, at))
@@ -125,10 +129,12 @@ def _flat(kind: ir.VectorType) -> ir.VectorType:
 
 
 class Together:
-    """One of `TOGETHER`, with the memory that it takes, made here.
+    """A collective op of `TOGETHER`, and the arrays allocated for it.
 
     Attributes:
-        given, made: what a block's threads have of each operand, and get of each result; none that a warp gets once.
+        given: for each operand, the array of the values of a block's threads.
+        made: for each result, the array of the values of a block's threads; empty for `FIRST`,
+            which has one value per warp.
     """
 
     def __init__(self, op: ir.Operation, module: ir.Module, block: Triple, owned: list[ir.Value]) -> None:
@@ -149,7 +155,8 @@ class Together:
             self._tiles = [turn_memory(ir.MemRefType.get([size], wide), owned) for size in (m * k, k * n, m * n)]
 
     def of_warp(self, first: ir.Value) -> ir.Value | None:
-        """Do it for the warp whose first thread has this number. Of `FIRST`: the value."""
+        """Emits the op for the warp that begins at this thread. Returns the value of a `FIRST`,
+        else None."""
         if self._name == FIRST:
             return get(self._kinds[0], self.given[0], first)
         begin = [arith.muli(first, constant(_count(kind))) for kind in self._kinds]
@@ -167,7 +174,8 @@ class Together:
         memref.store(memref.load(values, [asked]), made, [thread])
 
     def _multiply(self, begin: list[ir.Value]) -> None:
-        """Sums along k are in f32 where C is f16, and rounded once; C is added last."""
+        """Emits the product. Sums along k are in f32 where C is f16, and rounded once; C is added
+        last."""
         (m, n, k), (a, b, sums), zero = self._product.shape, self._tiles, constant(0)
         wide = ir.MemRefType(sums.type).element_type
         for number, tile in enumerate((a, b)):
@@ -199,7 +207,7 @@ class Together:
         _each(m * n, of_element)
 
     def _widened(self, value: ir.Value) -> ir.Value:
-        """An element of A or B as what products are computed in."""
+        """An element of A or B in the type in which products are computed."""
         match self._product.kind:
             case "f16" | "bf16":
                 return arith.extf(ir.F32Type.get(), value)
@@ -211,7 +219,8 @@ class Together:
 
 
 def _tf32(value: ir.Value) -> ir.Value:
-    """Rounded to 10 bits of mantissa, to nearest and ties away from zero; what is not finite stays what it is."""
+    """Rounded to 10 bits of mantissa, to nearest, ties away from zero; infinities and NaNs stay
+    unchanged."""
     word = ir.IntegerType.get_signless(32)
     bits, exponent = arith.bitcast(word, value), arith.constant(word, 0x7F800000)
     rounded = arith.andi(arith.addi(bits, arith.constant(word, 1 << 12)), arith.constant(word, TF32_BITS))
@@ -220,13 +229,13 @@ def _tf32(value: ir.Value) -> ir.Value:
 
 
 def _places(held: Layout, columns: int) -> list[int]:
-    """Where, row by row, each element is that the lanes hold, in their order."""
+    """The row-major positions of the elements that the lanes hold, in lane and register order."""
     where = held.table("lane", "register", "element")
     return np.ravel(where["row"] * columns + where["column"]).tolist()
 
 
 def _table(module: ir.Module, numbers: Sequence[int]) -> ir.Value:
-    """A constant array."""
+    """A constant array; equal tables share one global."""
     values = np.array(numbers, np.int64)
     kind, shaped = (of.get([len(values)], ir.IndexType.get()) for of in (ir.MemRefType, ir.RankedTensorType))
     attribute = ir.DenseElementsAttr.get(values, type=shaped)
@@ -247,7 +256,7 @@ def _copied(
     table: ir.Value,
     made: Callable[[ir.Value], ir.Value],
 ) -> None:
-    """For each number n in the table, in order: target[to + …] = made(source[at + n])."""
+    """Emits, for the e-th number n of the table: target[to + e] = made(source[at + n])."""
 
     def element(e: ir.Value) -> None:
         place = arith.addi(at, memref.load(table, [e]))
@@ -257,7 +266,7 @@ def _copied(
 
 
 def _each(count: int, do: Callable[[ir.Value], None]) -> None:
-    """A loop."""
+    """Emits a loop over `range(count)`."""
     loop = scf.ForOp(constant(0), constant(count), constant(1))
     with ir.InsertionPoint(loop.body):
         do(loop.induction_variable)

@@ -1,8 +1,9 @@
-"""Payloads of f16, bf16 and f8 in f32: what the reference computes with, so that it has no rounding of its own to speak
-of. And all floats in f64, where f32's rounding is asked about.
+"""Widening of payloads: f16, bf16 and f8 become f32, so that the reference has almost no rounding
+of its own; all floats become f64 where the rounding of f32 is in question.
 
-Types are changed in place, everywhere in the module; extensions and truncations between types that became equal vanish.
-A payload that looks at the bits of its halves is left as it is: its meaning would change.
+Types are changed in place, everywhere in the module; extensions and truncations between types that
+became equal are erased. A payload that reads the bits of its halves is left unchanged, since its
+meaning would change.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ NARROWER = {
     "f32": re.compile(r"(?:^|(?<=[x<(, ]))(?:b?f16|f8E4M3FN|f8E5M2)\b"),
     "f64": re.compile(r"(?:^|(?<=[x<(, ]))(?:b?f16|f8E4M3FN|f8E5M2|f32)\b"),
 }
-"""What becomes that type, of the text of a type: after `x` as an element, else as a part of its own."""
+"""Patterns in a type's text that become the wide type: after `x` as an element type, else as a
+complete name."""
 
 BIT_CASTS = ("arith.bitcast", "tensor.bitcast", "vector.bitcast", "memref.view", "llvm.bitcast")
 CONVERSIONS = ("arith.extf", "arith.truncf")
 
 
 def widen_floats(module: ir.Module, to: str) -> bool:
-    """Make f32, or f64, of every narrower float in the module. False: it looks at their bits, and was left as it is."""
+    """Turns every narrower float of the module into f32, or f64. Returns False, with the module
+    unchanged, if it reads their bits."""
 
     def wide_type(kind: ir.Type) -> ir.Type:
         return _replaced(kind, NARROWER[to], to)
@@ -50,7 +53,7 @@ def widen_floats(module: ir.Module, to: str) -> bool:
 
 
 def change_types(module: ir.Module, changed: Callable[[ir.Type], ir.Type]) -> None:
-    """Change the types of all values and attributes, in place."""
+    """Changes the types of all values and attributes, in place."""
     types: dict[ir.Type, ir.Type] = {}
     attributes: dict[ir.Attribute, ir.Attribute] = {}
     for op in operations(module.operation):
@@ -105,24 +108,26 @@ def _constant(attribute: ir.DenseFPElementsAttr, wide: ir.Type) -> ir.Attribute:
 
 
 def bfloats_as_bits(module: ir.Module) -> None:
-    """What is left of bf16 when nothing computes with it any more: 16 bits. LLVM takes it for a float that it may have
-    to convert by functions which a JIT does not have. Raises `ir.MLIRError` where something still computes with it."""
+    """Replaces remaining bf16 types, which no op computes with by now, by 16-bit integers: for
+    bf16, LLVM may call conversion functions that a JIT lacks. Raises `ir.MLIRError` if an op still
+    computes with bf16."""
     with module.context, ir.Location.unknown():
         change_types(module, lambda kind: _replaced(kind, BFLOAT, "i16"))
     module.operation.verify()
 
 
 def _replaced(type_: ir.Type, element: re.Pattern[str], other: str) -> ir.Type:
-    """The same type with another element type, wherever that is in it."""
+    """The same type with each occurrence of an element type replaced."""
     text = str(type_)
     found = element.sub(other, text)
     return type_ if found == text else ir.Type.parse(found, type_.context)
 
 
 def copy_at_once(module: ir.Module) -> None:
-    """Make vector loads and stores of asynchronous copies, in place; tokens become values that nobody looks at.
+    """Replaces asynchronous copies by vector loads and stores, in place; their tokens become unused
+    values.
 
-    Raises W0725 for a copy that no GPU does.
+    Raises W0725 for a copy that no GPU supports.
     """
     with module.context, ir.Location.unknown():
         for op in list(operations(module.operation, COPY, GROUP, WAIT)):

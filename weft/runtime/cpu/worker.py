@@ -1,12 +1,13 @@
-"""A process of its own for what may take its process along, or can't be ended otherwise: compiled code of the user's.
+"""A separate process for calls that may crash or hang: compiled code of the user's.
 
-`call(function, *arguments)` does `function(*arguments)` in a worker and gives what it returns, or raises what it
-raises. A worker does one call at a time and is kept for the next. One that dies takes nothing along: `Died` says of
-what. A call that is interrupted ends its worker.
+`call(function, *arguments)` runs `function(*arguments)` in a worker and returns its result, or
+raises its exception. A worker runs one call at a time and is kept for the next. The death of a
+worker leaves the caller alive: `Died` reports it. Interrupting a call ends its worker.
 
-A worker is a fresh interpreter (`python -m weft.runtime.cpu.worker`): a process that has threads, as MLIR's contexts
-make them, can't be forked safely. A command line that has made none yet, and is on its way to a call, forks one in
-advance (`fork_early`), which shares all that was imported and costs next to nothing.
+A worker is a fresh interpreter (`python -m weft.runtime.cpu.worker`), because a process with
+threads, which MLIR contexts create, cannot be forked safely. A command line that has no threads
+yet, and is about to make a call, forks a worker in advance (`fork_early`); the fork shares all
+imported modules and costs almost nothing.
 """
 
 from __future__ import annotations
@@ -30,24 +31,25 @@ from ...dsl.records import record
 T = TypeVar("T")
 
 HANDED_BACK = (WeftError, MemoryError, RecursionError)
-"""What a call may raise. Anything else is a defect of Weft, and ends the worker with a traceback."""
+"""Exceptions that a call may raise. Any other is a defect of Weft, and ends the worker with a
+traceback."""
 
 SAID_BYTES = 1 << 16
-"""What is read at most of a dead worker's last words."""
+"""Most bytes that are read from a dead worker's standard error."""
 
 ENDING_SECONDS = 5.0
-"""How long an idle worker may take to end."""
+"""Seconds that an idle worker may take to end."""
 
 _CODE = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
 
 
 class Died(Exception):
-    """The worker's process is gone, in the middle of a call.
+    """The worker's process ended during a call.
 
     Args:
-        status: its exit status; of a signal, the negative of its number.
-        stage: what it was about, where it has said so (`begin`).
-        said: what it wrote to standard error.
+        status: its exit status; for a signal, its negative number.
+        stage: the last stage that it announced with `begin`; may be empty.
+        said: its output on standard error.
     """
 
     def __init__(self, status: int, stage: str, said: str) -> None:
@@ -60,18 +62,19 @@ class _WasGone(Exception):
 
 
 def call(function: Callable[..., T], *arguments: object) -> T:
-    """`function(*arguments)`, of a module's top level, done in a worker; arguments and result are pickled.
+    """Runs `function(*arguments)` in a worker; the function is at a module's top level, arguments
+    and result are pickled.
 
-    Raises what the function raises of `HANDED_BACK`, and `Died`.
+    Raises the function's exceptions of `HANDED_BACK`, and `Died`.
     """
     while True:
         worker = _taken()
         try:
             kind, value = worker.ask((function, arguments))
-        except _WasGone:  # somebody ended it while it had nothing to do
+        except _WasGone:  # the worker was ended while idle
             worker.end(now=True)
             continue
-        except BaseException:  # interrupted, too
+        except BaseException:  # also after an interrupt
             worker.end(now=True)
             raise
         _idle.append(worker)
@@ -81,14 +84,15 @@ def call(function: Callable[..., T], *arguments: object) -> T:
 
 
 def fork_early() -> None:
-    """Have a worker ready that shares what is imported here: before a thread can hold a lock which the worker needs, so
-    before the first MLIR context. Where processes can't be forked, a fresh one is started later."""
+    """Forks an idle worker that shares what is imported so far. Call it before a thread can hold a
+    lock that the worker needs, that is, before the first MLIR context. Where processes cannot be
+    forked, a fresh one is started later."""
     if sys.platform == "linux" and not any(worker.owner == os.getpid() for worker in _idle):
         _idle.append(forked())
 
 
 def begin(stage: str) -> None:
-    """Inside of a call: what it does from now on, should it be its end."""
+    """Inside a call: announces the stage that begins, for the report of a death."""
     if _replies is not None:
         _write(_replies, ("stage", stage))
 
@@ -132,13 +136,13 @@ class _Worker:
         raise Died(status, stage or "", said)
 
     def end(self, now: bool = False) -> None:
-        """End the process; at once, or by closing the pipe that it reads."""
+        """Ends the process: at once with `now`, else by closing the pipe that it reads."""
         if now:
             self.process.kill()
         for pipe in (self.requests, self.replies, self.errors):
             try:
                 pipe.close()
-            except BrokenPipeError:  # it is dead, and something was still to be written
+            except BrokenPipeError:  # it is dead with unsent bytes in the pipe
                 continue
         try:
             self.process.wait(ENDING_SECONDS)
@@ -151,7 +155,8 @@ _idle: list[_Worker] = []
 
 
 def _taken() -> _Worker:
-    """A worker that is free: of this process (one that was forked meanwhile has copies of its parent's), and alive."""
+    """A free, live worker of this process. A forked process has copies of its parent's workers,
+    which are not its own."""
     while _idle:
         worker = _idle.pop()
         if worker.owner == os.getpid():
@@ -168,7 +173,7 @@ def _taken() -> _Worker:
 
 
 class _Fork:
-    """A child that was forked, with the interface of `subprocess.Popen`."""
+    """A forked child, with the interface of `subprocess.Popen`."""
 
     def __init__(self, pid: int) -> None:
         self.pid, self.status = pid, None
@@ -193,7 +198,7 @@ class _Fork:
 
 
 def forked() -> _Worker:
-    """A worker that is a copy of this process."""
+    """A worker that is a fork of this process."""
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - the worker's, as long as it lives
     (theirs, mine), (read, write) = os.pipe(), os.pipe()
     pid = os.fork()
@@ -227,7 +232,8 @@ _replies: IO[bytes] | None = None
 
 
 def serve(requests: IO[bytes], replies: IO[bytes]) -> NoReturn:
-    """Do calls until nobody sends any more. Whoever reads the terminal's Ctrl-C ends this process, which does not."""
+    """Serves calls until the pipe closes. Ctrl-C is ignored: the caller, which receives it too,
+    ends this process."""
     global _replies
     _idle.clear()
     _replies = replies
@@ -243,14 +249,14 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> NoReturn:
             except HANDED_BACK as error:
                 answer = ("raised", error)
             _write(replies, answer)
-    finally:  # a defect: neither does a fork go on as a second caller, nor does Python wait for the thread that reads
+    finally:  # a defect: a fork must not continue as a second caller, and exit must not wait for the reading thread
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)
 
 
 def _receive(requests: IO[bytes], inbox: queue.SimpleQueue) -> None:
-    """Hand requests on, and end the process with their sender, even while compiled code runs."""
+    """Passes requests on, and ends the process when the sender ends, even while compiled code runs."""
     while True:
         try:
             inbox.put(pickle.load(requests))
@@ -259,7 +265,8 @@ def _receive(requests: IO[bytes], inbox: queue.SimpleQueue) -> None:
 
 
 def main() -> NoReturn:
-    """Of a fresh interpreter: requests come through standard input; output of compiled code is no reply."""
+    """Entry of a fresh interpreter: requests come through standard input; replies do not mix with
+    the output of compiled code."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serve(sys.stdin.buffer, replies)
@@ -267,7 +274,12 @@ def main() -> NoReturn:
 
 @record
 class Death:
-    """`signal`: `SIGFPE (arithmetic error)`, or the exit code. `cause`: the likely one; empty where unknown."""
+    """A description of a worker's end.
+
+    Attributes:
+        signal: `SIGFPE (arithmetic error)`, or the exit code.
+        cause: the likely cause; empty if unknown.
+    """
 
     signal: str
     cause: str
@@ -283,15 +295,15 @@ _KNOWN = {
     "SIGKILL": ("killed", "the system, which had no more memory"),
     "SIGXCPU": ("processor time used up", "a limit of the shell: `ulimit -t`"),
 }
-"""Of each signal, what it is and what sends it."""
+"""For each signal: its meaning and its usual causes."""
 
 _WINDOWS = {0xC0000005: "SIGSEGV", 0xC00000FD: "SIGSEGV", 0xC000001D: "SIGILL"}
 _WINDOWS |= {0xC0000094: "SIGFPE", 0xC0000095: "SIGFPE"}
-"""Exit codes of Windows for what is a signal elsewhere."""
+"""Exit codes of Windows that correspond to signals elsewhere."""
 
 
 def ended_by(status: int) -> Death:
-    """Words for an exit status; a signal's is the negative of its number."""
+    """The description of an exit status; a negative status is a signal's number."""
     name = _WINDOWS.get(status & 0xFFFFFFFF, "") if status > 0 or status < -64 else ""
     if not name and -64 <= status < 0:
         try:
