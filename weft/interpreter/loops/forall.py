@@ -1,9 +1,9 @@
-"""Parallel loops in another form: loops of any spelling as a `scf.forall`, several dimensions as one, strips and their
-iterations.
+"""Parallel loops in other forms: any parallel loop as a `scf.forall`, several dimensions as one,
+strips and their iterations.
 
-Affine loops and accesses become `scf` and `memref` in one loop, and not in the whole module (upstream's
-`lower-affine`). The subscripts stay `affine.apply`s, which the analysis reads; only what demands an affine loop around
-it has to go.
+Affine loops and accesses become `scf` and `memref` in one loop, and not in the whole module
+(upstream's `lower-affine`). The subscripts remain `affine.apply`s, which the analysis reads; only
+ops that require an affine loop around them are rewritten.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def make_forall(
 
 
 def end_of(forall: ir.Operation) -> ir.Operation:
-    """The terminator, in front of which the body stands."""
+    """The terminator, before which the body is inserted."""
     return list(body_of(forall).operations)[-1].operation
 
 
 def one_forall(
     nest: Sequence[ir.Operation], lower: Sequence[Bound], upper: Sequence[Bound], step: Sequence[Bound]
 ) -> ir.Operation:
-    """A loop with these bounds, and the handles of the first, in the place of perfectly nested loops without results;
-    index arithmetic that stands between them goes inside."""
+    """A loop with these bounds, and the handles of the first, in place of perfectly nested loops
+    without results; index arithmetic between them moves inside."""
     root = nest[0]
     with ahead_of(root):
         forall = make_forall(lower, upper, step)
@@ -61,7 +61,8 @@ def one_forall(
 
 
 def as_forall(loop: ir.Operation) -> ir.Operation:
-    """Put a `scf.forall` in the place of a `scf.parallel` that reduces nothing; attributes (handles) come along."""
+    """Replaces a `scf.parallel` without reductions by a `scf.forall`; attributes (handles) are
+    kept."""
     rank = len(body_of(loop).arguments)
     bounds = [known(o) for o in loop.operands]
     return one_forall([loop], bounds[:rank], bounds[rank : 2 * rank], bounds[2 * rank : 3 * rank])
@@ -73,11 +74,12 @@ def reduces_nothing(op: ir.Operation) -> bool:
 
 
 def coalesce(loop: ir.Operation) -> ir.Operation:
-    """A `scf.forall` of one dimension in the place of one of several; on tensors, too. Its own handle is not carried
-    over.
+    """A `scf.forall` of one dimension in place of one of several; on tensors, too. Its own handle
+    is not carried over.
 
-    Where trip counts are known only at run time, but not above a number (the strips of a loop that is cut), that number
-    stands for them, and the body is guarded: divisions by constants, and as many iterations as threads can be made for.
+    Trip counts known only at run time, but bounded (those of the strips of a loop that is cut), are
+    replaced by their bound, and the body is guarded: divisions are by constants, and threads can be
+    created for all iterations.
     """
     dimensions = loop_dimensions(loop)
     body = body_of(loop)
@@ -111,7 +113,8 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
 
 
 def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
-    """Extents that the indices are taken apart by: numbers, if each trip count has a greatest one."""
+    """The extents by which the index is decomposed: constants, if each trip count has an upper
+    bound."""
     most = [largest(n) for n in trips]
     if loop.results or all(isinstance(n, int) for n in trips) or None in most:
         return list(trips)
@@ -119,10 +122,11 @@ def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
 
 
 def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, ir.Operation]:
-    """Tile a `scf.forall` without results: the loop over strips, and the one inside. No size: a dimension stays inside,
-    whole.
+    """Tiles a `scf.forall` without results: the loop over strips, and the one inside. Without a
+    size a dimension stays inside, whole.
 
-    The last strip ends at the loop's own bound; where the size divides, the inner trip count is the size, a number.
+    The last strip ends at the loop's own bound; if the size divides the extent, the inner trip
+    count is the size, a constant.
     """
     dimensions = loop_dimensions(loop)
     body = body_of(loop)
@@ -136,7 +140,7 @@ def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, 
     for argument, position in zip(strip.arguments, cuts, strict=True):
         starts[position] = index_of(argument) * (sizes[position] or 1)
     with ir.InsertionPoint(end_of(outer)), loop.location:
-        inner_trips = list(trips)  # a strip's size, or what is left at the end
+        inner_trips = list(trips)  # a strip's size, or the rest at the end
         for d, (n, start, size) in enumerate(zip(trips, starts, sizes, strict=True)):
             if size:
                 divides = isinstance(n, int) and n % size == 0
@@ -161,7 +165,7 @@ def spelled(dimensions: Sequence[LoopDimension]) -> str:
 
 @contextmanager
 def body_as_loop(forall: ir.Operation) -> Iterator[ir.Operation]:
-    """All that an iteration does as a loop of one iteration inside, for as long as something is put around it."""
+    """Wraps an iteration's body in a loop of one iteration, for as long as the context is open."""
     *inside, end = body_of(forall).operations
     with ir.InsertionPoint(end), forall.location:
         one = scf.ForOp(constant(0), constant(1), constant(1))
@@ -176,9 +180,10 @@ def body_as_loop(forall: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def without_affine_loops(root: ir.Operation) -> ir.Operation:
-    """Rewrite `root` and what it holds, innermost first; the loop that stands where `root` stood.
+    """Rewrites `root` and its body, innermost first; returns the loop that replaces `root`.
 
-    Handles (`weft.*` attributes) come along. An `affine.parallel` with reductions stays: nothing maps it.
+    Handles (`weft.*` attributes) are kept. An `affine.parallel` with reductions is unchanged: it
+    cannot be mapped.
     """
     made = root
     for op in reversed(list(operations(root))):  # the root comes last
@@ -187,8 +192,8 @@ def without_affine_loops(root: ir.Operation) -> ir.Operation:
 
 
 def affine_loops_of_tensors_to_scf(module: ir.Module) -> None:
-    """Rewrite each `affine.for` that carries tensors, and what it holds, in place: upstream bufferizes loops of scf
-    alone."""
+    """Rewrites each `affine.for` that carries tensors, with its body, in place: upstream bufferizes
+    only loops of scf."""
     while loop := next(
         (op for op in operations(module.operation, "affine.for") if any(map(is_tensor, op.results))), None
     ):
@@ -248,7 +253,7 @@ def _for(op: ir.Operation) -> ir.Operation:
 
 
 def _with_regions(op: ir.Operation, name: str, operands: Sequence[ir.Value]) -> ir.Operation:
-    """The op of `scf` that stands for one of `affine`, with its blocks; a `scf.yield` for each `affine.yield`."""
+    """The op of `scf` for one of `affine`, with its blocks; a `scf.yield` for each `affine.yield`."""
     made = ir.Operation.create(name, [r.type for r in op.results], operands, regions=len(op.regions))
     for source, target in zip(op.regions, made.regions, strict=True):
         for block in list(source.blocks):

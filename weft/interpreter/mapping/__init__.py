@@ -1,1 +1,2 @@
-"""Which processor does which iteration: the maps that `map` records, and what they come to."""
+"""Maps of iterations to processors, as recorded by `map`, and the loops, guards and launch sizes
+that they imply."""

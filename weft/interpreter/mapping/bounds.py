@@ -8,7 +8,7 @@ from .mapping import LoopDimension, loop_dimensions
 
 
 def loop_bounds(variable: ir.Value) -> LoopDimension | None:
-    """What the variable of a loop runs through; None for other values, and for affine loops."""
+    """The range of a loop's variable; None for other values, and for affine loops."""
     if not isinstance(variable.owner, ir.Block) or variable.owner.owner is None:
         return None
     loop, number = maker(variable), ir.BlockArgument(variable).arg_number

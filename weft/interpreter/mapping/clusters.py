@@ -1,14 +1,16 @@
-"""Clusters of blocks, `launch … cluster(n)`: n blocks whose numbers along x follow each other run side by side.
+"""Clusters of blocks, `launch … cluster(n)`: n consecutive blocks along x run concurrently.
 
-Along one dimension of the loop over blocks they take n tiles that follow each other, columns, or rows where
-`order grouped(g)` goes down columns, or where `order hilbert` leads from cluster to cluster; along the others they take
-the same. That dimension gets as many tiles as make whole clusters: a block whose tile is none of the loop's loads,
-waits and arrives like any other, since the others count on it, and leaves out the rest.
+Along one dimension of the loop over blocks they take n consecutive tiles: columns; or rows, where
+`order grouped(g)` traverses columns; or the direction in which `order hilbert` leads from cluster
+to cluster. Along the others they take the same tile. That dimension is rounded up to whole
+clusters: a block whose tile is outside the loop loads, waits and arrives like any other, since the
+others depend on it, and skips the rest.
 
-    blocks(y, x)                     of 5 columns, clusters of 2: 6 columns, the last of which is nobody's
-    blocks(x: 132) cyclic            tile 132·i + p, row by row: block p and its neighbour go through as many tiles
+    blocks(y, x)                     of 5 columns, clusters of 2: 6 columns, the last of which has no owner
+    blocks(x: 132) cyclic            tile 132·i + p, row by row: block p and its neighbour take equally many tiles
 
-Everything that a cluster decides, it decides by the number of its first block: so all of its blocks decide alike.
+All decisions of a cluster depend on the number of its first block alone, so that all of its blocks
+decide the same.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from ..ir.refusing import refuse
 from .mapping import SYMBOLIC, Mapped, Mapping, loop_dimensions
 
 CLUSTER = "weft.cluster"
-"""On a mapped loop: how many blocks a cluster has, from `launch … cluster(n)`."""
+"""On a mapped loop: the number of blocks in a cluster, from `launch … cluster(n)`."""
 
 
 @record
@@ -31,7 +33,7 @@ class BlockClusters:
     """The clusters of a launch.
 
     Args:
-        size: blocks of one, along x.
+        size: blocks of a cluster, along x.
         dimension: of the loop over blocks, the one along which their tiles differ.
     """
 
@@ -39,8 +41,8 @@ class BlockClusters:
     dimension: int
 
     def whole(self, trips: Sequence[Bound]) -> list[Bound]:
-        """How many tiles there are along each dimension, in whole clusters; emits index arithmetic where that is not a
-        number."""
+        """The number of tiles along each dimension, in whole clusters; emits index arithmetic where
+        not constant."""
         found = list(trips)
         if not divisible(found[self.dimension], self.size):
             found[self.dimension] = multiply(ceildiv(found[self.dimension], self.size), self.size)
@@ -48,7 +50,7 @@ class BlockClusters:
 
 
 def cluster_size(root: ir.Operation) -> int:
-    """Blocks of a cluster; 1 where a launch has none."""
+    """Blocks of a cluster; 1 for a launch without clusters."""
     return ir.IntegerAttr(root.attributes[CLUSTER]).value if CLUSTER in root.attributes else 1
 
 
@@ -88,12 +90,13 @@ def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | 
 
 
 def _group(mapping: Mapping) -> int | None:
-    """How many rows or columns are taken together, across which tiles follow each other; None where that is not so."""
+    """The number of rows or columns in a group across which consecutive tiles are taken; None
+    without such an order."""
     return next((n for n in (mapping.group, mapping.panel) if n is not None and n > 1), None)
 
 
 def _dimension(mapping: Mapping, count: int) -> int:
-    """Along which tiles of blocks follow each other whose numbers do."""
+    """The dimension along which consecutive blocks take consecutive tiles."""
     down = (mapping.group or 1) > 1 or mapping.panel == 1 or mapping.hilbert
     if len(mapping.axes) == count:
         return next(n for n, axis in enumerate(mapping.axes) if (axis != "x") == down)

@@ -1,10 +1,11 @@
-"""`order hilbert`: a curve through all tiles of a grid, as a table in which a block looks its tile up.
+"""`order hilbert`: a curve through all tiles of a grid, as a table in which a block looks up its
+tile.
 
     memref.global "private" constant @hilbert_2x3 : memref<6xi32> = dense<[0, 3, 4, 1, 2, 5]>
     %tile = memref.load %hilbert_2x3[%number]                            // row %tile floordiv 3, column %tile mod 3
 
-Each tile is in it once, and that is all that a proof has to know of the curve: blocks of different numbers have
-different tiles. It sees that by the numbers of the table itself (`ir/constants.py`).
+Each tile occurs exactly once, which is all that a proof needs: blocks of different numbers have
+different tiles. It reads that from the numbers of the table itself (`ir/constants.py`).
 """
 
 from __future__ import annotations
@@ -27,33 +28,33 @@ Tile = tuple[int, int]
 
 @record
 class _Side:
-    """A side of a rectangle of tiles: how long it is, and in which direction it goes."""
+    """A side of a rectangle of tiles: its length and direction."""
 
     length: int
     way: Tile
 
     def at(self, place: Tile, steps: int) -> Tile:
-        """So many steps along it from a tile on."""
+        """The tile `steps` steps along it from a tile."""
         return place[0] + steps * self.way[0], place[1] + steps * self.way[1]
 
     def cut(self) -> tuple[_Side, _Side]:
-        """Its halves. The first one is even where it can be: then the curve through it ends where the next one
-        begins."""
+        """Its halves. The first one has even length if possible: then the curve through it ends
+        where the next one begins."""
         half = self.length // 2
         half += half % 2 and self.length > 2
         return _Side(half, self.way), _Side(self.length - half, self.way)
 
     def back(self) -> _Side:
-        """The same, from its end on."""
+        """The same side in the reverse direction."""
         return _Side(self.length, (-self.way[0], -self.way[1]))
 
 
 def hilbert(rows: int, columns: int) -> list[Tile]:
-    """All tiles of a grid, each beside the one before it; of some grids with an odd number of rows or columns one step
-    is a diagonal.
+    """All tiles of a grid, each adjacent to the previous one; in some grids with an odd number of
+    rows or columns one step is diagonal.
 
-    Of 2^n x 2^n tiles it is Hilbert's curve; of other numbers halves are not all alike. Source: J. Červený, "gilbert",
-    a generalized Hilbert curve for rectangles of any size.
+    For 2^n x 2^n tiles it is Hilbert's curve; for other numbers the halves differ. Source: J.
+    Červený, "gilbert", a generalized Hilbert curve for rectangles of any size.
     """
     down, right = _Side(rows, (1, 0)), _Side(columns, (0, 1))
     return list(_through((0, 0), *((right, down) if columns >= rows else (down, right))))
@@ -64,7 +65,7 @@ def _through(place: Tile, along: _Side, across: _Side) -> Iterator[Tile]:
     if across.length == 1 or along.length == 1:
         side = along if across.length == 1 else across
         yield from (side.at(place, n) for n in range(side.length))
-    elif 2 * along.length > 3 * across.length:  # a long one is two, one behind the other
+    elif 2 * along.length > 3 * across.length:  # a long rectangle is two, one after the other
         first, second = along.cut()
         yield from _through(place, first, across)
         yield from _through(along.at(place, first.length), second, across)
@@ -77,8 +78,7 @@ def _through(place: Tile, along: _Side, across: _Side) -> Iterator[Tile]:
 
 
 def check_curve(op: ir.Operation, mapping: Mapping) -> None:
-    """W0364: such a curve goes through the tiles of a loop over rows and columns whose numbers are known; blocks take
-    them."""
+    """W0364: the curve requires a loop over rows and columns of known number, mapped to blocks."""
     if not mapping.hilbert:
         return
     trips = [d.static_trips for d in loop_dimensions(op)]
@@ -107,7 +107,7 @@ def check_curve(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def along_curve(number: Linear, rows: int, columns: int) -> tuple[Linear, Linear]:
-    """The tile of that number, of `rows` x `columns` of them."""
+    """The tile at position `number` of the curve through `rows` x `columns` tiles."""
     if min(rows, columns) <= 1:
         return divide(number, max(columns, 1))
     tile = memref.LoadOp(_table(rows, columns), [value_of(number)]).result
@@ -116,7 +116,7 @@ def along_curve(number: Linear, rows: int, columns: int) -> tuple[Linear, Linear
 
 
 def _table(rows: int, columns: int) -> ir.Value:
-    """The table, as a constant of the kernel's module; each one is there once."""
+    """The table, as a constant of the kernel's module, created once."""
     around = next(op for op in ancestors(ir.InsertionPoint.current.block.owner.operation) if op.name == "gpu.module")
     kind, name = ir.MemRefType.get([rows * columns], ir.IntegerType.get_signless(32)), f"hilbert_{rows}x{columns}"
     if not any(

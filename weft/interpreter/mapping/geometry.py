@@ -1,4 +1,4 @@
-"""How many blocks and threads a launch has: every map in it has its say, and they must agree."""
+"""The numbers of blocks and threads of a launch, from all of its maps, which must agree."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ from .mapping import (
 
 MAX_BLOCK: dict[str, int] = dict(zip(AXES, limits.BLOCK, strict=True))
 _GRID_BLOCKS = {1: (256,), 2: (16, 16), 3: (4, 8, 8)}
-"""Threads per block that `grid(…)` takes where no other map says, by the number of its axes (slowest first)."""
+"""Threads per block of `grid(…)` where no other map sets them, by the number of its axes (slowest
+first)."""
 _SYMBOLIC_THREADS = 128
 Size = tuple[int | None, int | None, int | None]
-"""Along x, y, z; None where it is not known before the launch."""
+"""Along x, y, z; None where unknown before the launch."""
 
 
 @record
@@ -42,10 +43,11 @@ class Geometry:
     """The shape of a launch.
 
     Args:
-        grid: blocks along each axis: a number, or a function of the host's values (see `host_grid`).
+        grid: blocks along each axis: a number, or a function of the host's values (see
+            `host_grid`).
         block: threads along each axis.
-        symbolic: `(space, axis)` whose size the kernel reads at run time.
-        cluster: which blocks run side by side, if any do.
+        symbolic: `(space, axis)` of sizes that the kernel reads at run time.
+        cluster: the clusters of blocks, if any.
     """
 
     block: Table[str, int]
@@ -66,14 +68,14 @@ class Geometry:
         return x, y, z
 
     def most_grid(self) -> list[int]:
-        """How many blocks there are at most along x, y, z; -1 where that is not known."""
+        """Upper bounds of the blocks along x, y, z; -1 where unknown."""
         return [-1 if ("blocks", a) in self.symbolic else self.blocks[a].most for a in AXES]
 
 
 @record
 class GridSize:
-    """Blocks along one axis: `ceildiv(processors, per_block) * times`, where the processors may be a loop's trip
-    count."""
+    """Blocks along one axis: `ceildiv(processors, per_block) * times`, where the processors may be
+    a loop's trip count."""
 
     processors: int | LoopDimension
     per_block: int = 1
@@ -86,7 +88,7 @@ class GridSize:
 
     @property
     def most(self) -> int:
-        """As many blocks at most; -1 where that is not known."""
+        """An upper bound of the blocks; -1 where unknown."""
         trips = self.processors.most_trips if isinstance(self.processors, LoopDimension) else self.processors
         return -1 if trips is None else max(-(-trips // self.per_block), 1) * self.times
 
@@ -111,14 +113,14 @@ class GridSize:
         return dataclasses.replace(self, processors=LoopDimension(*bounds))
 
     def emit(self) -> Bound:
-        """The number of blocks; emits index arithmetic where it is not a number."""
+        """The number of blocks; emits index arithmetic where not constant."""
         if self.static is not None or isinstance(self.processors, int):
             return self.static or 1
         return multiply(ceildiv(self.processors.trips(), self.per_block), self.times)
 
 
 def geometry_of(mapped: Sequence[Mapped], cluster: BlockClusters | None = None) -> Geometry:
-    """The launch shape that all maps of a launch ask for. Raises W0346, W0352, W0353 or W0354."""
+    """The launch shape required by all maps of a launch. Raises W0346, W0352, W0353 or W0354."""
     asked: dict[str, dict[int, Mapped]] = {axis: {} for axis in AXES}
     symbolic: set[tuple[str, str]] = set()
     for one in mapped:
@@ -165,8 +167,8 @@ _USUAL = {"threads": 128, "warpgroups": 1, "warps": 4}
 
 
 def _counts(one: Mapped) -> list[int]:
-    """The counts of a map within a block, `SYMBOLIC` among them; as many as iterations where none was given. Raises
-    W0354."""
+    """The counts of a map within a block, `SYMBOLIC` among them; the number of iterations where
+    none was given. Raises W0354."""
     mapping, counts = one.mapping, list[int]()
     for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(one), strict=True):
         if count == AS_MANY_AS_ITERATIONS and trips is None:
@@ -187,7 +189,7 @@ def _spelled(one: Mapped) -> str:
 
 
 def _grid_threads(mapped: Sequence[Mapped], block: dict[str, int]) -> None:
-    """Let `grid(…)` choose the threads per block along axes that nobody else has given."""
+    """Sets the threads per block of `grid(…)` along axes that no other map has set."""
     for one in mapped:
         if one.mapping.space != "grid":
             continue
@@ -241,15 +243,15 @@ def _grid(
 
 
 def _check_grid(blocks: dict[str, GridSize], over_blocks: list[Mapped]) -> None:
-    """W0346 for more blocks than there can be, whatever else the host finds."""
+    """W0346 for a grid that exceeds the hardware's limits, whatever the host's values."""
     x, y, z = (max(blocks[axis].static or 1, 1) for axis in AXES)
     if (wrong := limits.too_many((x, y, z))) is not None:
         raise fail("W0346", wrong, limits.FEWER_BLOCKS, notes=tuple(map(_spelled, over_blocks)))
 
 
 def _in_groups(mapping: Mapping, group: int, blocks: dict[str, GridSize], cluster: BlockClusters | None) -> None:
-    """A grid whose size is known at run time, or of clusters, has a row of blocks for each group of rows of tiles: see
-    `Hardware.order_blocks`."""
+    """A grid with a size known only at run time, or of clusters, has a row of blocks for each group
+    of rows of tiles: see `Hardware.order_blocks`."""
     x, y = sorted(mapping.axes)
     if group == 1:
         return
@@ -280,8 +282,8 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
 
 
 def count_warps(one: Mapped) -> Mapped:
-    """Give a map to `warps(x)` or `warpgroups(x)` its counts: as many as iterations. Other maps stay as they are.
-    Raises W0354."""
+    """Sets the counts of a map to `warps(x)` or `warpgroups(x)`: the number of iterations. Other
+    maps are unchanged. Raises W0354."""
     if one.mapping.space not in ("warps", "warpgroups") or AS_MANY_AS_ITERATIONS not in one.mapping.counts:
         return one
     mapping = dataclasses.replace(one.mapping, counts=tuple(_counts(one)))
@@ -290,7 +292,8 @@ def count_warps(one: Mapped) -> Mapped:
 
 
 def _warp_threads(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
-    """Let `warpgroups(…)`, `warps(…)` and `lanes` choose the threads of a block that no map over threads has given."""
+    """Sets the threads of a block by `warpgroups(…)`, `warps(…)` and `lanes` where no map over
+    threads has set them."""
     warps = [one for one in mapped if one.mapping.space in ("warps", "warpgroups")]
     lanes = any(one.mapping.space == "lanes" for one in mapped)
     if block or any(space == "threads" for space, _ in symbolic) or not (warps or lanes):
@@ -309,7 +312,8 @@ def _threads_of(mapping: Mapping) -> int:
 
 
 def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
-    """W0352: the block is a whole number of warps, as many as each map over warps says. W0345: so are its lanes."""
+    """W0352: the block is a whole number of warps, as many as each map over warps has. W0345:
+    likewise its lanes."""
     grouped = [one for one in mapped if one.mapping.space in IN_WARPS]
     if not grouped:
         return

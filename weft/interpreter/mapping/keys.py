@@ -1,4 +1,4 @@
-"""What a value is computed of, as a key: equal for values that are computed alike."""
+"""A key for a value's computation: equal for values computed in the same way."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from .mapping import mapping_of
 
 
 def structural_key(value: ir.Value, *loops: ir.Operation) -> str:
-    """What `value` computes, from values that pure ops do not make.
+    """The computation of `value`, from values that are not defined by pure ops.
 
-    Variables of `loops` (a nest, outermost first) are spelled by depth and axis: the tiles that two nests take can be
-    compared.
+    Variables of `loops` (a nest, outermost first) are replaced by depth and axis, so that the tiles
+    of two nests can be compared.
     """
     op = producer(value)
     if op is None:
         assert isinstance(value, ir.BlockArgument)
         for depth, loop in enumerate(loops):
             if value.owner.owner.operation == loop:
-                mapping, number = mapping_of(loop), value.arg_number  # its axis, or its place where it has none
+                mapping, number = mapping_of(loop), value.arg_number  # its axis, or its position if it has none
                 return f"iv{depth}.{mapping.axes[number] if mapping is not None and number < len(mapping.axes) else number}"
         return f"value{hash(value)}"
     if not is_pure(op):

@@ -1,4 +1,4 @@
-"""Lanes of a warp in rows and columns: what may be mapped to them, and which of them have nothing to do."""
+"""Lanes of a warp in rows and columns: legal maps to them, and lanes without iterations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .processors import Hardware
 
 
 def check_lanes(op: ir.Operation, mapping: Mapping) -> None:
-    """W0349: rows and columns have counts, by which one is told from the other."""
+    """W0349: rows and columns need counts, which determine each lane's row and column."""
     if mapping.space != "lanes" or mapping.is_whole:
         return
     whole = math.prod(mapping.counts) == WARP or len(mapping.axes) == 1
@@ -26,7 +26,7 @@ def check_lanes(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], tuple[str, ...]]) -> None:
-    """W0349: the rows of one map and the columns of the other are all lanes of a warp."""
+    """W0349: the rows of one map and the columns of the other must be all lanes of a warp."""
     if within.space == around.space == "lanes" and math.prod((*within.counts, *around.counts)) != WARP:
         raise fail(
             "W0349",
@@ -37,7 +37,7 @@ def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], t
 
 
 def idle_lane(hardware: Hardware, around: Sequence[Mapping]) -> Linear:
-    """Which lane the thread is of those among which maps distribute nothing."""
+    """The number of the thread's lane among lanes to which maps distribute nothing."""
     taken = [own for one in around if one.space == "lanes" for own in zip(one.axes, one.counts, strict=True)]
     if math.prod(count for _, count in taken) == WARP:
         return Linear.of()

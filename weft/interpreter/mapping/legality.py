@@ -1,4 +1,4 @@
-"""What may be mapped how: the target, the axes, the numbers, the vector, the nest."""
+"""Legality of a map: target, axes, counts, vector, nest."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .reductions import why_not_shared
 MAX_VECTOR_BITS = 128
 
 LARGEST_COUNT = 2**31 - 1
-"""What CUDA takes along x; a larger chunk or count would leave 64 bits when multiplied."""
+"""CUDA's limit along x; a larger chunk or count would overflow 64 bits when multiplied."""
 
 
 def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True) -> None:
-    """Refuse a map that cannot be: W0341 … W0349. Works on tensors and on memrefs. `inside`: maps below are looked at,
-    too."""
+    """Refuses an illegal map: W0341 … W0349. For tensors and memrefs. `inside`: maps in the op are
+    checked, too."""
     _check_target(op, mapping)
     _check_axes(op, mapping)
     _check_numbers(mapping)
@@ -97,8 +97,8 @@ def _check_target(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
-    """Over registers goes a loop of a known number of iterations, or an op in a loop, all of them each thread's. The
-    tensor memory accelerator takes an op that copies."""
+    """Over registers: a loop with a known trip count, or an op in a loop, executed entirely by each
+    thread. Over the tensor memory accelerator: an op that copies."""
     if mapping.space == "tma":
         loop = op.name == "scf.forall"
         why = "a loop is not a copy" if loop else "boxes are copied as wholes, without a distribution or a vector"
@@ -205,13 +205,13 @@ def _check_numbers(mapping: Mapping) -> None:
 
 
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:
-    """Whether iterations that are taken in an order have numbers that are known, so that it takes divisions by
-    constants alone."""
+    """Whether the extents of ordered iterations are known, so that the order needs only divisions
+    by constants."""
     return not mapping.ordered or mapping.orders_grid or None not in trip_counts(Mapped(op, mapping))
 
 
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
-    """A thread (or a warp) for each iteration, of more iterations than any block has threads."""
+    """More iterations than a block has threads, with one thread (or warp) each."""
     threads = {"threads": 1, **IN_WARPS, **dict.fromkeys(OF_ALL, 0)}.get(mapping.space, 0)
     trips = trip_counts(Mapped(op, mapping)) if threads and mapping.vector <= 1 else []
     if len(trips) != len(mapping.counts) or not trips or SYMBOLIC in mapping.counts:
@@ -229,8 +229,8 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
-    """An order is a permutation of a grid, of which each block has one tile; or of iterations, rows by columns, that
-    are shared."""
+    """An order is a permutation of a grid, with one tile per block; or of iterations, rows by
+    columns, that processors share."""
     if mapping.hilbert or not mapping.ordered:
         return check_curve(op, mapping)
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else len(handed_out(op))
@@ -251,7 +251,7 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
-    """Without a distribution word each processor gets one iteration, so there must be enough of them."""
+    """Without a distribution each processor gets one iteration, so there must be enough processors."""
     if mapping.dist is not None or mapping.every or not mapping.distributes or not mapping.axes:
         return
     for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(Mapped(op, mapping)), strict=True):
@@ -308,14 +308,14 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _along_rows(op: ir.Operation) -> list[ir.Type]:
-    """The element types of operands that the op's last dimension walks."""
+    """The element types of operands that the op's last dimension indexes."""
     walked = zip(op.operands, structure(op).maps, strict=True)
     return [element_type(v) for v, m in walked if m.results and dimension_of(m.results[-1]) == m.n_dims - 1]
 
 
 def _with_neighbours(op: ir.Operation) -> list[ir.Operation]:
-    """The op, and those beside it with which it shares operands or results: with one map they share elements in
-    registers, so that the widest access of any of them is good for all."""
+    """The op, and adjacent ones with which it shares operands or results: with one map they share
+    elements in registers, so that all may use the widest access of any."""
     values = [*op.operands, *op.results]
     others = [*map(producer, op.operands), *(user for value in values for user in users(value))]
     return [op, *(one for one in others if one is not None and one.block == op.block and is_structured(one))]

@@ -1,6 +1,6 @@
-"""`weft.map`: what `map` decided for one loop or one op, as a dictionary attribute (see "The IR between the rooms");
-and the iteration space that it distributes: extents, and trip counts along the axes of the map.
-"""
+"""`weft.map`: the decision of `map` for one loop or one op, as a dictionary attribute (see "The IR
+between the rooms"); and the iteration space that it distributes: extents, and trip counts along the
+axes of the map."""
 
 from __future__ import annotations
 
@@ -23,28 +23,32 @@ AXES = ("x", "y", "z")
 AS_MANY_AS_ITERATIONS = -1
 SYMBOLIC = -2
 OF_ALL = {"lanes": WARP, "quarters": GROUP_WARPS}
-"""Processors that every warp or warp group has."""
+"""Spaces with a fixed number of processors per warp or warp group."""
 IN_WARPS = {"warpgroups": WARP * GROUP_WARPS, "quarters": WARP, "warps": WARP, "lanes": 1}
-"""Spaces that are the threads of a block by their linear id, in whole warps: threads of each processor."""
+"""Spaces that are the threads of a block by their linear id, in whole warps: threads of each
+processor."""
 
 
 @record
 class Mapping:
-    """One map.
+    """A map.
 
     Args:
-        space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group), `warps`, `lanes`,
-            `registers`, `grid`, `tma` or `producer` (one thread of a warp group that no other map has).
-        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and of `registers`, `tma` and `producer`; `x`
-            of all `lanes` in a row and of `quarters`.
+        space: `blocks`, `threads`, `warpgroups`, `quarters` (the four warps of a warp group),
+            `warps`, `lanes`, `registers`, `grid`, `tma` or `producer` (one thread of a warp group
+            that no other map has).
+        axes: one of `x`, `y`, `z` per loop dimension; empty with `every` and for `registers`, `tma`
+            and `producer`; `x` for all `lanes` in a row and for `quarters`.
         every: `threads(*)`: every thread of the block, by linear id.
-        counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was given.
+        counts: processors per axis; `AS_MANY_AS_ITERATIONS` or `SYMBOLIC` where no number was
+            given.
         dist: None (one iteration each), `block`, `cyclic` or `block-cyclic`.
         chunk: the b of `block-cyclic(b)`.
-        vector: one iteration is that many consecutive elements.
-        group: the iterations are taken in groups of so many rows (`order grouped(n)`), each column by column; None: row
-            by row.
-        panel: they are taken in panels of so many columns (`order panels(n)`), each row by row; likewise.
+        vector: an iteration is this many consecutive elements.
+        group: iterations are ordered in groups of this many rows (`order grouped(n)`), column by
+            column; None: row by row.
+        panel: iterations are ordered in panels of this many columns (`order panels(n)`), row by
+            row.
         hilbert: blocks take tiles along a Hilbert curve (`order hilbert`).
     """
 
@@ -75,8 +79,8 @@ class Mapping:
 
     @property
     def distributes(self) -> bool:
-        """Whether processors share the iterations. Those over `registers` are each thread's: it does all of them; what
-        `tma` copies no thread does."""
+        """Whether iterations are distributed over processors. Over `registers`, each thread
+        executes all of them; copies by `tma` are executed by no thread."""
         return self.space not in ("registers", "tma")
 
     @property
@@ -86,13 +90,13 @@ class Mapping:
 
     @property
     def ordered(self) -> bool:
-        """Whether iterations are taken in another order than row by row."""
+        """Whether iterations are in another order than row by row."""
         return self.group is not None or self.panel is not None or self.hilbert
 
     @property
     def orders_grid(self) -> bool:
-        """Whether the order permutes the blocks, each of which has one tile; else it orders iterations that processors
-        share."""
+        """Whether the order permutes the blocks, with one tile each; else it orders iterations that
+        processors share."""
         return (
             (self.group is not None or self.hilbert)
             and self.space == "blocks"
@@ -102,7 +106,8 @@ class Mapping:
 
     @classmethod
     def read(cls, attribute: ir.Attribute) -> Mapping:
-        """What an attribute says. One is the same for ever where its context is, and its hash is which it is."""
+        """The map of an attribute. Cached by context and hash: attributes are immutable and unique
+        in their context."""
         seen = _seen.setdefault(attribute.context, {})
         if (found := seen.get(hash(attribute))) is None:
             found = seen[hash(attribute)] = cls._read(attribute)
@@ -140,7 +145,8 @@ class Mapping:
         return ir.DictAttr.get(entries)
 
     def slots(self) -> frozenset[tuple[str, str]]:
-        """The hardware dimensions it takes, e.g. `("threads", "x")`. Nobody else in the same nest may take them."""
+        """The hardware dimensions that it occupies, e.g. `("threads", "x")`. No other map of the
+        nest may occupy them."""
         if self.every:
             return frozenset(("threads", axis) for axis in "xyz")
         if self.is_whole:
@@ -165,17 +171,17 @@ class Mapping:
 
 
 _seen: WeakKeyDictionary[ir.Context, dict[int, Mapping]] = WeakKeyDictionary()
-"""The maps that have been read before: nothing else of the IR is asked for as often."""
+"""Maps read before: no other attribute is read as often."""
 
 
 def mapping_of(op: ir.Operation | ir.OpView) -> Mapping | None:
-    """The map of `op`, or None where it has none."""
+    """The map of `op`, or None."""
     attributes = op.operation.attributes
     return Mapping.read(attributes[ATTRIBUTE]) if ATTRIBUTE in attributes else None
 
 
 def is_mapped(op: ir.Operation) -> bool:
-    """Whether it has a map."""
+    """Whether the op has a map."""
     return ATTRIBUTE in op.attributes
 
 
@@ -188,7 +194,7 @@ def enclosing_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:
 
 
 def nested_maps(op: ir.Operation) -> Iterator[tuple[ir.Operation, Mapping]]:
-    """The ops below `op` (not `op` itself) that a map distributes, in program order."""
+    """The mapped ops below `op` (not `op` itself), in program order."""
     for inner in operations(op):
         mapping = mapping_of(inner)
         if mapping is not None and mapping.distributes and inner != op:
@@ -204,7 +210,7 @@ class LoopDimension:
     step: Bound
 
     def trips(self) -> Bound:
-        """How many iterations there are; emits index arithmetic where a bound is not a number."""
+        """The trip count; emits index arithmetic where a bound is not constant."""
         plain = self.lower == 0 and self.step == 1
         span = self.upper if plain else ceildiv(subtract(self.upper, self.lower), self.step)
         return max(span, 0) if isinstance(span, int) else span
@@ -216,7 +222,7 @@ class LoopDimension:
 
     @property
     def most_trips(self) -> int | None:
-        """The number of iterations, or a number that it never exceeds; None where there is none."""
+        """The trip count, or an upper bound; None without one."""
         last, first, step = largest(self.upper), range_of(self.lower)[0], range_of(self.step)[0]
         if last is None or first is None:
             return None
@@ -232,8 +238,8 @@ class LoopDimension:
 
 
 def product(trips: Sequence[Bound]) -> Bound:
-    """How many iterations several dimensions have together. A bound below the lower one is no iterations, not fewer
-    than none: the product of two such counts would be some."""
+    """The number of iterations of several dimensions together. An upper bound below the lower one
+    means 0 iterations, not a negative number: the product of two such counts would be positive."""
     total: Bound = 1
     for count in trips:
         low = range_of(count)[0]
@@ -245,8 +251,8 @@ def product(trips: Sequence[Bound]) -> Bound:
 
 
 def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
-    """The dimensions of a `scf.forall`. Error: W0344 for a step that is not a step; MLIR leaves open what such a loop
-    does."""
+    """The dimensions of a `scf.forall`. Error: W0344 for a step that is not positive, for which
+    MLIR leaves the loop undefined."""
     loop = forall.opview
     if not isinstance(loop, scf.ForallOp):
         return ()
@@ -264,7 +270,7 @@ def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
 
 
 def extents(op: ir.Operation) -> list[Bound]:
-    """The iteration extents; emits a `memref.dim` (or finds the subview's size) for dynamic ones."""
+    """The iteration extents; for dynamic ones, emits a `memref.dim` (or uses the subview's size)."""
     found: list[Bound | None] = list(structure(op).extents)
     for operand, axis, dimension in _axes(op):
         if found[dimension] is None:
@@ -274,7 +280,7 @@ def extents(op: ir.Operation) -> list[Bound]:
 
 
 def most_extents(op: ir.Operation) -> list[int | None]:
-    """The iteration extents, or numbers that they never exceed: what a slice's `min(8, n - i)` says. Emits nothing."""
+    """The iteration extents, or upper bounds: that of a slice's `min(8, n - i)`. Emits nothing."""
     found = list(structure(op).extents)
     for operand, axis, dimension in _axes(op):
         size = _named_size(operand, axis)
@@ -284,14 +290,15 @@ def most_extents(op: ir.Operation) -> list[int | None]:
 
 
 def _axes(op: ir.Operation) -> list[tuple[ir.Value, int, int]]:
-    """Operands of a structured op, their axes, and the dimensions that walk these; by dimension."""
+    """By dimension of a structured op: the operands and axes that it indexes."""
     each = zip(op.operands, structure(op).maps, strict=True)
     found = [(operand, axis, dimension_of(e)) for operand, m in each for axis, e in enumerate(m.results)]
     return sorted(((o, axis, d) for o, axis, d in found if d is not None), key=lambda one: one[2])
 
 
 def row_divides(op: ir.Operation, lanes: int) -> bool:
-    """Whether the extent of the last dimension, which a run alone knows, is known to be a multiple of `lanes`."""
+    """Whether the extent of the last dimension, known only at run time, is known to be a multiple
+    of `lanes`."""
     last = structure(op).rank - 1
     operand, axis = next((operand, axis) for operand, axis, d in _axes(op) if d == last)
     size = _named_size(operand, axis)
@@ -299,7 +306,7 @@ def row_divides(op: ir.Operation, lanes: int) -> bool:
 
 
 def _named_size(buffer: ir.Value, axis: int) -> Bound | None:
-    """The size that a slice names along an axis; None of what is not sliced, or has lost an axis by it."""
+    """The size of a slice along an axis; None for a value that is no slice, or is rank-reduced."""
     view = producer(buffer)
     if view is None or view.name not in ("memref.subview", "tensor.extract_slice"):
         return None
@@ -308,13 +315,15 @@ def _named_size(buffer: ir.Value, axis: int) -> Bound | None:
 
 
 def handed_out(op: ir.Operation) -> list[int]:
-    """The dimensions of a structured op whose iterations a map hands out: those that it reduces, if it does."""
+    """The dimensions of a structured op with iterations that a map distributes: the reduced ones,
+    if any."""
     iterators = structure(op).iterators
     return [d for d, kind in enumerate(iterators) if kind == "reduction"] or list(range(len(iterators)))
 
 
 def is_shared_reduction(op: ir.Operation) -> bool:
-    """Whether processors share the iterations of a reduction, and combine what each of them has made."""
+    """Whether a reduction's iterations are distributed over processors, which then combine their
+    partial results."""
     mapping = mapping_of(op)
     return mapping is not None and mapping.distributes and is_structured(op) and not is_parallel_op(op)
 
@@ -328,12 +337,12 @@ class Mapped:
 
 
 def trip_counts(one: Mapped) -> list[int | None]:
-    """The number of iterations along each axis of the map, where it is known."""
+    """The trip counts along each axis of the map, where known."""
     return _along_axes(one, lambda d: d.static_trips, lambda op: list(structure(op).extents))
 
 
 def most_trips(one: Mapped) -> list[int | None]:
-    """The number of iterations per dimension, or a number that it never exceeds: `min(8, n - i)` is at most 8."""
+    """The trip count per dimension, or an upper bound: `min(8, n - i)` is at most 8."""
     return _along_axes(one, lambda d: d.most_trips, most_extents)
 
 
@@ -342,8 +351,8 @@ def _along_axes(
     of_loop: Callable[[LoopDimension], int | None],
     of_op: Callable[[ir.Operation], list[int | None]],
 ) -> list[int | None]:
-    """A map with one axis for all dimensions counts the iterations row by row. Of an op with `vector n`, n elements are
-    one."""
+    """A map with one axis for all dimensions counts the iterations row by row. For an op with
+    `vector n`, n elements are one iteration."""
     mapping = one.mapping
     if one.op.name == "scf.forall":
         counts = [of_loop(d) for d in loop_dimensions(one.op)]
@@ -357,10 +366,10 @@ def _along_axes(
 
 
 def subview_offsets(subview: ir.Operation) -> list[Bound]:
-    """The offsets of a subview, numbers where they are known."""
+    """The offsets of a subview, numbers where constant."""
     return [known(offset) for offset in parts_of(subview)[0]]
 
 
 def subview_sizes(subview: ir.Operation) -> list[Bound]:
-    """The sizes of a subview, numbers where they are known."""
+    """The sizes of a subview, numbers where constant."""
     return [known(size) for size in parts_of(subview)[1]]

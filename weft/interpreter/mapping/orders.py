@@ -1,4 +1,4 @@
-"""`order grouped(n)`: in which order tiles are taken, and elements of a copy."""
+"""`order grouped(n)`: the order of tiles, and of a copy's elements."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..ir.mlir import arith
 
 
 def grouped(number: Linear, rows: int, columns: int, group: int) -> tuple[Linear, Linear]:
-    """The tile of that number, of `rows` x `columns` of them. With the two exchanged it is the order of panels of
-    columns.
+    """The tile at position `number` in the order, of `rows` x `columns`. With the two exchanged it
+    is the order of panels of columns.
 
-    With p the number, it is row `first + p % (group * columns) % height` and column
-    `p % (group * columns) / height`, where `first` is its group's first row and `height` the group's: `group`, but for
-    a last one that is cut. Emitted are divisions by these two numbers alone.
+    With p the number, it is row `first + p % (group * columns) % height` and column `p % (group *
+    columns) / height`, where `first` is its group's first row and `height` the group's: `group`,
+    except for a last one that is cut. Only divisions by these two numbers are emitted.
 
-    Blocks that run at the same time have neighbouring numbers. Row by row they need one row of tiles of the left
-    operand and all of the right one; in groups of n rows, column by column within the group, they need n and a few,
-    which the L2 cache holds.
+    Concurrent blocks have adjacent numbers. Row by row they need one row of tiles of the left
+    operand and all of the right one; in groups of n rows, column by column within the group, they
+    need n of each, roughly, which the L2 cache holds.
 
     Source: "grouped ordering" of Triton's matmul tutorial; CUTLASS calls it a threadblock swizzle.
     """
@@ -31,7 +31,8 @@ def grouped(number: Linear, rows: int, columns: int, group: int) -> tuple[Linear
 
 
 def grouped_blocks(y: Linear, x: Linear, rows: int, columns: int, group: int) -> tuple[Linear, Linear]:
-    """The tile of block (y, x) of a grid of `rows` x `columns`, which are numbered x running fastest."""
+    """The tile of block (y, x) of a grid of `rows` x `columns`, both constant, numbered with x
+    fastest."""
     group = min(group, rows)
     if group == 1 or columns == 1:
         return y, x
@@ -42,8 +43,8 @@ def grouped_blocks(y: Linear, x: Linear, rows: int, columns: int, group: int) ->
 def _in_group(
     above: Linear, place: Linear, at: tuple[Linear, int], rows: int, columns: int, group: int
 ) -> tuple[Linear, Linear]:
-    """The tile at that place of the group, behind so many groups. `at`: what tells whether it is in the last one that
-    is cut: that begins at a multiple of the number with it."""
+    """The tile at a position in its group, after `above` groups. `at`: determines whether it is in
+    the last group, if that is cut: that begins at a multiple of the number with it."""
     column, row = divide(place, group)
     cut = rows % group
     if cut:
@@ -55,12 +56,12 @@ def _in_group(
 
 
 def by_groups(y: Linear, x: Linear, rows: Bound, group: int) -> tuple[Linear, Linear, int]:
-    """The same tile, and the height of a group, where the numbers of rows and columns are known at run time, or blocks
-    run in clusters.
+    """The same tile, and the height of its group, where the numbers of rows and columns are known
+    at run time, or blocks are in clusters.
 
-    The grid has a row of blocks for each group, of `group * columns` blocks: they take the group's tiles column by
-    column, so that the divisions are by a constant. Of a last group that is cut, blocks without a tile have nothing to
-    do.
+    The grid has a row of blocks for each group, of `group * columns` blocks: they take the group's
+    tiles column by column, so that the divisions are by a constant. In a last group that is cut,
+    some blocks have no tile.
     """
     height = min(group, rows) if isinstance(rows, int) else group
     column, row = divide(x, height)
@@ -68,7 +69,7 @@ def by_groups(y: Linear, x: Linear, rows: Bound, group: int) -> tuple[Linear, Li
 
 
 def coordinate(total: Linear, extent: int | None) -> Linear:
-    """The sum as a value of its own, below `extent`: an `arith.addi` is not composed into the affine maps of its uses,
-    which would all work the order out again."""
+    """The sum as a value of its own, below `extent`: an `arith.addi` is not composed into the
+    affine maps of its uses, which would each compute the order again."""
     parts = [value_of(Linear({term: factor}, 0)) for term, factor in total.terms.items()] or [value_of(total)]
     return index_of(reduce(lambda a, b: arith.AddIOp(a, b).result, parts), extent)

@@ -1,17 +1,17 @@
-"""Which processors combine what they have reduced: the participants of a shared reduction or scan, stated once, as a
-set.
+"""The processors that combine their parts of a shared reduction or scan: its participants, stated
+once, as a set.
 
     affine_set<(x, y, z)[px, py, pz] : (y - py == 0)>        threads of the block whose parts are combined for thread (px, py, pz)
 
-A thread's result is made of the parts of all threads of its block that agree with it in each hardware slot that an
-*enclosing* map takes: a row for each y, the threads along x of which share it. Slots that the reduction's own map takes
-    are free. So are those that
-no map of the nest takes, where processors along them do nothing: threads do, and bring the identity along. Warps, and
-lanes in rows, each reduce all by themselves where no map hands them anything: these agree, too.
+A thread's result combines the parts of all threads of its block that agree with it in each hardware
+slot that an *enclosing* map occupies: a row for each y, shared by the threads along x. Slots of the
+reduction's own map are free. So are those that no map of the nest occupies, if processors along
+them are idle: idle threads contribute the identity. Warps, and lanes in rows, each reduce on their
+own where no map distributes over them: participants agree in these, too.
 
-`launch` states the set on the op, once the maps are complete, and leaves it on what holds a thread's part in the
-kernel. What is exchanged (`Team`: by which shuffles, in what order through shared memory, who writes) is computed from
-the set, and nothing else.
+`launch` states the set on the op, once the maps are complete, and keeps it on the buffer with a
+thread's part in the kernel. The exchange (`Team`: shuffle distances, order in shared memory, the
+writing thread) is computed from the set alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .mapping import AXES, Mapping, enclosing_maps, is_shared_reduction, mapping
 
 
 def state_participants(root: ir.Operation, geometry: Geometry) -> None:
-    """State the participants of each reduction and scan that processors share in a launch. Raises W0352."""
+    """States the participants of each shared reduction and scan in a launch. Raises W0352."""
     for op in filter(is_shared_reduction, operations(root)):
         mapping = mapping_of(op)
         assert mapping is not None, "it is shared"
@@ -40,8 +40,8 @@ def state_participants(root: ir.Operation, geometry: Geometry) -> None:
 
 
 def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], geometry: Geometry) -> ir.Attribute:
-    """The set, of an op with its own map and those that it stands in. Raises W0352 where the block's shape says too
-    little."""
+    """The set for an op with its own map and the enclosing ones. Raises W0352 where the block's
+    shape is not known well enough."""
     if mapping.space == "lanes":
         rest = {"x": "y", "y": "x"}
         taken = {axis for one in (mapping, *around) if one.space == "lanes" for axis in one.axes}
@@ -61,12 +61,12 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
 
 
 def alike(op: ir.Operation, around: Sequence[Mapping], geometry: Geometry) -> ir.Attribute:
-    """Threads that have the same iteration of all loops around an op, and so the same results of it."""
+    """The threads with the same iteration of all loops around an op, and so the same results of it."""
     return _agreeing(around, op, geometry)
 
 
 def _agreeing(maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry) -> ir.Attribute:
-    """The threads that agree in all that these maps take within a block."""
+    """The threads that agree in all slots of these maps within a block."""
     with op.context:
         ones, others = (_forms(maps, op, geometry, made) for made in (ir.AffineExpr.get_dim, ir.AffineExpr.get_symbol))
         apart = [one - other for one, other in zip(ones, others, strict=True)] or [ir.AffineExpr.get_constant(0)]
@@ -76,7 +76,8 @@ def _agreeing(maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry) -> 
 def _forms(
     maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry, made: Callable[[int], ir.AffineExpr]
 ) -> list[ir.AffineExpr]:
-    """What the maps take of a thread, by its ids: of each axis that has several threads, of its number in the block."""
+    """The forms of a thread's ids that the maps use: per axis with several threads, its number in
+    the block."""
     block = geometry.static_block()
     ids = {axis: made(number) for number, (axis, size) in enumerate(zip(AXES, block, strict=True)) if size != 1}
     found = dict[str, ir.AffineExpr]()
@@ -113,11 +114,12 @@ _IN_BLOCK: dict[str, Callable[[Mapping], list[Form]]] = {
     "warpgroups": lambda _: [lambda t: ir.AffineExpr.get_floor_div(t, WARP * GROUP_WARPS)],
     "quarters": lambda _: [lambda t: ir.AffineExpr.get_floor_div(ir.AffineExpr.get_mod(t, WARP * GROUP_WARPS), WARP)],
 }
-"""What the linear id of a thread says of the processor that it belongs to."""
+"""The processor of a thread as forms of its linear id."""
 
 
 def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.AffineExpr]) -> ir.AffineExpr:
-    """The number of a thread in its block. Raises W0352 where it is a product of sizes that only a run knows."""
+    """A thread's linear id in its block. Raises W0352 if it is a product of sizes known only at run
+    time."""
     total, stride = ir.AffineExpr.get_constant(0), 1
     for axis, size in zip(AXES, block, strict=True):
         if axis in ids and stride is None:
@@ -143,7 +145,7 @@ class ThreadDigit:
 
     Args:
         free: participants differ in it; else they agree.
-        top: nothing is above it.
+        top: it is the most significant digit.
     """
 
     stride: int
@@ -154,13 +156,13 @@ class ThreadDigit:
 
 @record
 class Team:
-    """The participants of a reduction, as digits of the number of a thread.
+    """The participants of a reduction, as digits of the thread number.
 
     Args:
-        digits: of all threads, the fastest first; neighbours are not both free.
-        lanes: of the lanes of a unit, in powers of two; a unit is a warp, or a part of it where rows of threads are not
-            whole warps.
-        units: of the units of a block.
+        digits: of all threads, the fastest first; adjacent digits are not both free.
+        lanes: digits of the lanes of a unit, powers of two; a unit is a warp, or a part of it where
+            rows of threads are not whole warps.
+        units: digits of the units of a block.
     """
 
     digits: tuple[ThreadDigit, ...]
@@ -169,37 +171,39 @@ class Team:
 
     @property
     def distances(self) -> list[int]:
-        """Shuffles by these, `xor`, combine the parts of a unit's participants; the farthest first."""
+        """The `xor` distances of the shuffles that combine the parts within a unit, the largest
+        first."""
         found = [one.stride << step for one in self.lanes if one.free for step in range(one.radix.bit_length() - 1)]
         return sorted(found, reverse=True)
 
     @property
     def meets(self) -> bool:
-        """Whether participants are in several units: their parts go through shared memory, and a barrier."""
+        """Whether participants are in several units: their parts are combined through shared
+        memory, with a barrier."""
         return any(one.free for one in self.units)
 
     @property
     def kept(self) -> list[ThreadDigit]:
-        """What tells apart the parts that go through shared memory, the fastest first."""
+        """The digits that distinguish parts in shared memory, the fastest first."""
         return [one for one in self.lanes if not one.free] + list(self.units)
 
     @property
     def in_whole_warps(self) -> bool:
-        """Whether all lanes of a warp are in it together, or none."""
+        """Whether all lanes of a warp participate together, or none."""
         return all(one.free for one in self.lanes) and math.prod(one.radix for one in self.lanes) == WARP
 
     @property
     def parts(self) -> int:
-        """How many parts go through shared memory."""
+        """The number of parts in shared memory."""
         return math.prod(one.radix for one in self.kept)
 
     @property
     def others(self) -> int:
-        """How many of them a thread combines."""
+        """The number of parts that a thread combines."""
         return math.prod(one.radix for one in self.units if one.free)
 
     def places(self) -> Iterator[tuple[ThreadDigit, int]]:
-        """Of a part in shared memory: the digits that its index is the sum of, and by what each counts."""
+        """The index of a part in shared memory: its digits with their strides."""
         stride = 1
         for one in self.kept:
             yield one, stride
@@ -207,7 +211,7 @@ class Team:
 
 
 def team(stated: ir.Attribute, geometry: Geometry) -> Team | None:
-    """What a set says is exchanged; None where its participants are no product of digits."""
+    """The exchange for a set of participants; None where they are no product of digits."""
     sizes = tuple(geometry.block[axis] for axis in AXES)
     key = str(stated), sizes
     if key not in _seen:
@@ -230,7 +234,7 @@ _OPERATE: dict[Operator, Callable[[int, int], int]] = {
 
 
 def _keys(stated: ir.Attribute, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Of each thread of a block, what participants have the same of."""
+    """A key per thread of a block, equal for threads that participate together."""
     columns, lines, planes = map(range, sizes)
     ids = [(x, y, z) for z in planes for y in lines for x in columns]
     threads = [*map(list, zip(*ids, strict=True)), *[[0] * len(ids)] * 3]
@@ -242,8 +246,8 @@ def _keys(stated: ir.Attribute, sizes: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _digits(keys: Sequence[tuple[int, ...]]) -> list[ThreadDigit] | None:
-    """The digits in which threads with equal keys differ, and those in which they agree: of the first thread, checked
-    for all."""
+    """The digits in which threads with equal keys differ, and those in which they agree: from the
+    first thread, checked for all."""
     total = len(keys)
     first = {number for number, key in enumerate(keys) if key == keys[0]}
     found, stride = list[ThreadDigit](), 1
@@ -261,8 +265,8 @@ def _digits(keys: Sequence[tuple[int, ...]]) -> list[ThreadDigit] | None:
 
 
 def _in_warps(digits: Sequence[ThreadDigit], threads: int) -> tuple[list[ThreadDigit], list[ThreadDigit]]:
-    """The digits within a unit of lanes, in powers of two, and those of units. A block that is not whole warps has no
-    lanes that exchange anything: each thread is a unit."""
+    """The digits within a unit of lanes, in powers of two, and those of units. In a block that is
+    not a whole number of warps, lanes exchange nothing: each thread is a unit."""
     lanes, units = list[ThreadDigit](), list[ThreadDigit]()
     for one in digits:
         whole = not units and threads % WARP == 0 and one.stride < WARP

@@ -1,5 +1,4 @@
-"""What a launch needs before it can be made: a mapped loop on memrefs in which everything is some map's business,
-once."""
+"""Preconditions of a launch: a mapped loop on memrefs in which exactly one map covers each effect."""
 
 from __future__ import annotations
 
@@ -26,7 +25,8 @@ from .mapping import (
 
 
 def check_launch(root: ir.Operation) -> None:
-    """W0350, W0356, W0359: what is launched is a mapped, outermost, bufferized loop; its maps are still legal."""
+    """W0350, W0356, W0359: the launched op is a mapped, outermost, bufferized loop; its maps are
+    still legal."""
     if not is_mapped(root):
         raise refuse(
             "W0350",
@@ -48,24 +48,26 @@ def check_launch(root: ir.Operation) -> None:
 
 
 def mapped_things(root: ir.Operation) -> list[Mapped]:
-    """All maps of a launch in program order, each with the ones around it. Raises where one is not legal any more."""
+    """All maps of a launch in program order, each with the enclosing ones. Raises where one is no
+    longer legal."""
     found: list[Mapped] = []
     for op in operations(root):
         mapping = mapping_of(op)
         if mapping is not None:
-            check_map(op, mapping, inside=False)  # they come by themselves
+            check_map(op, mapping, inside=False)  # they are checked on their own
             found.append(count_warps(Mapped(op, mapping)))
     return found
 
 
 def independent(root: ir.Operation) -> bool:
-    """Whether a launch is iterations of one nest of mapped loops and nothing else, so that no two threads do the same
-    one.
+    """Whether a launch is iterations of one nest of mapped loops and nothing else, so that no two
+    threads execute the same iteration.
 
-    The nest's loops are parallel: `map` has proven it, or the payload says so and no collision is known, or `tile` made
-    them of an op's parallel dimensions. So the accesses of two threads, which are in different iterations, do not meet.
-    That holds where the analysis of the kernel can only assume the contrary, because an index depends on data, or sizes
-    of run time are multiplied.
+    The nest's loops are parallel: proven by `map`, or parallel in the payload without a known
+    collision, or made by `tile` from an op's parallel dimensions. So accesses of two threads, which
+    are in different iterations, do not conflict. That holds where the analysis of the kernel can
+    only assume the contrary, because an index depends on data, or sizes known at run time are
+    multiplied.
     """
     op, ops = root, list(operations(root))
     if any(map(is_shared_reduction, ops)):
@@ -88,7 +90,8 @@ _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.dealloc")
 
 
 def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
-    """W0351, W0345, W0349, W0360, W0362: everything with an effect is some map's business, and none is done twice."""
+    """W0351, W0345, W0349, W0360, W0362: every effect is covered by a map, and none is executed
+    twice."""
     undistributed: list[ir.Operation] = []
     _check_blocks(root)
     for op in operations(root):
@@ -106,12 +109,12 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
                 "say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
             )
     _collect_undistributed(root, undistributed)
-    # a loop of scalar code over blocks alone: a block is one thread, which does all that there is. Structured ops and
-    # parallel loops are refused all the same: one thread for the whole of them is hardly what is meant
+    # a loop of scalar code over blocks alone: a block is one thread, which executes everything. Structured ops and
+    # parallel loops are refused all the same: one thread for the whole of them is hardly intended
     scalar = not any(op.name.startswith(("linalg.", "scf.")) for op in undistributed)
     if not undistributed or (scalar and geometry.static_block() == (1, 1, 1)):
         return
-    undistributed.sort(key=_is_made)  # what the user wrote comes first
+    undistributed.sort(key=_is_made)  # the user's own code comes first
     first = undistributed[0]
     for op in filter(_is_copy, undistributed):
         if (reduction := _shared_reduction(op, root)) is not None:
@@ -154,27 +157,27 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
 
 
 def _is_made(op: ir.Operation) -> bool:
-    """Whether bufferization has made the op, so that no handle names it: it copies a temporary, and nobody owns a part
-    of that."""
+    """Whether bufferization created the op, so that no handle names it: it copies a temporary,
+    whose parts have no owner."""
     return WRITEBACK in op.attributes
 
 
 def _is_copy(op: ir.Operation) -> bool:
-    """Whether a statement has made the op, which copies a tile."""
+    """Whether a statement created the op, which copies a tile."""
     if not is_structured(op) or WRITEBACK in op.attributes or not all(map(is_memref, op.operands)):
         return False
     return yielded(op) == [body_of(op).arguments[0]]
 
 
 def _shared_in_loops(op: ir.Operation, root: ir.Operation) -> Iterator[ir.Operation]:
-    """The reductions that processors share in sequential loops beside the op."""
+    """The shared reductions in sequential loops beside the op."""
     for reduction in filter(is_shared_reduction, operations(root)):
         if any(loop.name == "scf.for" and not is_within(op, loop) for loop in ancestors(reduction)):
             yield reduction
 
 
 def _shared_reduction(op: ir.Operation, root: ir.Operation) -> ir.Operation | None:
-    """One of them whose running result is in a buffer of the op's."""
+    """A shared reduction with its running result in a buffer of the op."""
     buffers = [behind(value) for value in op.operands if is_memref(value)]
     for reduction in _shared_in_loops(op, root):
         if any(behind(value) in buffers for value in list(reduction.operands)[segments(reduction)[0] :]):
@@ -183,7 +186,7 @@ def _shared_reduction(op: ir.Operation, root: ir.Operation) -> ir.Operation | No
 
 
 def _check_blocks(root: ir.Operation) -> None:
-    """Loops over blocks nest perfectly: what stands between them would be done by several blocks."""
+    """Loops over blocks nest perfectly: code between them would be executed by several blocks."""
     for op, mapping in [*nested_maps(root)]:
         if mapping.space not in ("blocks", "grid"):
             continue
@@ -204,7 +207,7 @@ def _check_blocks(root: ir.Operation) -> None:
 def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
     mapping = mapping_of(op)
     inner = children(op)
-    mine = mapping is not None and not mapping.distributes  # each thread's: a loop like any other
+    mine = mapping is not None and not mapping.distributes  # private to each thread: a loop like any other
     if mine:
         mapping = None
     leaf = mapping is not None and not any(nested_maps(op))
@@ -217,9 +220,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
                 "put it between the loops",
             )
         return
-    whole = not mine or is_structured(
-        op
-    )  # what is each thread's and no loop writes only memory of its own: `replicate` looks
+    whole = not mine or is_structured(op)  # a loop over private memory writes only that memory: `replicate` checks it
     if mapping is None and whole and op.name not in _CONTROL:
         if not _harmless(op):
             found.append(op)
@@ -229,7 +230,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
 
 
 def _harmless(op: ir.Operation) -> bool:
-    """Every thread may do it: no effect but on what is its own."""
+    """Whether every thread may execute it: its effects are private to the thread."""
     if is_pure(op) or op.name in FREE or op.name in (*_NO_EFFECT, *_OWN_MEMORY, "llvm.intr.assume"):
         return True
     found = accesses(op)

@@ -1,4 +1,5 @@
-"""The processors of a kernel as index values, and the iterations that each owns as loops and guards.
+"""The processors of a kernel as index values, and the iterations that each owns as loops and
+guards.
 
 With n iterations over P processors, p the processor:
 
@@ -9,8 +10,8 @@ With n iterations over P processors, p the processor:
 | `cyclic` | p, p+P, p+2P, … below n |
 | `block-cyclic(b)` | chunks of b at p*b, p*b + P*b, … |
 
-`block` and `cyclic` are the ends of `block-cyclic`: chunks of ceildiv(n, P), and chunks of 1. So one emitter serves
-all.
+`block` and `cyclic` are the extremes of `block-cyclic`: chunks of ceildiv(n, P), and chunks of 1.
+So one emitter serves all.
 """
 
 from __future__ import annotations
@@ -42,15 +43,16 @@ from .orders import by_groups, coordinate, grouped_blocks
 from .participants import ThreadDigit
 
 Emit = Callable[[Linear], None]
-"""Emits the body of one iteration, at the ambient insertion point, for the iteration with this index."""
+"""Emits the body of one iteration, at the ambient insertion point, for the iteration with this
+index."""
 
 
 @record
 class Processors:
-    """Who shares the iterations of one dimension.
+    """The processors that share the iterations of one dimension.
 
     Args:
-        index: p, of the processor at hand.
+        index: p, of the current processor.
         count: P.
         surplus: processors with p >= P exist, and own nothing (`grid(x: 100)` in blocks of 64).
     """
@@ -61,7 +63,8 @@ class Processors:
 
 
 def for_each_owned(n: Bound, by: Processors, dist: str | None, chunk: int | None, body: Emit) -> None:
-    """Emit `body` for every iteration in [0, n) that the processor owns, with the least control flow that is right."""
+    """Emits `body` for every iteration in [0, n) that the processor owns, with minimal control
+    flow."""
     if by.surplus and not (dist is None and by.count == n):
         with when(less(by.index, by.count)):
             return for_each_owned(n, Processors(by.index, by.count), dist, chunk, body)
@@ -91,7 +94,7 @@ def _one_each(n: Bound, by: Processors, body: Emit) -> None:
 
 
 def _one_chunk(n: Bound, by: Processors, size: Bound, body: Emit) -> None:
-    """Processor p owns [p*size, min((p+1)*size, n)), and all of [0, n) is covered so."""
+    """Processor p owns [p*size, min((p+1)*size, n)), which together cover [0, n)."""
     if size == 1:
         return _one_each(n, by, body)
     if isinstance(size, int):
@@ -121,14 +124,14 @@ def _loop(start: Bound, stop: Bound, step: Bound, body: Callable[[ir.Value], Non
 
 
 def loop_over(trips: Bound, body: Emit) -> None:
-    """Emit `body` for 0 … trips - 1: a loop, or nothing around it if there is a single iteration."""
+    """Emits `body` for 0 … trips - 1: a loop, or the body alone for a single iteration."""
     if trips == 1:
         return body(Linear.of())
     return _loop(0, trips, 1, lambda e: body(index_of(e, trips if isinstance(trips, int) else largest(trips))))
 
 
 def for_each(trips: Sequence[Bound], body: Callable[[Sequence[Linear]], None]) -> None:
-    """Emit `body` for all iterations of a nest."""
+    """Emits `body` for all iterations of a nest."""
 
     def nest(at: tuple[Linear, ...]) -> None:
         if len(at) == len(trips):
@@ -140,7 +143,7 @@ def for_each(trips: Sequence[Bound], body: Callable[[Sequence[Linear]], None]) -
 
 @contextmanager
 def when(*conditions: ir.Value) -> Iterator[None]:
-    """What is emitted inside stands under `scf.if` of all the conditions, if there are any."""
+    """Code emitted inside is under a `scf.if` of all the conditions, if there are any."""
     if not conditions:
         yield
         return
@@ -156,11 +159,12 @@ _OPS = {
     ("size", "blocks"): "GridDimOp",
     ("size", "threads"): "BlockDimOp",
 }
-"""By name: looked up when one is made, so that the bindings need not be there before."""
+"""By name: looked up on use, so that the bindings need not be loaded before."""
 
 
 class Hardware:
-    """Ids and sizes, each read once, at the top of the kernel; an axis with a single processor costs nothing."""
+    """Ids and sizes, each read once, at the top of the kernel; an axis with a single processor
+    costs nothing."""
 
     def __init__(self, entry: ir.Block, geometry: Geometry) -> None:
         self._entry = entry
@@ -170,12 +174,12 @@ class Hardware:
         self._cluster: Linear | None = None
 
     def size(self, space: str, axis: str) -> Bound:
-        """How many blocks or threads there are along an axis: a number where the launch fixes it."""
+        """The number of blocks or threads along an axis: a number where the launch fixes it."""
         static = self._static(space, axis)
         return static if static is not None else self._read("size", space, axis)
 
     def in_cluster(self, iteration: Linear, extent: Bound) -> Linear:
-        """Of the iteration that the first block of a cluster has, the one that this block has."""
+        """The iteration of this block, from that of the first block of its cluster."""
         cluster = self.geometry.cluster
         assert cluster is not None, "a launch without clusters"
         if iteration == self.id("blocks", "x"):
@@ -183,7 +187,7 @@ class Hardware:
         return coordinate(iteration + index_of(self.rank(), cluster.size), extent if isinstance(extent, int) else None)
 
     def rank(self) -> ir.Value:
-        """Which block of its cluster this one is."""
+        """The rank of this block in its cluster."""
         return self._read("rank", "blocks", "x")
 
     def _first_of_cluster(self, size: int) -> Linear:
@@ -195,7 +199,7 @@ class Hardware:
         return self._cluster * size
 
     def order_blocks(self, mapping: Mapping, trips: Sequence[Bound]) -> None:
-        """From here on, a block's id is that of the tile which it takes in the order that the map says."""
+        """From now on, a block's id is that of its tile in the map's order."""
         if not mapping.orders_grid:
             return
         x, y = sorted(mapping.axes)
@@ -222,14 +226,15 @@ class Hardware:
         self._tiles = dict(zip((y, x), tiles, strict=True))
 
     def id(self, space: str, axis: str) -> Linear:
-        """The block's or thread's number; along x of clusters that of the first block: see `in_cluster`."""
+        """The block's or thread's number; along x of clusters that of the first block: see
+        `in_cluster`."""
         extent = self._static(space, axis)
         if self.geometry.cluster is not None and (space, axis) == ("blocks", "x"):
             return self._first_of_cluster(self.geometry.cluster.size)
         return Linear.of() if extent == 1 else index_of(self._read("id", space, axis), extent)
 
     def linear_thread(self) -> Processors:
-        """The thread's number in its block (x runs fastest), and how many there are."""
+        """The thread's number in its block (x fastest), and the number of threads."""
         index, count = Linear.of(), 1
         for axis in AXES:
             if isinstance(count, int):
@@ -240,14 +245,15 @@ class Hardware:
         return Processors(index, count)
 
     def warp(self) -> Processors:
-        """The thread's warp in its block, and how many there are; the last one counts even where it is not full."""
+        """The thread's warp in its block, and the number of warps, including a last one that is not
+        full."""
         threads = self.linear_thread()
         index, _ = divide(threads.index, WARP)
         return Processors(index, ceildiv(threads.count, WARP))
 
     def lane(self) -> Processors:
-        """The thread's place in its warp, and how many there are: 32, but for the last warp of a block of run-time
-        size."""
+        """The thread's lane in its warp, and the number of lanes: 32, except for the last warp of a
+        block of run-time size."""
         threads = self.linear_thread()
         warp, index = divide(threads.index, WARP)
         if isinstance(threads.count, int):
@@ -256,13 +262,13 @@ class Hardware:
         return Processors(index, minimum(index_of(rest), WARP))
 
     def group(self) -> Processors:
-        """The thread's warp group in its block, and how many there are."""
+        """The thread's warp group in its block, and the number of warp groups."""
         threads = self.linear_thread()
         index, _ = divide(threads.index, WARP * GROUP_WARPS)
         return Processors(index, ceildiv(threads.count, WARP * GROUP_WARPS))
 
     def thread_of_group(self) -> Processors:
-        """The thread's place in its warp group."""
+        """The thread's number in its warp group."""
         _, index = divide(self.linear_thread().index, WARP * GROUP_WARPS)
         return Processors(index, WARP * GROUP_WARPS)
 
@@ -272,17 +278,17 @@ class Hardware:
         return Processors(index, GROUP_WARPS)
 
     def digit(self, one: ThreadDigit) -> Linear:
-        """That digit of the thread's number in its block."""
+        """A digit of the thread's number in its block."""
         above, _ = divide(self.linear_thread().index, one.stride)
         return above if one.top else divide(above, one.radix)[1]
 
     def lanes(self, axis: str, count: int) -> Processors:
-        """Rows (`y`) or columns (`x`, which run fastest) of the lanes of a warp."""
+        """Rows (`y`) or columns (`x`, fastest) of the lanes of a warp."""
         row, column = divide(self.lane().index, WARP // count if axis == "y" else count)
         return Processors(row if axis == "y" else column, count)
 
     def _numbered(self, number: Processors, mapping: Mapping) -> list[Processors]:
-        """The axes of the warps or warp groups, x running fastest."""
+        """The axes of the warps or warp groups, x fastest."""
         if SYMBOLIC in mapping.counts:
             return [number]
         counts = dict(zip(mapping.axes, mapping.counts, strict=True))
@@ -294,8 +300,8 @@ class Hardware:
         return [Processors(index[axis], count) for axis, count in counts.items()]
 
     def sharers(self, mapping: Mapping, trips: Sequence[Bound]) -> list[tuple[Bound, Processors]]:
-        """The iterations of each axis of a map and who shares them: of each dimension, or of all of them, row by
-        row."""
+        """The iterations of each axis of a map with the processors that share them: per dimension,
+        or for all of them, row by row."""
         if mapping.every:
             return [(product(trips), self.linear_thread())]
         if len(mapping.axes) < len(trips):
@@ -309,8 +315,8 @@ class Hardware:
         return list(zip(trips, found, strict=False))
 
     def along(self, mapping: Mapping, position: int, trips: Bound) -> Processors:
-        """The processors that a map puts to one of its axes, for a loop of `trips` iterations; of warps see
-        `_numbered`."""
+        """The processors of a map along one of its axes, for a loop of `trips` iterations; for
+        warps see `_numbered`."""
         axis, count = mapping.axes[position], mapping.counts[position]
         if mapping.orders_grid:
             return self._tiles[axis]

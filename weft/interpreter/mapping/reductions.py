@@ -1,5 +1,5 @@
-"""Which reductions processors may share: each one reduces iterations of its own, and then they combine their
-results."""
+"""Reductions that processors may share: each reduces its own iterations, and then they combine
+their results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from ..reductions.scans import is_scan, read_scan, running
 from .mapping import Mapping, handed_out
 
 EXCHANGED = ("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
-"""Types of what lanes give each other (`__shfl_xor_sync`; fewer than 32 bits travel in 32)."""
+"""Types that lanes can exchange (`__shfl_xor_sync`; fewer than 32 bits travel in 32)."""
 
 
 def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None:
-    """Why processors cannot each reduce iterations of their own and combine their results, and what to do; None if they
-    can."""
+    """The reason why processors cannot share a reduction, with a hint; None if they can."""
     space, reduced = structure(op), handed_out(op)
     whole = "have one processor do it whole: `threads(x: 1)`"
     if mapping.space not in ("lanes", "threads"):

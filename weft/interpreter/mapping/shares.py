@@ -1,4 +1,5 @@
-"""The iterations that a processor owns, read back from the loops and guards that a map has emitted around its body."""
+"""The iterations that a processor owns, read back from the loops and guards that a map has emitted
+around its body."""
 
 from __future__ import annotations
 
@@ -19,13 +20,14 @@ class Owned:
     """The iterations of a mapped loop or op that a processor owns.
 
     Args:
-        op: what is mapped, and where.
+        op: the mapped op, for its location.
         at: the iteration, by dimension: a form of the processor's number and of counters of loops.
         extents: of the dimensions.
         own: the counters, and the numbers of processors in `at`.
-        guards: when it is executed.
-        alone: numbers of processors along axes that no map uses, where only the first of them executes it.
-        block: threads along x, y and z, where they are known.
+        guards: conditions of its execution.
+        alone: numbers of processors along axes that no map uses, where only the first of them
+            executes it.
+        block: threads along x, y and z, where known.
     """
 
     op: Remark
@@ -45,7 +47,8 @@ class Owned:
         alive: Sequence[ir.Value],
         values: Values,
     ) -> Owned:
-        """What is owned at the ambient insertion point, inside of the loops and guards of a map of `op`."""
+        """The owned iterations at the ambient insertion point, inside the loops and guards of a map
+        of `op`."""
         block, outside = ir.InsertionPoint.current.block, op.block
         guards: list[Formula] = []
         counters: list[Symbol] = []
@@ -80,8 +83,8 @@ class Owned:
 
 
 def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> Linear:
-    """A form with places of a table in the place of its numbers, where these are all from 0 on, each once: another
-    order."""
+    """A form with positions of a table in place of its numbers, if these are a permutation of 0 …:
+    another order."""
     table: dict[Symbol, Linear] = {}
     parts = [part for guard in guards for part in (guard, *guard.parts)]
     for key, known in values.made_up.items():
@@ -95,7 +98,7 @@ def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> 
 
 
 def _first_alone(guard: Formula) -> Symbol | None:
-    """The number of a thread that has to be 0."""
+    """The number of a thread that must be 0."""
     if guard.form is None or guard.form.constant or len(guard.form.terms) != 1:
         return None
     ((symbol, factor),) = guard.form.terms.items()
@@ -104,5 +107,6 @@ def _first_alone(guard: Formula) -> Symbol | None:
 
 
 def _is_unbounded(form: Linear) -> bool:
-    """Whether a block's number tells it alone, of a grid of as many blocks as there are iterations, an open number."""
+    """Whether a single block's number determines it, in a grid with as many blocks as iterations,
+    an open number."""
     return len(form.terms) == 1 and all(s.kind == "block" and s.high is None for s in form.symbols())

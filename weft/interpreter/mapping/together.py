@@ -1,9 +1,9 @@
-"""Iterations that processors go through together: each as often as the one that has most of them, so that all meet
-inside.
+"""Collective iterations: each processor executes as many as the one that owns most, so that all
+reach the collectives inside.
 
-Threads that share a reduction exchange what they have made, by shuffles and barriers that all of a warp, or of a block,
-reach. Where rows of the payload are no multiple of the threads that have them, some have none in the last round, and go
-through it all the same.
+Threads that share a reduction exchange their parts, by shuffles and barriers that all threads of a
+warp, or of a block, must reach. Where the payload's rows are no multiple of the threads that own
+them, some own none in the last round, and execute it nevertheless.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from ..ir.mlir import ir
 from .processors import Processors, loop_over
 
 EmitAlive = Callable[[Linear, list[ir.Value]], None]
-"""Emits the body of an iteration that all processors go through; the conditions say whether the processor has it."""
+"""Emits the body of an iteration that all processors execute; the conditions hold if the processor
+owns it."""
 
 
 def for_each_together(n: Bound, by: Processors, dist: str | None, chunk: int | None, body: EmitAlive) -> None:
-    """Emit `body` as often for each processor as for the one that owns most of the iterations in [0, n), so that all of
-    them meet in it; the same iterations are the processor's as by `for_each_owned`."""
+    """Emits `body` for each processor as often as for the one that owns most of the iterations in
+    [0, n), so that all of them reach it; ownership is that of `for_each_owned`."""
     most = largest(n)
     bound = n if most is None else most
     size: Bound = 1

@@ -1,1 +1,1 @@
-"""A loop as a kernel of its own, and what the host makes for it."""
+"""A loop as a kernel of its own, and the tensor maps that the host makes for it."""

@@ -1,4 +1,4 @@
-"""Tensor maps that the host makes of a kernel's operands: how, and where."""
+"""Tensor maps that the host makes from a kernel's operands."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ from ..ir.sizes import dimension_behind, product_of, size_behind
 from ..memory.layouts import subview
 
 Joined: TypeAlias = "tuple[ir.Type, ir.Attribute] | None"
-"""How an array is seen with several axes as one: the type that it has then, and which axes those are; None: as it
-is."""
+"""An array with several axes joined: its type, and those axes; None: as it is."""
 
 
 def joined(view: ir.Value) -> tuple[ir.Value, Joined]:
-    """The array that a view is of, and how it sees that, where all that it does is to join axes."""
+    """The array under a view, and its `Joined` form, if the view only joins axes."""
     made = made_by(view, "memref.collapse_shape")
     return (view, None) if made is None else (made.operands[0], (view.type, made.attributes["reassociation"]))
 
 
 Factor: TypeAlias = Union[int, "tuple[int, int, Joined]", "AffineSize"]
-"""A number; how many elements an operand (by number) has along an axis, as it is seen; or what is computed of such."""
+"""A number; the size of an operand (by number) along an axis, in its joined form; or a function of
+such sizes."""
 
 
 @record
 class AffineSize:
-    """What an affine map makes of sizes: of an image's, how many places a filter has there."""
+    """An affine map of sizes: of an image's, the number of positions of a filter."""
 
     map: ir.AffineMap
     sizes: tuple[tuple[Factor, ...], ...]
 
 
 End: TypeAlias = "tuple[Factor, ...] | None"
-"""Where a tensor ends along an axis: behind so many elements, a product; None: where it does."""
+"""The end of a tensor along an axis, as a product of factors; None: the tensor's own."""
 
 
 def end_behind(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, ...] | None:
-    """How the host computes a size that a kernel computes of its arguments'; None where that is not known."""
+    """The host's computation of a size that a kernel computes from its arguments' sizes; None where
+    unknown."""
     number, found = constant_of(size), dimension_behind(size)
     if number is not None:
         return (number,)
@@ -50,7 +51,7 @@ def end_behind(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, .
         source, seen = joined(found[0])
         if source in arguments:
             return ((arguments.index(source), found[1], seen),)
-        behind = size_behind(*found)  # of a part of an argument, what it says
+        behind = size_behind(*found)  # for a part of an argument, the view's own size
         return end_behind(behind, arguments) if isinstance(behind, ir.Value) else None
     made = made_by(size, "arith.muli", "affine.apply")
     parts = [] if made is None else [end_behind(operand, arguments) for operand in made.operands]
@@ -64,13 +65,13 @@ def end_behind(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, .
 
 @record
 class MapOf:
-    """How a tensor map is made of a tensor.
+    """The construction of a tensor map from a tensor.
 
     Args:
         kind: its type.
-        ends: where the tensor ends for it, by axis.
-        joined: the axes that are one for it.
-        window: of a map of pixels.
+        ends: the end of the tensor, by axis.
+        joined: the axes that are joined.
+        window: for a map of pixels.
     """
 
     kind: ir.Type
@@ -79,21 +80,22 @@ class MapOf:
     window: PixelWindow | None = None
 
     def said(self, name: str | None) -> dict[str, ir.Attribute]:
-        """What the kernel's argument says."""
+        """The description on the kernel's argument."""
         window = {} if self.window is None else {WINDOW: window_attribute(self.window)}
         return window | ({} if name is None else {NAME: ir.StringAttr.get(name)})
 
 
 @record
 class HostMap:
-    """A tensor map that the host makes of a kernel's operand (by number): what the kernel takes it as."""
+    """A tensor map that the host makes of a kernel's operand (by number), with the type that the
+    kernel takes."""
 
     operand: int
     made: MapOf
 
 
 def made_on_host(operands: Sequence[ir.Value], told: HostMap, size: Callable[[Bound], ir.Value]) -> ir.Value:
-    """Make a tensor map of an operand on the host, at the insertion point. `size`: makes a number."""
+    """Makes a tensor map of an operand on the host, at the insertion point. `size`: emits a factor."""
     made = told.made
     tensor, found = operands[told.operand], tensor_map(made.kind)
     assert found is not None

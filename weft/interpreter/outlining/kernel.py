@@ -1,9 +1,10 @@
-"""A kernel of its own for a mapped loop: `gpu.module`, `gpu.func`, and the `gpu.launch_func` that takes the loop's
-place.
+"""Outlines a mapped loop to a kernel: `gpu.module`, `gpu.func`, and the `gpu.launch_func` that
+replaces the loop.
 
-Upstream's `gpu-kernel-outlining` takes every `gpu.launch` of the module, sinks no index computation but constants and
-`dim`s, and shares its canonicalization with loops that are not launched yet (their handles would go). Here the kernel
-grows in a module of its own, is cleaned up there, and only then moves in beside the host function.
+Upstream's `gpu-kernel-outlining` outlines every `gpu.launch` of the module, sinks no index
+computation except constants and `dim`s, and canonicalizes loops that are not launched yet (which
+would drop their handles). Here the kernel is built in a module of its own, cleaned up there, and
+then moved next to the host function.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ FOLD_VIEWS = "fold-memref-alias-ops"
 
 
 def to_loops(names: Set[str]) -> list[str]:
-    """Passes after which a kernel with ops (or dialects) of these names is loops, loads and stores, of views still; for
-    what it has alone: each takes its time to find nothing."""
+    """Passes that lower a kernel with ops (or dialects) of these names to loops, loads and stores
+    of views; only those that are needed, since each pass takes time even if it finds nothing."""
     names = names | {name.partition(".")[0] for name in names}
     return [passes for name, passes in _TO_LOOPS.items() if name in names]
 
@@ -53,8 +54,8 @@ _NAMED = re.compile(r'weft\.name = "([^"]*)"')
 
 @record
 class Likeness:
-    """What is alike in all loops that become the same kernel: the text with all that it takes of the host, places and
-    what buffers are called left out. Those are a kernel's own, in the order of the text."""
+    """A loop's key for merging equal kernels: its text without the host's values, locations and
+    buffer names. These are specific to a kernel, in the order of the text."""
 
     text: str
     order: tuple[int, ...]
@@ -63,7 +64,7 @@ class Likeness:
 
     @property
     def key(self) -> Hashable:
-        """What is equal of two that are alike."""
+        """Equal for two loops that become the same kernel."""
         return self.text, self.order
 
     @classmethod
@@ -81,20 +82,21 @@ class Likeness:
 
 
 Passed = int | HostMap
-"""What a launch passes to a kernel: one of the operands, by number, or a map of one."""
+"""An argument that a launch passes: an operand, by number, or a map of one."""
 
 
 @record
 class Outlined:
-    """A kernel in the making.
+    """A kernel under construction.
 
     Args:
-        module: a module that holds nothing but the kernel.
+        module: a module that contains only the kernel.
         function: its `gpu.func`.
         root: the copy of the launched loop, in the kernel's body.
         operands: the host's values that become the kernel's arguments, in order.
         on_host: kernel value → the host's value of which it is the copy.
-        maps: the tensor maps that the kernel takes, by the argument that each is made of, and how; behind the others.
+        maps: the tensor maps that the kernel takes, by the argument that each is made of, and their
+            construction; after the others.
     """
 
     module: ir.Module
@@ -110,14 +112,14 @@ class Outlined:
 
     @cached_property
     def likeness(self) -> Likeness:
-        """Before anything is done with it."""
+        """Before any rewrite."""
         return Likeness.of(self.function)
 
     def tensor_map(
         self, tensor: ir.Value, kind: ir.Type, ends: tuple[End, ...], window: PixelWindow | None = None
     ) -> ir.Value:
-        """An argument of the kernel: a map of that type, which the host makes of another one, some of whose axes may be
-        joined. `window`: of a map of pixels."""
+        """A new argument of the kernel: a map of that type, which the host makes of another
+        argument, some of whose axes may be joined. `window`: of a map of pixels."""
         source, seen = joined(tensor)
         key = source, MapOf(kind, ends, seen, window)
         if key not in self.maps:
@@ -126,8 +128,9 @@ class Outlined:
 
 
 def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
-    """Let the kernel take what it uses: a map in front of what it is made of, and that no more where nothing reads it.
-    Nothing may be between: what is computed of arguments and not used has gone."""
+    """Completes the kernel's arguments: a map comes before the argument it is made of, and unused
+    arguments are removed. No other pass may run in between: unused computations of arguments are
+    already erased."""
     if not kernel.maps:
         return tuple(range(len(kernel.operands)))
     run_passes(kernel.module, "gpu.module(gpu.func(trivial-dce))", verify=False)
@@ -157,10 +160,10 @@ def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
 
 
 def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:
-    """Copy `root` into a fresh kernel. The host's module is only read.
+    """Copies `root` into a fresh kernel. The host's module is only read.
 
-    Views that the host takes of its buffers are taken in the kernel, whose arguments then are whole buffers: two views
-    of one buffer are seen to overlap.
+    The host's views of its buffers are recomputed in the kernel, with whole buffers as arguments:
+    so two views of one buffer are known to overlap.
     """
     ops = list(operations(root))
     made = {
@@ -218,8 +221,8 @@ def install(
     passed: Sequence[Passed],
     cluster: int = 1,
 ) -> ir.Operation:
-    """Move the finished kernel into the host's module and launch it where `root` stood, in clusters of so many blocks
-    along x. `root` is erased."""
+    """Moves the finished kernel into the host's module and launches it in place of `root`, in
+    clusters of this many blocks along x. `root` is erased."""
     module_name = symbol(outlined.module.body.operations[0])
     kernel = symbol(outlined.function)
     holder = outlined.module.body.operations[0].operation
@@ -242,7 +245,7 @@ def install(
 
 
 def _recomputable(outside: ir.Value) -> ir.Operation | None:
-    """The op behind a scalar or a view that the kernel can compute for itself, at no cost worth an argument."""
+    """The op of a scalar or a view that the kernel can recompute, cheaper than an argument."""
     op = producer(outside)
     if op is None or len(op.results) != 1 or op.regions:
         return None
@@ -253,8 +256,8 @@ def _recomputable(outside: ir.Value) -> ir.Operation | None:
 
 
 def _arguments(external: Sequence[ir.Value]) -> tuple[ir.Value, ...]:
-    """What must be passed: the leaves of the recomputed values, the host function's arguments first and in their
-    order."""
+    """The arguments: the leaves of the recomputed values, the host function's arguments first and
+    in their order."""
     leaves: dict[ir.Value, None] = {}
 
     def visit(outside: ir.Value) -> None:
@@ -278,7 +281,7 @@ def _arguments(external: Sequence[ir.Value]) -> tuple[ir.Value, ...]:
 
 
 def _recompute(outside: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
-    """Clone the computation of `outside` into the kernel."""
+    """Clones the computation of `outside` into the kernel."""
     if outside in copies:
         return copies[outside]
     op = producer(outside)
@@ -289,8 +292,8 @@ def _recompute(outside: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
 
 
 def host_function(root: ir.Operation) -> ir.Operation:
-    """The function that the loop stands in. Raises W0359 where the loop is part of a kernel already, or of an op that
-    nobody knows (upstream's verifier ends the process at a launch in one)."""
+    """The function around the loop. Raises W0359 if the loop is part of a kernel already, or of an
+    unknown op (upstream's verifier aborts the process at a launch in one)."""
     for around in ancestors(root):
         if around.name == "func.func":
             return around

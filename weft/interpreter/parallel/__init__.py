@@ -1,1 +1,1 @@
-"""Loops of the payload that are parallel, as exact dependence analysis says: what maps distribute."""
+"""Parallel loops of the payload, by exact dependence analysis: the loops that maps distribute."""

@@ -1,8 +1,8 @@
-"""Iterations of a loop that depend on each other, with an example.
+"""Dependent iterations of a loop, with an example.
 
-The dependence test is exact (ISL). The loop is copied into a kernel of its own in which block x does iteration x. Two
-blocks that touch one element, one of them to write it, are two iterations that depend on each other: the analysis that
-finds races between blocks finds them.
+The dependence test is exact (ISL). The loop is copied into a kernel of its own in which block x
+executes iteration x. Two blocks that access one element, one of them writing, are two dependent
+iterations: the race analysis between blocks finds them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ..session.rewriter import Rewriter
 
 @record
 class Collision:
-    """Two iterations of a loop that must not run at the same time.
+    """Two iterations of a loop that must not run concurrently.
 
     Args:
-        iterations: the values of the loop variable, or the iterations' numbers where the bounds are not known; None
-            where the analysis gives no example.
-        what: what the two do, in words, one line each.
+        iterations: the values of the loop variable, or the iterations' numbers where the bounds are
+            not known; None where the analysis gives no example.
+        what: the two accesses as text, one line each.
         assumed: not proven: an index depends on data, or the analysis does not know an op.
         reduction: both update an element that does not depend on the loop variable.
     """
@@ -51,13 +51,13 @@ class Collision:
 def collision(
     module: ir.Module, loop: ir.Operation, dimension: int = 0, *, by_blocks: bool = False
 ) -> Collision | None:
-    """Two iterations of `loop` (of one of its dimensions, with those before it fixed) that depend on each other, or
+    """Two dependent iterations of `loop` (of one of its dimensions, with those before it fixed), or
     None.
 
-    The module is only read. Affine loops are to be lowered before (`without_affine_loops`). `by_blocks`: each iteration
-    has shared memory of its own.
+    The module is only read. Affine loops must be lowered before (`without_affine_loops`).
+    `by_blocks`: each iteration has shared memory of its own.
     """
-    if loop.name == "scf.for" and loop.results:  # each iteration needs what the one before it yields
+    if loop.name == "scf.for" and loop.results:  # each iteration needs the values that the previous one yields
         first, step = _numbers(loop) or (0, 1)
         values = "a value" if len(loop.results) == 1 else f"{len(loop.results)} values"
         what = f"each iteration hands {values} to the next ({describe(loop)})"
@@ -79,7 +79,8 @@ def collision(
 
 
 def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
-    """Whether two of the buffers may be one: the analysis takes different arguments for different buffers."""
+    """Whether two of the buffers may be the same: the analysis takes different arguments for
+    different buffers."""
     buffers = [o for o in operands if is_memref(o)]
     for one, other in combinations(buffers, 2):
         if may_share(one, other):
@@ -91,7 +92,7 @@ def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
 def _collision_in(
     kernel: ir.Operation, operands: Sequence[ir.Value], dimension: int, by_blocks: bool
 ) -> Collision | None:
-    """`operands`: the host's values that the kernel's arguments are."""
+    """`operands`: the host's values that are passed as the kernel's arguments."""
     from ..indices.algebra import LaunchShape
     from ..indices.linear import NOTHING, less
     from ..proof.kernels.places import PlaceStep
@@ -136,8 +137,8 @@ def _collision_in(
 
 
 def expect_apart(rewrite: Rewriter, op: ir.Operation, name: str) -> None:
-    """Refuse a tile of the buffer `name` that an op writes back, where iterations of mapped loops around it collide
-    now: W0468."""
+    """Refuses a tile of the buffer `name` that an op writes back, if iterations of mapped loops
+    around it collide: W0468."""
     around = [
         (loop, mapping)
         for loop in ancestors(op)
@@ -158,18 +159,19 @@ def expect_apart(rewrite: Rewriter, op: ir.Operation, name: str) -> None:
 
 
 def _loop_in(block: ir.Block) -> ir.Operation:
-    """The loop of a block that holds one loop, and index arithmetic."""
+    """The loop of a block that contains one loop, and index arithmetic."""
     return next(op.operation for op in block.operations if op.operation.name == "scf.for")
 
 
 def _numbers(loop: ir.Operation) -> tuple[int, int] | None:
-    """Lower bound and step, where both are numbers."""
+    """Lower bound and step, if both are constant."""
     low, step = known(loop.operands[0]), known(loop.operands[2])
     return (low, step) if isinstance(low, int) and isinstance(step, int) else None
 
 
 def _accumulates(body: ir.Block) -> bool:
-    """Whether something loads and stores the same subscripts, none of which is the loop's variable: a reduction."""
+    """Whether the body loads and stores the same subscripts, none of them the loop's variable: a
+    reduction."""
     variable = body.arguments[0]
     loop = body.owner.operation
     loads = {tuple(op.operands) for op in operations(loop, "memref.load") if variable not in list(op.operands)}

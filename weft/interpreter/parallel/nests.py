@@ -1,5 +1,5 @@
-"""A loop of the payload, proven parallel, as the `scf.forall` that maps distribute; a perfect nest as one of several
-dimensions."""
+"""A loop of the payload, proven parallel, as the `scf.forall` that maps distribute; a perfect nest
+as one of several dimensions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")
 
 
 def is_loop(op: ir.Operation) -> bool:
-    """Whether `op` counts: a loop whose trip count stands in front of it."""
+    """Whether `op` is a counted loop: its trip count is known before it begins."""
     return op.name in SEQUENTIAL or op.name in PARALLEL
 
 
@@ -30,14 +30,17 @@ _EFFECTS = ("memref.store", "affine.store", "vector.store")
 
 
 def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *, single: bool = False) -> ir.Operation:
-    """The `scf.forall` that takes the place of a parallel loop, with its handle; other ops are returned as they are.
+    """Replaces a parallel loop by a `scf.forall` with its handle; other ops are returned as they
+    are.
 
-    Sequential loops are taken where no iteration depends on another: `dimensions` perfectly nested ones (None: as many
-    as there are) become one loop. Loops that the payload itself calls parallel are believed unless a collision is
-    proven. `single`: they are for one processor, which executes a loop whose iterations depend on each other whole.
+    Sequential loops are accepted if no iteration depends on another: `dimensions` perfectly nested
+    ones (None: all of them) become one loop. Loops that are parallel in the payload are trusted
+    unless a collision is proven. `single`: for one processor, which executes a loop with dependent
+    iterations whole.
 
     Raises:
-        WeftError: W0341 for a nest that is not as deep, W0343 with the two iterations that collide.
+        WeftError: W0341 for a nest that is not deep enough, W0343 with the two iterations that
+            collide.
     """
     if not is_loop(op):
         return op
@@ -49,15 +52,15 @@ def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *
 
 
 def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
-    """Refuse a target that has a map: W0340."""
+    """Refuses a target that has a map: W0340."""
     mapping = mapping_of(op)
     if mapping is not None:
         raise rewrite.error("W0340", f"this is mapped already: `{mapping}`", op, hint)
 
 
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
-    """A store is a single iteration: a loop of one around it, so that one processor does it. Other ops stay as they
-    are."""
+    """Wraps a store in a loop of one iteration, so that one processor executes it. Other ops are
+    unchanged."""
     if op.name not in _EFFECTS:
         return op
     with ahead_of(op):
@@ -71,13 +74,13 @@ def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
 def on_one_processor(
     rewrite: Rewriter, op: ir.Operation, tag: str, space: SpaceSpec, *, shared: bool = False
 ) -> ir.Operation:
-    """A loop of one iteration around a reduction, or around a loop over tiles of one, which one processor then does
-    whole.
+    """Wraps a reduction, or a loop over its tiles, in a loop of one iteration, which one processor
+    then executes whole.
 
-    Taken are a structured op with a reduction, and a `scf.for` that carries tensors, of static shapes: where the space
-    has one processor, or the result one element, so that there is nothing else to hand out. Other ops stay as they are.
-    The loop is what the handle of `tag` names from now on. `shared`: a structured op's iterations are to be distributed
-    over several processors.
+    Accepted are a structured op with a reduction, and a `scf.for` that carries tensors, of static
+    shapes, if the space has one processor, or the result one element, so that nothing else can be
+    distributed. Other ops are unchanged. The handle of `tag` then names the new loop. `shared`: a
+    structured op's iterations are to be distributed over several processors.
     """
     tensors = [number for number, result in enumerate(op.results) if isinstance(result.type, ir.RankedTensorType)]
     others = [result for number, result in enumerate(op.results) if number not in tensors]
@@ -108,11 +111,12 @@ def on_one_processor(
 
 
 def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
-    """A loop of one iteration around a sequential loop, and around what uses its results: no value leaves a loop of
-    memrefs.
+    """Wraps a sequential loop, and the uses of its results, in a loop of one iteration: no value
+    leaves a loop of memrefs.
 
     Raises:
-        WeftError: W0343 where a result is used by more than arithmetic and stores right after the loop.
+        WeftError: W0343 where a result is used by other ops than arithmetic and stores right after
+            the loop.
     """
     with ahead_of(op):
         loop = make_forall([0] * rank, [1] * rank, [1] * rank)
@@ -122,7 +126,7 @@ def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
     for other in ops[ops.index(op) + 1 :]:
         if not any(producer(value) in inside for value in other.operands):
             if not is_pure(other):
-                break  # what comes later may have to stay behind it
+                break  # later ops may have to remain after it
         elif other.name in _EFFECTS or is_pure(other):
             inside.append(other)
         else:
@@ -144,7 +148,7 @@ def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
 
 
 def _make_ahead(value: ir.Value, loop: ir.Operation, inside: Sequence[ir.Operation]) -> None:
-    """Move what makes a value between a loop and its uses ahead of the loop."""
+    """Moves the definition of a value between a loop and its uses before the loop."""
     op = producer(value)
     if op is None or op in inside or op.block != loop.block or op.is_before_in_block(loop):
         return
@@ -212,8 +216,8 @@ def _check_parallel(rewrite: Rewriter, loop: ir.Operation) -> None:
 
 
 def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Operation | None, str]:
-    """The loop of one of the `kinds` inside the innermost of the nest, if it makes a box with those around it; else why
-    not."""
+    """The loop of one of the `kinds` inside the innermost of the nest, if both form a box; else the
+    reason."""
     inner: ir.Operation | None = None
     for op in children(nest[-1])[:-1]:
         if inner is None and op.name in kinds and "weft.map" not in op.attributes:
@@ -233,7 +237,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
 
 
 def why_alone(loop: ir.Operation) -> str | None:
-    """Why no loop inside makes a box with this one; None where there is no loop inside."""
+    """The reason why no loop inside forms a box with this one; None where there is no loop inside."""
     if not any(map(is_loop, children(loop))):
         return None
     inner, why = _perfectly_nested([loop], *SEQUENTIAL, "scf.forall", "scf.parallel")
@@ -241,7 +245,7 @@ def why_alone(loop: ir.Operation) -> str | None:
 
 
 def merge_nested(outer: ir.Operation) -> ir.Operation:
-    """One `scf.forall` for loops that are perfectly nested in each other, as long as their bounds make a box."""
+    """One `scf.forall` for perfectly nested loops, as long as their bounds form a box."""
     while (inner := _perfectly_nested([outer], "scf.forall", "scf.parallel")[0]) is not None:
         inner = as_forall(inner) if reduces_nothing(inner) else inner
         sides = [(d.lower, d.upper, d.step) for loop in (outer, inner) for d in loop_dimensions(loop)]
