@@ -1,2 +1,2 @@
-"""A statement at work on a part of a large module: the ops it touches, and something unknown in place of those between
-them."""
+"""Statements on a part of a large module: the ops they access, and ops of unknown effect in place
+of those between them."""

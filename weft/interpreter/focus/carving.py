@@ -1,11 +1,12 @@
-"""Carve what a statement touches out of a module in sections, and put back what it made of it.
+"""Carves the part that a statement accesses out of a sectioned module, and merges the rewritten
+part back.
 
-The part is a module of its own: the function with the touched sections, and one op of unknown effects (`GAP`) for each
-    stretch
-of others between them. It makes the values that come from there and uses those that are used there, so that what is
-right in the part is right in the whole.
+The part is a module of its own: the function with the touched sections, and one op of unknown
+effects (`GAP`) for each stretch of others between them. The gap defines the values that come from
+the stretch and uses those that are used there, so that a module that is valid in the part is valid
+in the whole.
 
-    sections   a  b  c  d  e  f        `d` is touched, which uses what `a` and `c` make; `f` uses what `d` makes
+    sections   a  b  c  d  e  f        `d` is touched, which uses the results of `a` and `c`; `f` uses the result of `d`
     part       gap  c  d  gap          … where `c` is a view that `d` reads through
 """
 
@@ -29,8 +30,8 @@ from .sections import HOLDER, Body, Edit, Section, close
 
 @record
 class Stretch:
-    """Sections side by side outside the part: from … to, and the numbers of the values that they make for it and use of
-    it."""
+    """A range of adjacent sections outside the part, and the numbers of the values that they define
+    for it and use from it."""
 
     start: int
     stop: int
@@ -40,7 +41,8 @@ class Stretch:
 
 @record
 class Focus:
-    """A part of a module, to be rewritten in place; then `merged()` is the module with what became of it."""
+    """A part of a module, to be rewritten in place; then `merged()` is the module with the
+    rewritten part."""
 
     version: Sectioned
     item: int
@@ -48,28 +50,29 @@ class Focus:
     places: tuple[int, ...]
     stretches: tuple[Stretch, ...]
     ends: tuple[int, ...]
-    """The numbers of the operands of the function's last op."""
+    """The numbers of the operands of the function's terminator."""
     touched: frozenset[str] = frozenset()
-    """The tags in the sections that the part is about; all the others are what these read, and who goes on with what
-    they make."""
+    """The tags in the sections of the part proper; all other sections are their operands'
+    definitions, and users of their results."""
 
     @property
     def body(self) -> Body:
         return self.version.content.body(self.item)
 
     def covers(self, tags: Sequence[str]) -> bool:
-        """Whether the ops with these tags are what the part is about, or what has become of that."""
+        """Whether the part, or its rewritten form, covers the ops with these tags."""
         bodies = self.version.content.bodies
         return all(tag in self.touched or not any(tag in body.tagged for body in bodies) for tag in tags) and bool(
             self.touched
         )
 
     def again(self) -> Focus:
-        """The same part as it is now, to be rewritten further."""
+        """The same part in its current form, to be rewritten further."""
         return dataclasses.replace(self, module=clone_module(self.module))
 
     def merged(self) -> Sectioned:
-        """The whole module again, which takes over the ops of the part: that is not to be used any more."""
+        """The whole module again. It takes over the ops of the part, which must not be used any
+        more."""
         ops, gaps, others, values = self._rewritten
         for op in others:
             op.detach_from_parent()
@@ -88,15 +91,15 @@ class Focus:
         return self.version.changed(self._shell(), fresh, ContentChange(self.item, edits, others))
 
     def check(self) -> Focus:
-        """Raise NotLocalError where a rewrite has changed more than the function's ops."""
+        """Raises NotLocalError if a rewrite has changed more than the function's ops."""
         _ = self._rewritten
         return self
 
     @cached_property
     def _rewritten(self) -> tuple[list[ir.Operation], list[ir.Operation], list[ir.Operation], dict[int, ir.Value]]:
-        """The ops of the part's function without its last, the gaps among them, what has come to stand beside the
-        function, and the values that stand for those that are used outside the part, by number. Raises NotLocalError as
-        `check` does."""
+        """The ops of the part's function without its terminator, the gaps among them, new symbols
+        beside the function, and the values that replace those used outside the part, by number.
+        Raises NotLocalError as `check` does."""
         body, there = self.body, self.version.content.symbols
         name = body.attributes["sym_name"]
         tops = ops_of(self.module.body)
@@ -119,7 +122,8 @@ class Focus:
         return ops, gaps, others, values
 
     def _edits(self, ops: Sequence[ir.Operation], numbers: dict[ir.Value, int]) -> tuple[list[Edit], int]:
-        """What becomes of the function's sections: the part's ops, in front of, between and behind the stretches."""
+        """Edits of the function's sections: the part's ops, before, between and after the
+        stretches."""
         fresh, runs = self.version.numbers, [list[Section]()]
         for op in ops:
             if op.name == GAP:
@@ -140,8 +144,8 @@ class Focus:
 
 
 def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
-    """The part around the ops with these tags, or (None) around all mapped ops. None where they are not all in one
-    function in sections, or refer to what stands elsewhere."""
+    """The part around the ops with these tags, or (None) around all mapped ops. None where they are
+    not all in one sectioned function, or refer to other symbols."""
     found: dict[int, set[Section]] = {}
     for number, item in enumerate(version.content.items):
         if isinstance(item, Body):
@@ -162,7 +166,7 @@ def carve_around(version: Sectioned, body: Body, section: Section) -> Focus | No
 
 
 def carve_section(version: Sectioned, body: Body, section: Section) -> Focus:
-    """The part that is one section of the body, for who looks at nothing else."""
+    """The part that is one section of the body, for callers that need nothing else."""
     return _part(version, version.content.items.index(body), (body.place(section),), set())
 
 
@@ -178,7 +182,7 @@ def _checked(version: Sectioned, number: int, touched: set[Section]) -> Focus | 
             return None
         for _, kind in section.types(lambda n: (maker := body.makers.get(n)) is not None and maker not in inside):
             if not isinstance(kind, ir.RankedTensorType):
-                return None  # a buffer, or a number, of which more is to be known
+                return None  # a buffer, or a number, the definition of which matters
     return _part(version, number, places, unseen, frozenset().union(*(section.tags for section in touched)))
 
 
@@ -186,8 +190,8 @@ _GONE_THROUGH = ("tensor.", "bufferization.")
 
 
 def _with_what_is_read(body: Body, touched: set[Section]) -> tuple[tuple[int, ...], set[int]]:
-    """The places of these sections, of what their values go through, and of what they read through, up to the nearest
-    structured ops; and the values of the part behind which there is more that could be looked at."""
+    """The positions of these sections, of views of their values, and of operands' definitions up to
+    the nearest structured ops; and the values of the part with further definitions outside."""
     makers = body.makers
     chosen, open_ = set(touched), list(touched)
     while open_:
@@ -201,7 +205,7 @@ def _with_what_is_read(body: Body, touched: set[Section]) -> tuple[tuple[int, ..
     waiting = [-body.place(maker) for number in near if (maker := makers.get(number)) is not None]
     heapify(waiting)
     seen: set[int] = set()
-    while waiting:  # the last one first: what reads a value comes before its maker
+    while waiting:  # the last one first: a use comes before its definition
         place = -heappop(waiting)
         section = body.sections[place]
         if place in seen or section in touched:
@@ -254,7 +258,7 @@ def _part(
         for (start, stop), made in zip(between, makes, strict=True)
     )
     with module.context, ir.Location.unknown():
-        end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # to be in front of, while the ops are put in
+        end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # an insertion point while the ops are inserted
         following = {stretch.start: stretch for stretch in stretches}
         for start, place in _between(places, len(body.sections) - 1):
             if start < place:
@@ -270,7 +274,7 @@ def _part(
         for gap in ops_of(block):
             if gap.name != GAP:
                 continue
-            # what a rewrite may want to know of all that is not in the part
+            # facts that a rewrite may need of everything outside the part
             if body.tensors > sum(section.tensors for section in chosen):
                 gap.attributes[TENSORS] = ir.UnitAttr.get()
             if body.loops > sum(section.loops for section in chosen):
@@ -280,14 +284,14 @@ def _part(
 
 
 def _between(places: Sequence[int], count: int) -> list[tuple[int, int]]:
-    """From … to in front of, between and behind these places."""
+    """Ranges before, between and after these positions."""
     return list(zip((0, *(place + 1 for place in places)), (*places, count), strict=True))
 
 
 def _gap(
     stretch: Stretch, kinds: dict[int, ir.Type], values: dict[int, ir.Value], unseen: set[int], before: ir.Operation
 ) -> ir.Operation:
-    """The op that stands for a stretch."""
+    """The op that replaces a stretch."""
     results, operands = [kinds[v] for v in stretch.makes], [values[v] for v in stretch.uses]
     gap = ir.Operation.create(GAP, results, operands, ip=ir.InsertionPoint(before))
     hidden = [n for n, value in enumerate(stretch.makes) if value in unseen]
@@ -297,12 +301,13 @@ def _gap(
 
 
 MOST_LAUNCHES = 16
-"""Launches in a stretch that are asked what they leave in a buffer."""
+"""Launches in a stretch that are inspected for the contents they leave in a buffer."""
 
 
 def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
-    """State on a gap what the launches in its stretch leave in each buffer, its operands, then its results, the last
-    one first. Of what is not launched yet, the op that writes the buffer; null where anything else uses it."""
+    """Annotates a gap with the contents that the launches in its stretch leave in each buffer, its
+    operands, then its results, the last launch first. For an op not launched yet, the op that
+    writes the buffer; null where any other op uses it."""
     found: list[list[str | tuple[str, int] | None]] = []
     for number in (*stretch.uses, *stretch.makes):
         left: list[str | tuple[str, int] | None] = []
@@ -321,11 +326,12 @@ def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
 
 
 class Version:
-    """The module between two statements, never changed: whole, or in sections, or a part that a statement has
-    rewritten, which is put back when somebody looks at more than that.
+    """The module between two statements, immutable: whole, or in sections, or a part that a
+    statement has rewritten, which is merged when more than the part is needed.
 
     Args:
-        untidy: nobody has removed common subexpressions yet, as each statement does: the next one needs the whole.
+        untidy: common subexpressions have not been eliminated, as each statement does: the next one
+            needs the whole module.
     """
 
     def __init__(self, whole: ir.Module | None = None, part: Focus | None = None, *, untidy: bool = False) -> None:
@@ -343,15 +349,15 @@ class Version:
 
     @property
     def sections(self) -> Sectioned | None:
-        """The module in sections; None for one that is too small to be worth it."""
+        """The module in sections; None for one that is too small to benefit."""
         if not self._apart:
             self._sections = self._part.merged() if self._part is not None else take_apart(self.module)
             self._apart, self._part = True, None
         return self._sections
 
     def parts(self, tags: Sequence[str] | None) -> Iterator[Focus]:
-        """The parts of a large module around the ops with these tags, or around all mapped ops: the one that the
-        statement before has worked on if they are in that, and one that is carved out anew."""
+        """The parts of a large module around the ops with these tags, or around all mapped ops: the
+        part of the previous statement if it covers them, and a newly carved one."""
         if self._part is not None and tags and self._part.covers(tags):
             yield self._part.again()
         focus = None if self.sections is None else carve(self.sections, tags)

@@ -1,8 +1,8 @@
-"""A module as a value: what stands at its top, and each function as a sequence of sections.
+"""A module as an immutable value: its top-level ops, and each function as a sequence of sections.
 
-Versions of a module have one content, which stands as it is in one of them. Another version knows how it differs from
-one that is nearer to that, and changes the content when it is asked for it: a version costs what it changed, in time
-and in memory.
+All versions of a module share one content, which is materialized in one of them. Another version is
+a change relative to a version nearer to that, and applies it to the content on access: a version
+costs the size of its change, in time and in memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .sections import HOLDER, Body, Edit, close
 
 
 class Names:
-    """Names that are taken."""
+    """Names in use."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -39,7 +39,7 @@ class Names:
         self._first.clear()
 
     def free(self, base: str) -> int:
-        """The least n for which `base_n` (for 0: `base`) is not taken."""
+        """The least n for which `base_n` (for 0: `base`) is not in use."""
         n = self._first.get(base, 0)
         while numbered(base, n) in self._taken:
             n += 1
@@ -54,8 +54,7 @@ def numbered(base: str, n: int) -> str:
 
 @record
 class Taken:
-    """Names that are taken: of what stands at the top of the module, of the kernels in it, and of what a function
-    allocates."""
+    """Names in use: of top-level ops, of the kernels in them, and of a function's allocations."""
 
     tops: Names = field(default_factory=Names)
     kernels: Names = field(default_factory=Names)
@@ -64,8 +63,8 @@ class Taken:
 
 @record
 class ContentChange:
-    """How a version differs from another: edits of one of its functions, and what stands at its top or no longer
-    does."""
+    """The difference of a version from another: edits of one of its functions, and top-level ops
+    added and removed."""
 
     item: int
     edits: Sequence[Edit]
@@ -74,16 +73,16 @@ class ContentChange:
 
 
 class Content:
-    """What stands at the top of a module: functions in sections, and other ops."""
+    """The top level of a module: functions in sections, and other ops."""
 
     def __init__(self, items: Sequence[ir.Operation | Body]) -> None:
         self.items: list[ir.Operation | Body] = []
         self.symbols: dict[str, ir.Operation] = {}
-        """What is not a function in sections, by name."""
+        """Ops other than sectioned functions, by name."""
         self.taken = Taken(buffers=self._buffers)
         self.bodies = [item for item in items if isinstance(item, Body)]
         self.others = 0
-        """How many ops stand there that may hold structured ops, or use a kernel."""
+        """The number of top-level ops that may contain structured ops, or use a kernel."""
         self._add(items)
 
     def _add(self, items: Sequence[ir.Operation | Body]) -> None:
@@ -109,7 +108,7 @@ class Content:
         return body
 
     def change(self, change: ContentChange) -> ContentChange:
-        """Make the change; returns the one that takes it back."""
+        """Applies the change; returns its inverse."""
         back = self.body(change.item).edit(change.edits)
         last = len(self.items) - change.fewer
         gone = [item for item in self.items[last:] if not isinstance(item, Body)]
@@ -133,8 +132,8 @@ def _names(items: Sequence[ir.Operation | Body]) -> tuple[list[str], list[str]]:
 
 
 class Sectioned:
-    """A version of a module: its attributes (on a module that is empty), the first number no value has, and the
-    content."""
+    """A version of a module: its attributes (on an empty module), the first unused value number,
+    and the content."""
 
     def __init__(self, shell: ir.Module, numbers: int, content: Content | None) -> None:
         self.shell, self.numbers = shell, numbers
@@ -143,7 +142,7 @@ class Sectioned:
 
     @property
     def content(self) -> Content:
-        """The content as it stands in this version; until another version is asked for it."""
+        """The content in the state of this version; valid until another version is accessed."""
         way: list[Sectioned] = []
         at = self
         while at._beside is not None:
@@ -166,7 +165,7 @@ class Sectioned:
         return made
 
     def whole(self) -> ir.Module:
-        """The module itself, a new one each time, with what is there twice there once."""
+        """The module itself, newly built each time, with duplicates merged."""
         module = clone_module(self.shell)
         for item in self.content.items:
             if isinstance(item, Body):
@@ -175,7 +174,7 @@ class Sectioned:
                 block = body_of(function)
                 values = {item.first + n: argument for n, argument in enumerate(block.arguments)}
                 with function.context, function.location:
-                    end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # the ops are put in front of it
+                    end = ir.Operation.create(HOLDER, ip=ir.InsertionPoint(block))  # the ops are inserted before it
                 for section in item.sections:
                     made = section.open(end, values)
                     values.update(zip(section.outputs, made.results, strict=True))
@@ -186,13 +185,13 @@ class Sectioned:
         while (
             count := sum(len(body_of(op.operation).operations) for op in module.body.operations if _is_plain(op))
         ) != before:
-            run_passes(module, "cse")  # of a chain of dead ops it takes the last
+            run_passes(module, "cse")  # removes the last of a chain of dead ops
             before = count
         return module
 
 
 def take_apart(module: ir.Module) -> Sectioned | None:
-    """The module in sections; None where no function is large enough to be worth it."""
+    """The module in sections; None if no function is large enough to benefit."""
     if not any(map(_large, module.body.operations)):
         return None
     copy = clone_module(module)

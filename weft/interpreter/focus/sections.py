@@ -1,7 +1,6 @@
-"""A function in sections, each of them one op of its body, closed: held by itself, with an argument for each value that
-it uses, and never changed. Values have numbers, the same in all versions of the module. The function is changed in
-place, by edits, each of which knows what takes it back.
-"""
+"""A function in sections, each of them one op of its body, closed: held on its own, with an
+argument for each value that it uses, and immutable. Values have numbers, the same in all versions
+of the module. The function is changed in place, by edits, each with an inverse."""
 
 from __future__ import annotations
 
@@ -16,10 +15,10 @@ from ..ir.mlir import attributes, ir, is_tensor, operations, walk
 from ..memory.table import ALLOCATIONS
 
 HOLDER = "scf.execute_region"
-"""What holds a section's op; never seen outside and never verified."""
+"""Holds a section's op; never visible outside and never verified."""
 
 LARGE = 40
-"""A function with more ops than that in its body is worth taking apart."""
+"""A function with more ops than this in its body is divided into sections."""
 
 MAP = "weft.map"
 
@@ -29,14 +28,14 @@ class Section:
     """One op of a function's body.
 
     Args:
-        holder: an op whose region holds it; the region's arguments stand for `inputs`.
+        holder: an op whose region holds it; the region's arguments replace `inputs`.
         name: the op's.
-        inputs, outputs: numbers of the values it uses and makes.
-        names: how many ops of each name it consists of.
+        inputs, outputs: numbers of the values it uses and defines.
+        names: the number of ops of each name in it.
         tags: the attributes `weft.h3` on its ops.
-        mapped: whether one of its ops bears a map.
-        tensors: whether it takes, makes or computes with tensors.
-        symbols: what it refers to by name.
+        mapped: whether one of its ops has a map.
+        tensors: whether it uses, defines or computes with tensors.
+        symbols: the symbols that it refers to.
     """
 
     holder: ir.Operation
@@ -55,7 +54,8 @@ class Section:
 
     @cached_property
     def seen_through(self) -> bool:
-        """Whether rewrites look through the op, to what is behind: none with ops of its own, but for paddings."""
+        """Whether rewrites trace values through the op to its operands: only ops without regions,
+        and paddings."""
         return not len(self.op.regions) or self.name.startswith("tensor.")
 
     @cached_property
@@ -65,24 +65,24 @@ class Section:
 
     @cached_property
     def structured(self) -> tuple[tuple[str, int], ...]:
-        """How many structured ops of each name it consists of."""
+        """The number of structured ops of each name in it."""
         return tuple((name, count) for name, count in self.names.items() if name.startswith("linalg."))
 
     @cached_property
     def buffers(self) -> frozenset[str]:
-        """What the buffers are called that it allocates."""
+        """The names of the buffers that it allocates."""
         return frozenset(
             name for op in operations(self.holder, *ALLOCATIONS) if (name := name_of(op.results[0])) is not None
         )
 
     def types(self, wanted: Callable[[int], bool]) -> Iterator[tuple[int, ir.Type]]:
-        """The numbers and types of what it uses, of those values that are wanted."""
+        """The numbers and types of its operands among `wanted`."""
         if any(map(wanted, self.inputs)):
             arguments = self.holder.regions[0].blocks[0].arguments
             yield from ((n, a.type) for n, a in zip(self.inputs, arguments, strict=True) if wanted(n))
 
     def open(self, before: ir.Operation, values: Mapping[int, ir.Value]) -> ir.Operation:
-        """A copy of the op, in front of `before`, that uses these values."""
+        """A copy of the op, before `before`, that uses these values."""
         holder = self.holder.clone().operation
         block = holder.regions[0].blocks[0]
         for argument, number in zip(block.arguments, self.inputs, strict=True):
@@ -93,7 +93,7 @@ class Section:
 
 
 def close(op: ir.Operation, numbers: Mapping[ir.Value, int], outputs: tuple[int, ...]) -> Section:
-    """The section that `op` is; it is taken out of its block."""
+    """The section of `op`, which is removed from its block."""
     uses: dict[ir.Value, list[ir.Operation]] = {}
     inside: set[ir.Value] = set(op.results)
     names: Counter[str] = Counter()
@@ -149,15 +149,16 @@ def _symbols(op: ir.Operation) -> Iterator[str]:
 
 
 Edit = tuple[int, int, Sequence[Section]]
-"""From … to: the places whose sections become these."""
+"""A range of positions, and the sections that replace it."""
 
 _APART = 1 << 48
 
 
 class Body:
-    """A function: itself without the ops in its body, the number of its first argument, and what stands in the body.
-    The last of its sections ends it. Nobody has to search the sections, and no edit costs more where there are more of
-    them: each has a label, in the order of their places, and labels stay where places move."""
+    """A function: itself without the ops in its body, the number of its first argument, and the
+    sections of its body. The last section is the terminator. Sections are never searched linearly,
+    and the cost of an edit does not grow with their number: each has a label, in the order of
+    positions, and labels remain valid when positions change."""
 
     def __init__(self, husk: ir.Operation, first: int, arguments: int, sections: Sequence[Section]) -> None:
         self.husk, self.first, self.arguments = husk, first, arguments
@@ -178,8 +179,8 @@ class Body:
             self._enter(section)
 
     def edit(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Make the edits, whose places (in order) are those before the first of them. Returns the edits that take them
-        back."""
+        """Applies the edits, whose positions (in order) are those before the first of them. Returns
+        the inverse edits."""
         back: list[Edit] = []
         moved, room = 0, True
         for before, until, new in edits:
@@ -203,8 +204,8 @@ class Body:
         return back
 
     def _between(self, start: int, stop: int, count: int) -> list[int] | None:
-        """Labels for as many sections in place of those from … to; None where there is no room between their
-        neighbours'."""
+        """Labels for `count` sections in place of those in a range; None if there is no room
+        between the neighbours' labels."""
         low = self._labels[start - 1] if start else self._labels[stop] - (count + 1) * _APART
         high = self._labels[stop] if stop < len(self._labels) else low + (count + 1) * _APART
         step = (high - low) // (count + 1)
@@ -256,23 +257,23 @@ class Body:
         return map(self._at, self._users.get(number, ()))
 
     def users_between(self, number: int, start: int, stop: int) -> Iterator[Section]:
-        """The sections from … to that use the value, the last one first."""
+        """The sections in a range that use the value, the last one first."""
         labels = self._users.get(number, [])
         first, end = bisect_left(labels, self._labels[start]), bisect_right(labels, self._labels[stop - 1])
         return map(self._at, reversed(labels[first:end]))
 
     def is_used(self, number: int, start: int, stop: int) -> bool:
-        """Whether one of the sections from … to uses the value."""
+        """Whether a section in a range uses the value."""
         labels = self._users.get(number, ())
         at = bisect_left(labels, self._labels[start])
         return at < len(labels) and labels[at] <= self._labels[stop - 1]
 
     def count(self, name: str) -> int:
-        """How many structured ops have this name."""
+        """The number of structured ops with this name."""
         return len(self._named.get(name, ()))
 
     def nth(self, name: str, number: int) -> tuple[Section, int]:
-        """Where the `number`-th of them stands: the section, and how many in that stand in front of it."""
+        """The position of the `number`-th of them: the section, and its number within that."""
         labels = self._named[name]
         return self._at(labels[number]), number - bisect_left(labels, labels[number])
 

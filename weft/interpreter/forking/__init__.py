@@ -1,1 +1,2 @@
-"""`async-fork`: the tokens of a host function, built anew from what its operations do to memory."""
+"""`async-fork`: the tokens of a host function, rebuilt from the effects of its operations on
+memory."""

@@ -1,8 +1,8 @@
-"""Ops that a device does, made anew with a token in and a token out; and loops and branches that hand one on.
+"""Device ops, rebuilt with a token operand and a token result; loops and branches that carry a
+token.
 
-A loop carries one token: all that an iteration launches waits for the iteration before it, and whoever needs the loop
-    for its
-result. Both arms of a branch start from one token and yield one.
+A loop carries one token: the operations of an iteration wait for the previous iteration, and users
+of the loop for its result. Both arms of a branch start from one token and yield one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..proof.hosts.effects import DEVICE, Effects
 from ..proof.hosts.events import TOKEN, is_token
 
 BOUNDS = {"scf.for": 3, "scf.if": 1}
-"""How many operands are no carried values."""
+"""The number of operands that are not carried values."""
 ASYNCHRONOUS = ("gpu.launch_func", "gpu.alloc", "gpu.memcpy", "gpu.memset", "gpu.dealloc", "memref.copy")
 HOST_ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
@@ -25,13 +25,14 @@ def token_type() -> ir.Type:
 
 
 def may_be_async(op: ir.Operation) -> bool:
-    """Whether a device does it while the host goes on. Memory that host and device share is allocated by the host."""
+    """Whether a device executes it asynchronously to the host. Memory that host and device share is
+    allocated by the host."""
     return op.name in ASYNCHRONOUS and "hostShared" not in op.attributes
 
 
 def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:
-    """A copy of `op` in front of it that waits for `dependency`; its last result is its token. All else that `op` gave
-    is taken from the copy from now on. A `memref.copy` becomes the `gpu.memcpy` that it is on a device."""
+    """A copy of `op` before it that waits for `dependency`; its last result is its token. Other
+    results replace those of `op`. A `memref.copy` becomes a `gpu.memcpy`, which it is on a device."""
     given = attributes(op)
     operands = [v for v in op.operands if not is_token(v)]
     name = op.name
@@ -54,9 +55,10 @@ def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:
 
 
 def may_carry(op: ir.Operation, effects: Effects) -> bool:
-    """Whether `op` is a loop or a branch in which the host needs nothing of what the device does.
+    """Whether `op` is a loop or a branch in which the host needs no result of the device.
 
-    Memory that it allocates stays inside, and is not freed there by the host, who would have to wait for its users.
+    Memory that it allocates stays inside, and is not freed there by the host, which would have to
+    wait for its users.
     """
     if op.name not in BOUNDS or any(is_memref(r) for r in op.results):
         return False
@@ -73,14 +75,15 @@ def _needs_nothing(op: ir.Operation, effects: Effects) -> bool:
 
 
 def launches(op: ir.Operation) -> bool:
-    """Whether there is anything in `op` that a device does."""
+    """Whether `op` contains any device operation."""
     if not len(op.regions):
         return op.name in DEVICE or may_be_async(op)
     return any(map(launches, children(op)))
 
 
 def carrying(op: ir.Operation, token: ir.Value | None) -> ir.Operation:
-    """A copy of a loop or branch in front of it, with its blocks; it takes `token` and gives one, or no token at all.
+    """A copy of a loop or branch before it, with its blocks; it takes `token` and returns one, or
+    no token at all.
 
     Its yields are still those of `op`: `yielding` completes them.
     """
@@ -116,7 +119,7 @@ def carrying(op: ir.Operation, token: ir.Value | None) -> ir.Operation:
 
 
 def yielding(last: ir.Operation, token: ir.Value | None) -> None:
-    """Let a block, of which `last` is the end, yield what it does besides tokens, and `token`."""
+    """Replaces the terminator `last` of a block by one that also yields `token`."""
     values = [v for v in last.operands if not is_token(v)]
     with ir.InsertionPoint(last):
         ir.Operation.create("scf.yield", operands=[*values, *([] if token is None else [token])], loc=last.location)
@@ -124,13 +127,14 @@ def yielding(last: ir.Operation, token: ir.Value | None) -> None:
 
 
 def strip(function: ir.Operation) -> ir.Operation | None:
-    """Let no loop or branch hand on a token; the root that operations take instead, if there was one."""
+    """Removes tokens from all loops and branches, and the root that operations take instead, if
+    there was one."""
     found = [op for op in operations(function, *BOUNDS) if any(is_token(r) for r in op.results)]
     if not found:
         return None
     with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
         root = ir.Operation.create("gpu.wait", results=[token_type()])
-    for op in reversed(found):  # the inner ones first
+    for op in reversed(found):  # innermost first
         arguments = [a for r in op.regions for b in r.blocks for a in b.arguments]
         for value in (*arguments, *op.results):
             if is_token(value):

@@ -1,5 +1,5 @@
-"""Two operations on one buffer, compared by the elements that they touch: kernels that get a buffer whole and walk a
-part of it."""
+"""Comparison of two operations on one buffer by the elements that they access: kernels are passed a
+whole buffer and access a part of it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from ..proof.races.footprints import Footprints
 
 MOST = 2_000
-"""Pairs that are compared, about a millisecond each; further ones are ordered."""
+"""The number of pairs that are compared, about a millisecond each; further ones are ordered."""
 
 
 class Compared:
-    """Comparisons of the operations of a module, which must not change while this is used.
+    """Comparisons of the operations of a module, which must not change meanwhile.
 
     Attributes:
-        left_out: pairs that were not compared, since there were too many.
+        left_out: the number of pairs that were not compared.
     """
 
     def __init__(self, module: ir.Module, effects: Effects) -> None:
@@ -34,7 +34,7 @@ class Compared:
         return Footprints(self.module)
 
     def apart(self, one: ir.Operation, done: Effect, other: ir.Operation, wanted: Effect) -> bool:
-        """Whether what the two do to one buffer has certainly no element in common."""
+        """Whether the two accesses to one buffer are proven to be disjoint."""
         if {"alloc", "free"} & {done.kind, wanted.kind} or any(map(self.effects.opaque, (one, other))):
             return False
         if self.asked == MOST:

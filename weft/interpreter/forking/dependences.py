@@ -1,8 +1,8 @@
-"""Which earlier operations must be done before one may start: read after write, write after read, write after write.
+"""Dependences on earlier operations: read after write, write after read, write after write.
 
-Operations are numbered in program order; sets of them are the bits of an integer. Each window of a buffer knows who has
-read and who has changed it. Whom an operation has to wait for is looked at from the last one on, without all that this
-one waits for.
+Operations are numbered in program order; sets of them are the bits of an integer. Each window of a
+buffer has its readers and writers. Dependences of an operation are searched from the last operation
+backwards, skipping those that a found one implies.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ Apart = Callable[[ir.Operation, Effect, ir.Operation, Effect], bool]
 
 @dataclass
 class _Windows:
-    """The windows of one buffer that were touched: of each its own users, then those of all that overlap it."""
+    """The accessed windows of one buffer: the users of each, then those of all windows that overlap
+    it."""
 
     overlapping: dict[Window, list[Touched]] = field(default_factory=dict)
     starts: dict[tuple[tuple[int, int], ...] | None, list[tuple[int, Window]]] = field(default_factory=dict)
-    """Windows by their grid (`Window.cell`), in the order in which they begin."""
+    """Windows by their grid (`Window.cell`), in the order of their beginnings."""
     wide: list[Window] = field(default_factory=list)
     longest: int = 0
 
@@ -43,8 +44,8 @@ class _Windows:
         return self.overlapping[window]
 
     def _near(self, window: Window) -> Iterator[Window]:
-        """Those whose extents may meet: a few, where the windows are tiles. Other cells of the same grid are
-        disjoint."""
+        """Windows that may overlap this one: few, if the windows are tiles. Other cells of the same
+        grid are disjoint."""
         yield from self.wide
         extent = window.extent
         for grid, starts in self.starts.items():
@@ -66,41 +67,43 @@ class _Windows:
 
 @dataclass
 class Dependences:
-    """The operations so far, and what each must wait for.
+    """The operations so far, with their dependences.
 
-    `before[i]` are all operations that must be done before operation i starts, as bits; `direct[i]` those of them that
-    are not implied by others (the transitive reduction).
+    `before[i]` are all operations that must complete before operation i starts, as bits;
+    `direct[i]` those of them that are not implied by others (the transitive reduction).
     """
 
     may_alias: Callable[[HostBuffer], bool] = lambda buffer: False
-    """Whether a buffer may overlap any other of which this is true."""
+    """Whether a buffer may overlap any other for which this is true."""
     direct: list[tuple[int, ...]] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
     apart: Apart = lambda one, done, other, wanted: False
-    """Whether two operations certainly touch no element of a buffer in common, though their windows may."""
+    """Whether two operations are proven to access no common element of a buffer, though their
+    windows may overlap."""
     first: tuple[int, ...] = ()
-    """What an operation waits for that needs nothing else."""
+    """The dependences of an operation without any others."""
     assumed: Counter[frozenset[HostBuffer]] = field(default_factory=Counter)
-    """How many operations wait for another only because two buffers may overlap, by these."""
+    """The number of orderings due only to two buffers that may overlap, by these."""
     _windows: defaultdict[HostBuffer, _Windows] = field(default_factory=lambda: defaultdict(_Windows))
     _unknown: dict[HostBuffer, None] = field(default_factory=dict)
     _outside: Touched = field(default_factory=Touched)
-    """Who touched any buffer that may alias."""
+    """Users of buffers that may alias."""
     _alone: defaultdict[HostBuffer, Touched] = field(default_factory=lambda: defaultdict(Touched))
-    """Of them, by such buffer, those who touched (or changed) no other."""
+    """By such buffer, the users that access (or change) no other such buffer."""
     _effects: dict[int, tuple[ir.Operation | None, tuple[Effect, ...]]] = field(default_factory=dict)
     _may_alias: dict[int, dict[HostBuffer, bool]] = field(default_factory=dict)
-    """By operation, such buffers that it touches, and whether it changes them."""
+    """By operation, such buffers that it accesses, and whether it changes them."""
 
     def start(self) -> int:
-        """Begin with an operation that all others wait for; its number."""
+        """Begins with an operation that all others wait for; returns its number."""
         self.direct.append(())
         self.before.append(0)
         self.first = (0,)
         return 0
 
     def add(self, effects: Iterable[Effect], done: int = 0, op: ir.Operation | None = None) -> int:
-        """Append an operation; its number. `done`: operations that the host has waited for, as bits."""
+        """Appends an operation; returns its number. `done`: operations that the host has waited
+        for, as bits."""
         number, effects = len(self.direct), tuple(effects)
         needed = self.needed(effects, done, op) or self.first
         self._effects[number] = op, effects
@@ -120,7 +123,8 @@ class Dependences:
         return number
 
     def needed(self, effects: Iterable[Effect], done: int = 0, op: ir.Operation | None = None) -> tuple[int, ...]:
-        """What must be done before something with these effects, without what is `done` and what is implied."""
+        """The dependences of an operation with these effects, without those that are `done` or
+        implied."""
         effects = tuple(effects)
         known = assumed = 0
         for effect in effects:
@@ -137,7 +141,7 @@ class Dependences:
         return needed
 
     def reduced(self, found: int, left_out: Callable[[int], bool] = lambda other: False) -> tuple[int, ...]:
-        """Those that none of the others waits for, in program order."""
+        """Those that no other one waits for, in program order."""
         kept: list[int] = []
         while found:
             last = found.bit_length() - 1
@@ -149,7 +153,7 @@ class Dependences:
         return tuple(reversed(kept))
 
     def _independent(self, op: ir.Operation | None, effects: Iterable[Effect], number: int) -> bool:
-        """Whether `op` and an earlier operation have no element in common that one of them changes."""
+        """Whether `op` and an earlier operation share no element that one of them changes."""
         earlier, before = self._effects.get(number, (None, ()))
         if earlier is None or op is None:
             return False
@@ -161,14 +165,15 @@ class Dependences:
         )
 
     def closure(self, ops: Iterable[int]) -> int:
-        """The operations and all that they wait for, as bits."""
+        """The operations and all their transitive dependences, as bits."""
         bits = 0
         for op in ops:
             bits |= self.before[op] | 1 << op
         return bits
 
     def _pair(self, op: int, effects: Iterable[Effect]) -> frozenset[HostBuffer]:
-        """The two buffers for which one with these effects waits for `op`, should they overlap."""
+        """The two buffers whose possible overlap makes an operation with these effects wait for
+        `op`."""
         for effect in effects:
             for other, changes in self._may_alias[op].items():
                 if other != effect.buffer and self.may_alias(effect.buffer) and (changes or effect.changes):
@@ -176,7 +181,7 @@ class Dependences:
         raise AssertionError("it waits for no such operation")
 
     def _where(self, effect: Effect) -> Iterator[tuple[_Windows, Window]]:
-        """Where the effect's window may be; memory that cannot be followed may be in any buffer."""
+        """The windows that the effect may access; untraceable memory may be in any buffer."""
         buffer = effect.buffer
         yield self._windows[buffer], effect.window
         if buffer.kind == "unknown":

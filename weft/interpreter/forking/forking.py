@@ -1,11 +1,9 @@
-"""`async-fork`: the tokens of a host function, built anew from what its operations do to memory.
+"""`async-fork`: the tokens of a host function, rebuilt from the effects of its operations on
+memory.
 
-The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join `gpu.wait async [%a, %b]`,
-    no
-operation has more than one dependency, a token that is used once more goes through `gpu.wait async [%t]` first (review
-004: forks are explicit), and one blocking `gpu.wait` ends the function. A loop or branch in which the host needs
-    nothing of
-what the device does hands one token on (`carrying.py`); in front of and at the end of any other the host waits.
+The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join
+`gpu.wait async [%a, %b]`, no operation has more than one dependency, a token that is used once more
+goes through `gpu.wait async [%t]` first (review
 """
 
 from __future__ import annotations
@@ -28,16 +26,16 @@ from .compared import Compared
 from .dependences import Dependences
 
 IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
-"""Host ops whose blocks run one after the other."""
+"""Host ops whose blocks are executed one after the other."""
 HAND_ON = {"scf.for", "scf.if", "scf.yield"}
-"""Ops whose tokens stand for what is launched in this function, so that they can be made anew."""
+"""Ops whose tokens come only from operations of this function, so that they can be rebuilt."""
 
 FREES = "memref.dealloc"
 
 
 @dataclass
 class Forked:
-    """What became of a module: the last blocking wait, and how many of what."""
+    """Result of forking a module: the last blocking wait, and counts."""
 
     wait: ir.Operation | None = None
     operations: int = 0
@@ -46,27 +44,28 @@ class Forked:
     forks: int = 0
     waits: int = 0
     carried: int = 0
-    """Loops and branches that hand a token on."""
+    """Loops and branches that carry a token."""
     moved: list[ir.Value] = field(default_factory=list)
-    """Buffers whose free now stands behind the final wait."""
+    """Buffers whose deallocation was moved after the final wait."""
     assumed: Counter[frozenset[HostBuffer]] = field(default_factory=Counter)
-    """How many orderings stand there only because two arguments may overlap, by these."""
+    """The number of orderings due only to two arguments that may overlap, by these."""
     distinct: list[str] = field(default_factory=list)
-    """Arguments that were stated to overlap nothing else."""
+    """Arguments that were stated to overlap no other."""
     uncompared: int = 0
-    """Pairs of operations on one buffer that were ordered without a comparison of what they touch: there were too
-    many."""
+    """Pairs of operations on one buffer that were ordered without a comparison of their accesses:
+    beyond the limit."""
 
 
 def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forked:
-    """Rebuild the tokens of every host function that launches.
+    """Rebuilds the tokens of every host function with launches.
 
     Args:
-        noalias: arguments that overlap no other, by name; empty: all of them. They get `llvm.noalias`. None: any two
-            arguments of a function may overlap, unless they say otherwise.
+        noalias: arguments that overlap no other, by name; empty: all of them. They get
+            `llvm.noalias`. None: any two arguments of a function may overlap, unless their
+            attributes exclude it.
 
     Raises:
-        WeftError: W0430 … W0435; the module is then as it was.
+        WeftError: W0430 … W0435; the module is then unchanged.
     """
     found = [f for f in mlir.operations(module.operation, "func.func") if _device_ops(f)]
     old = [op for f in found for op in mlir.operations(f) if may_be_async(op) or op.name == "gpu.wait"]
@@ -106,7 +105,7 @@ def _device_ops(root: ir.Operation) -> list[ir.Operation]:
 
 
 def _expect_readable(function: ir.Operation, effects: Effects) -> None:
-    """Refuse what has no order, or effects that cannot be seen."""
+    """Refuses ops without a defined order, or with unknown effects."""
     for op in _device_ops(function):
         for parent in takewhile(lambda around: around != function, ancestors(op)):
             if parent.name not in IN_ORDER:
@@ -137,10 +136,10 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
 
 @record(eq=False)
 class _Item:
-    """An op that keeps its place: `number` of the operation if a device does it, `waits` for what before if the host
-    does.
+    """An op that keeps its place: `number` of the operation if a device executes it; `waits`:
+    operations for which the host waits before it.
 
-    `inner`: what stands in it, where it is a loop or a branch.
+    `inner`: its blocks, if it is a loop or a branch.
     """
 
     op: ir.Operation
@@ -150,7 +149,8 @@ class _Item:
 
 
 class _Block:
-    """One block: read as a whole first, rebuilt afterwards. `carries`: it takes a token and yields one."""
+    """One block: read as a whole first, rebuilt afterwards. `carries`: it takes a token and yields
+    one."""
 
     def __init__(
         self, block: ir.Block, effects: Effects, aliasing: Aliasing, compared: Compared, *, carries: bool = False
@@ -234,7 +234,7 @@ class _Block:
             free.move_before(self.terminator)
 
     def _operation(self, item: _Item, number: int, tokens: _Tokens) -> ir.Value:
-        """Make the item's op anew; its token."""
+        """Rebuilds the item's op; returns its token."""
         with ir.InsertionPoint(item.op):
             dependency = tokens.one(self.dependences.direct[number])
             if not item.inner:
@@ -262,7 +262,7 @@ class _Tokens:
     taken: set[int] = field(default_factory=set)
 
     def one(self, needed: Sequence[int]) -> ir.Value:
-        """The one token behind all of `needed`."""
+        """A single token for all of `needed`."""
         if not needed:
             self.forked.roots += 1
             return self._wait([])
@@ -272,7 +272,7 @@ class _Tokens:
         return self._wait([self.values[op] for op in needed])
 
     def blocking(self, needed: Sequence[int]) -> ir.Operation:
-        """Let the host wait for all of them."""
+        """Makes the host wait for all of them."""
         self.forked.waits += 1
         return ir.Operation.create("gpu.wait", operands=[self._direct(op) for op in needed])
 
