@@ -1,9 +1,10 @@
-"""`async-fork`: the tokens of a host function, rebuilt from the effects of its operations on
-memory.
+"""`async-fork`: the tokens of a host function, rebuilt from the effects of its operations on memory.
 
 The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join
 `gpu.wait async [%a, %b]`, no operation has more than one dependency, a token that is used once more
-goes through `gpu.wait async [%t]` first (review
+goes through `gpu.wait async [%t]` first (review 004: forks are explicit), and one blocking
+`gpu.wait` ends the function. A loop or branch in which the host needs no result of the device
+carries one token (`carrying.py`); before and at the end of any other the host waits.
 """
 
 from __future__ import annotations
