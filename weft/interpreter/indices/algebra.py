@@ -115,6 +115,7 @@ class Algebra:
         self.made_up: dict[Hashable, MadeUp] = {}
         self.multiples: list[Multiple] = []
         self._minima: dict[Term, list[Linear]] = {}
+        self._none_at_least: dict[Term | None, Linear] = {}
         self._products: dict[tuple[Linear, Linear], Linear] = {}
         self._unread: dict[tuple[str, tuple[Linear, ...]], Linear] = {}
         self._divisions: dict[tuple[str, Linear, Linear], dict[str, Linear]] = {}
@@ -276,12 +277,17 @@ class Algebra:
     # ---- arithmetic --------------------------------------------------------------------------------------------------
 
     def product(self, a: Linear, b: Linear) -> Linear:
-        """The product. Of an id and a number that is uniform over the grid, it is a `Multiple`."""
+        """The product. Of an id and a number that is uniform over the grid, it is a `Multiple`; of `max(n, 0)` and a number
+        that is not negative, `max(n*number, 0)`."""
         if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
         if a.content * b.content > 1:
             m, n = a.content, b.content
             return self.product(a.floordiv(m), b.floordiv(n)) * (m * n)
+        for form, other in ((a, b), (b, a)):
+            if (a, b) not in self._products and form.alone in self._none_at_least and at_or_above(other, 0):
+                found = self.product(self._none_at_least[form.alone], other)
+                self._products[a, b] = self._products[b, a] = self.extreme([found, Linear.of(0)], largest=True)
         if (a, b) not in self._products:
             factors = tuple(sorted((*factors_of(a), *factors_of(b)), key=repr))
             low, high = multiply(a.bounds(), b.bounds())
@@ -330,7 +336,13 @@ class Algebra:
         out = self.defined(Depends.of(forms), formula, *pick([f.bounds() for f in forms]))
         if not largest:
             self._minima.update((symbol, forms) for symbol in out.terms)
+        elif len(forms) == 2 and Linear.of(0) in forms:
+            self._none_at_least[out.alone] = next(form for form in forms if form != Linear.of(0))
         return out
+
+    def none_at_least(self, form: Linear) -> Linear | None:
+        """What a form is the larger one of, with 0."""
+        return self._none_at_least.get(form.alone)
 
     def at_most(self, form: Linear) -> list[Linear]:
         """Forms that are at least `form`, because it is defined as their minimum."""

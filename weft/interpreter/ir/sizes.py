@@ -237,21 +237,23 @@ def argument_behind(value: ir.Value, axis: int) -> Axis | None:
 def same_sizes(start: Axis) -> list[Axis]:
     """The axes of a function's arguments that must have the size of this one; it comes first."""
     groups = (group for group in equal_sizes(maker(start[0])) if start in group)
-    return list(dict.fromkeys((start, *next(groups, ()))))
+    return list(dict.fromkeys((start, *(size for size in next(groups, ()) if isinstance(size, tuple)))))
 
 
-def equal_sizes(function: ir.Operation) -> list[dict[Axis, None]]:
-    """Groups of axes of a function's arguments that must have equal sizes, because ops index them
-    by the same dimension."""
-    groups: list[dict[Axis, None]] = []
+def equal_sizes(function: ir.Operation) -> list[dict[Axis | int | ir.Value, None]]:
+    """Groups of axes of a function's arguments, numbers and index values that must be equal sizes, because ops index
+    them by the same dimension."""
+    groups: list[dict[Axis | int | ir.Value, None]] = []
     for op in operations(function):
         if is_structured(op) and not any(around.name in MAY_NOT_RUN for around in ancestors(op)):
             space = structure(op)
-            dimensions: list[dict[Axis, None]] = [{} for _ in range(space.rank)]
+            dimensions: list[dict[Axis | int | ir.Value, None]] = [{} for _ in range(space.rank)]
             for operand, axis, expr in subscripts(op, space.maps):
-                d, found = dimension_of(expr), argument_behind(operand, axis)
-                if d is not None and found is not None:
-                    dimensions[d][found] = None
+                if (d := dimension_of(expr)) is not None:
+                    found = argument_behind(operand, axis)
+                    found = size_behind(operand, axis) if found is None else found
+                    if not isinstance(found, tuple) or found[0].owner == function.regions[0].blocks[0]:
+                        dimensions[d][found] = None
             for made in dimensions:
                 joined = [group for group in groups if not made.keys().isdisjoint(group)]
                 groups = [group for group in groups if group not in joined] + [reduce(or_, (*joined, made))]

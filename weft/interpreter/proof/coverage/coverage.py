@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear, both
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, both
 from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, is_read, segments
@@ -121,10 +121,16 @@ def _bind(
     """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies
     there."""
     host = None if producer(operand) is not None else operand.owner.owner.operation
-    buffer, around = isinstance(argument.type, ir.MemRefType), walk.payload.around
-    held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched) if buffer else None
-    if not buffer:
+    around = walk.payload.around
+    if not isinstance(argument.type, ir.MemRefType):
         return walk.values.bind(argument, walk.values.linear(operand))
+
+    def place(view: ir.Value) -> tuple[list[Symbol], Coordinates] | None:
+        cells = [walk.values.fresh("lane", NOTHING) for _ in range(view.type.rank)]
+        found = walk.held.place(view, list(map(Linear.of, cells)))
+        return None if found is None else (cells, found[1])
+
+    held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched, around.sizes, place)
     sizes = [size(walk.values, operand, axis) for axis in range(argument.type.rank)]
     key: Key | None = None
     if host is not None and host.name == "func.func":

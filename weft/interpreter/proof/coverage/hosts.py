@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...indices.linear import NOTHING, Formula, Linear
+from ...indices.linear import NOTHING, Formula, Linear, involved
 from ...indices.values import Values
 from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, ops_of
@@ -48,8 +48,12 @@ class HostLoops:
         *loops, function = [each for each in ancestors(launched) if each.name != "builtin.module"]
         sizes: dict[Size, Linear] = {}
         if (payload := untouched.functions.get(name := own_name(function))) is not None:
-            for number, pair in enumerate(zip(body_of(function).arguments, body_of(payload).arguments, strict=False)):
-                sizes |= {(name, number, axis): n for axis, n in _shared(*pair, untouched, values).items()}
+            pairs = list(zip(body_of(function).arguments, body_of(payload).arguments, strict=False))
+            for share in (_share, _share_computed):
+                for pair in pairs:
+                    share(*pair, untouched, values)
+            open_axes = ((n, axis, its) for n, pair in enumerate(pairs) for axis, its in _open_axes(*pair))
+            sizes = {(name, n, axis): values.extent(its, axis) for n, axis, its in open_axes}
         if not loops or any(loop.name not in ("scf.for", "affine.for") for loop in loops):
             return cls(values, sizes)
         of = untouched.places.get(str(launched.location))
@@ -99,17 +103,31 @@ class HostLoops:
         ]
 
 
-def _shared(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> dict[int, Linear]:
-    """The sizes of an argument of a host function, by axis, now that it is one of the payload's; what is stated of the
-    sizes of one holds of all that are as long."""
-    if mine.type == its.type and not isinstance(mine.type, ir.ShapedType):
-        values.bind(mine, values.linear(its))
+def _open_axes(mine: ir.Value, its: ir.Value) -> list[tuple[int, ir.Value]]:
+    """The axes of an argument of a host function, now that it is one of the payload's, with sizes that are known at run
+    time only."""
     shaped = all(isinstance(value.type, ir.ShapedType) and value.type.has_rank for value in (mine, its))
     rank = its.type.rank if shaped and mine.type.rank == its.type.rank else 0
-    open_axes = [axis for axis in range(rank) if its.type.is_dynamic_dim(axis)]
-    for axis in open_axes:
-        values.same_extent((mine, axis), *untouched.same_sizes(its, axis))
-    return {axis: values.extent(its, axis) for axis in open_axes}
+    return [(axis, its) for axis in range(rank) if its.type.is_dynamic_dim(axis)]
+
+
+def _share(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> None:
+    """What is stated of the sizes of an argument holds of all that are as long."""
+    if mine.type == its.type and not isinstance(mine.type, ir.ShapedType):
+        values.bind(mine, values.linear(its))
+    for axis, _ in _open_axes(mine, its):
+        same = untouched.same_sizes(its, axis)
+        values.same_extent((mine, axis), *(size for size in same if isinstance(size, tuple)))
+
+
+def _share_computed(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> None:
+    """Sizes that the payload computes of others, as of a convolution's result, are those of what is added to it, too."""
+    for axis, _ in _open_axes(mine, its):
+        same, own = untouched.same_sizes(its, axis), values.extent(its, axis)
+        computed = (values.number(size) for size in same if not isinstance(size, tuple))
+        if (form := next((n for n in computed if involved(own).keys().isdisjoint(involved(n))), None)) is not None:
+            for value, each in ((mine, axis), *(size for size in same if isinstance(size, tuple))):
+                values.state_extent(value, each, form)
 
 
 def _goes_on(loop: ir.Operation, inner: ir.Operation) -> bool:

@@ -7,7 +7,7 @@ rows of conv in (i, f), of images of H by W         element (i, f) is the result
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cmp_to_key, reduce
 from itertools import takewhile
 
@@ -20,7 +20,7 @@ from ...ir.functions import arguments, own_name
 from ...ir.mlir import GAP, ancestors, ir, made_by, maker, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses
-from ...memory.views import is_view, last_writer
+from ...memory.views import behind, is_view, last_writer
 from .hosts import Size
 from .payloads import Key
 from .untouched import Untouched
@@ -101,13 +101,20 @@ def state(launch: ir.Operation, left: dict[ir.Value, Left | None]) -> None:
     launch.attributes[LEAVES] = ir.StringAttr.get("[" + ", ".join(texts) + "]", launch.context)
 
 
-def found_in(value: ir.Value, root: ir.Operation, untouched: Untouched) -> Left | None:
+Place = Callable[[ir.Value], "tuple[Sequence[Symbol], Sequence[Linear]] | None"]
+"""Coordinates of a view of an argument, and of the argument's element there."""
+
+
+def found_in(
+    value: ir.Value, root: ir.Operation, untouched: Untouched, sizes: Mapping[Size, Linear], place: Place
+) -> Left | None:
     """What launches before a loop have left in a buffer of the host, and what ops are to leave that are launched later,
     which their launch has to make good (`missed`); None where that is not known.
 
     Args:
         value: the buffer.
         root: the loop that is to be launched, in a function's own block.
+        sizes: those that are known at run time only, which maps are of beside the coordinates.
     """
     block, before = root.block, list[ir.Operation]()
     if block.owner.operation.name != "func.func":
@@ -121,7 +128,8 @@ def found_in(value: ir.Value, root: ir.Operation, untouched: Untouched) -> Left 
         if user != root and user.is_before_in_block(root):
             before.append(user)
     for op in sorted(before, key=cmp_to_key(_later)):
-        for text in _texts(op, value, untouched):
+        copied = _copied(op, value, untouched, sizes, place)
+        for text in _texts(op, value, untouched) if copied is None else [copied.text()]:
             left = None if text is None else Left.read(text)
             if left is None or left.at is not None or left.constant is not None:
                 return left
@@ -176,19 +184,25 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
         return Left(("result", str(of.location), number), ir.AffineMap.get_identity(len(shape)))
 
 
-def _copied(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left | None:
-    """What a copy of a function's argument, that nothing has changed before, leaves in a whole buffer."""
-    if op.name != "memref.copy" or op.operands[1] != value:
+def _copied(
+    op: ir.Operation, value: ir.Value, untouched: Untouched, sizes: Mapping[Size, Linear], place: Place
+) -> Left | None:
+    """What a copy of a function's argument, or of a view of that, which nothing has changed before, leaves in a whole
+    buffer."""
+    source = op.operands[0] if op.name == "memref.copy" and op.operands[1] == value else None
+    argument = None if source is None else behind(source)
+    if source is None or argument is None or producer(argument) is not None or maker(argument).name != "func.func":
         return None
-    source = op.operands[0]
-    if producer(source) is not None or maker(source).name != "func.func":
-        return None
-    users = {each for use in source.uses for each in (use.owner.operation, *ancestors(use.owner))}
-    before = takewhile(lambda each: each != op, ops_of(op.block))
-    if any(_texts(each, source, untouched) for each in before if each in users):
-        return None
-    key: Key = ("argument", own_name(maker(source)), ir.BlockArgument(source).arg_number)
-    return Left(key, ir.AffineMap.get_identity(ir.MemRefType(value.type).rank, op.context))
+    before = set(takewhile(lambda each: each != op, ops_of(op.block)))
+    for view in (views := [argument]):
+        users = [use.owner.operation for use in view.uses]
+        views += [user.results[0] for user in users if is_view(user)]
+        around = {each for user in users if not is_view(user) for each in (user, *ancestors(user))}
+        if any(_texts(each, view, untouched) for each in around & before):
+            return None
+    found = place(source)
+    key: Key = ("argument", own_name(maker(argument)), ir.BlockArgument(argument).arg_number)
+    return None if found is None else Left.stated(key, found[1], found[0], sizes, parts=False, each=0)
 
 
 def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str | None]:
@@ -201,7 +215,7 @@ def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str 
         return [one.text() if isinstance(one, Left) else one for one in results]
     if stated is not None:
         return [stated[arguments(op).index(value)]]
-    if (to_leave := _to_leave(op, value, untouched) or _copied(op, value, untouched)) is not None:
+    if (to_leave := _to_leave(op, value, untouched)) is not None:
         return [to_leave.text()]
     known = None if is_view(op) or (len(op.regions) and not is_structured(op)) else accesses(op)
     return [None] if known is None or any(one.changes and one.value == value for one in known) else []

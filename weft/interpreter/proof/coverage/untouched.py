@@ -28,7 +28,7 @@ class Untouched:
     nested: dict[str, ir.Operation | None]
     lowered: dict[ir.Operation, tuple[ir.Operation, dict[str, ir.Operation]]] = field(default_factory=dict, repr=False)
     _numbers: dict[ir.Operation, dict[ir.Value, int]] = field(default_factory=dict, repr=False)
-    _sizes: dict[ir.Operation, list[dict[Axis, None]]] = field(default_factory=dict, repr=False)
+    _sizes: dict[ir.Operation, list[dict[Axis | int | ir.Value, None]]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, module: ir.Module) -> Untouched:
@@ -47,8 +47,8 @@ class Untouched:
                     nested[where] = op if where not in nested and "unknown" not in where else None
         return cls(functions, places, nested)
 
-    def same_sizes(self, value: ir.Value, axis: int) -> list[Axis]:
-        """The axes of a function's arguments that are as long as this one."""
+    def same_sizes(self, value: ir.Value, axis: int) -> list[Axis | int | ir.Value]:
+        """The axes of a function's arguments that are as long as this one, and numbers and index values that are."""
         if (function := maker(value)) not in self._sizes:
             self._sizes[function] = equal_sizes(function)
         groups = (group for group in self._sizes[function] if (value, axis) in group)
