@@ -23,6 +23,9 @@ from weft.runtime.plan.plan import Copy
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
+pytestmark = pytest.mark.filterwarnings("error:W0082")
+"""What the kernels combine is proven for all sizes."""
+
 Sizes = Mapping[str, int]
 OPEN: dict[str, int | str] = dict.fromkeys("nchwk", "?")
 STEPS: dict[str, Sizes] = {
@@ -81,6 +84,7 @@ def test_a_convolution_of_any_size(recipe: str) -> None:
     one = made(recipe)
     remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
     assert not any("assumed race-free" in remark for remark in remarks), "it is proven for all sizes at once"
+    assert one.applied.assumed == []
     assert not any(isinstance(step, Copy) for step in one.plan.steps), "results are computed in place"
     native = weft.compile(recipe, settings=loaded(recipe), target="cpu")
     for sizes in random_sizes(recipe):
@@ -161,6 +165,7 @@ WHOLE = {"n": 2, "c": 3, "k": 5, "h": 8, "w": 9}
 def test_any_of_the_sizes_may_be_open(open_: str, steps: Sizes) -> None:
     schedule = TILES.replace("PADDING", f"padding [{steps['pad']}, {steps['pad']}]")
     one = planned(applied(weft.load(schedule, settings={**WHOLE, **steps, **dict.fromkeys(open_, "?")})))
+    assert one.applied.assumed == []
     for sizes in (WHOLE, WHOLE | dict.fromkeys(open_, 6)):
         arrays = arrays_of(False, steps, sizes)
         done = run_plan(one.plan, SimDevice(), arrays, text=one.applied.located_text)
@@ -193,6 +198,7 @@ schedule s() {
 @pytest.mark.parametrize("steps", [PADDED, PLAIN], ids=["padded", "plain"])
 def test_a_convolution_that_is_tiled_as_it_is(steps: Sizes) -> None:
     one = planned(applied(weft.load(DIRECT, settings={**OPEN, **steps})))
+    assert one.applied.assumed == [], "loops over open numbers of tiles that were coalesced are digits"
     for n, c, k, h, w in ((1, 1, 1, 5, 5), (2, 5, 11, 9, 7), (0, 2, 3, 6, 6), (1, 0, 3, 6, 7)):
         arrays = arrays_of(False, steps, {"n": n, "c": c, "k": k, "h": h, "w": w})
         done = run_plan(one.plan, SimDevice(), arrays, text=one.applied.located_text)

@@ -16,8 +16,7 @@ from math import prod
 from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_least, both, either, equal, less
 from ...indices.values import Values
-from ...ir.mlir import ir, users
-from ..kernels.model import digits_of
+from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from .payloads import Coordinates, Key, digits, put_in
 
@@ -388,21 +387,3 @@ def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | No
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
     """The parts of a conjunction."""
     return formula.parts if formula.kind == "and" else (formula,)
-
-
-def counted_digits(values: Values, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
-    """A counter as digits, by the numbers that its variable is divided by in what follows: loops that were
-    coalesced."""
-    if counter.high is None:
-        return None
-    forms, radices = {variable: form}, dict[Symbol, set[int]]()
-    for value in (waiting := [variable]):
-        for user in users(value):
-            if user.name != "affine.apply" or user.results[0] in forms:
-                continue
-            operands = [forms.get(operand, Linear.of(0)) for operand in user.operands]
-            (found,) = values.affine_map(ir.AffineMapAttr(user.attributes["map"]).value, operands)
-            collect_radices(found, radices)
-            forms[user.results[0]] = found
-            waiting.append(user.results[0])
-    return digits_of(counter, sorted(radices[counter])) if counter in radices else None

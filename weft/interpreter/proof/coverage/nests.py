@@ -27,6 +27,7 @@ from ..kernels.roots import RootBuffer
 from .bodies import is_of_data
 from .contents import Contents
 from .labels import Read, value_of
+from .once import counters_of
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
 from .points import Executes, solution
 from .untouched import NESTED
@@ -165,7 +166,7 @@ class Nests:
                 yield NestExecuted(nest, unclear="where its results go is not known")
             else:
                 symbols = tuple(
-                    symbol for _, counters in step.loops for counter in counters for symbol in counter.symbols()
+                    symbol for _, counters in step.loops for counter in counters for symbol in counters_of(counter)
                 )
                 since = () if updates else symbols  # what is stored again is the same
                 yield NestExecuted(

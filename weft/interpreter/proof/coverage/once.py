@@ -82,7 +82,7 @@ def expect_once(
     results = [part for form, n, kind in every if not kind for part in (at_least(form, 0), less(form, n))]
     joint = _joined(numbers, algebra)
     counts: list[Linear] = []
-    told = [s for form, _, _ in joint for s in _counters(form)]
+    told = [s for form, _, _ in joint for s in counters_of(form)]
     if len(told) != len(set(told)):
         raise Unclear("a loop around it tells two of its dimensions")
     for form, _, _ in joint:
@@ -153,7 +153,7 @@ def covers(
     """
     numbers = _numbers(at, sizes, [False] * len(at), algebra)
     forms, own, guards = _in_digits([form for form, _, _ in numbers], symbols, guards)
-    used = [symbol for form in forms for symbol in _counters(form)]
+    used = [symbol for form in forms for symbol in counters_of(form)]
     if len(used) != len(set(used)) or any(s not in own for s in used):
         return False
     sizes = [n for _, n, _ in numbers]
@@ -212,12 +212,12 @@ def _in_one_cell(symbols: Sequence[Symbol], execution: Iterations, algebra: Alge
     for cell in execution.cells if left else ():
         told = set[Symbol]()
         for form in () if cell is None else cell[1]:
-            part = form.put({s: Linear.of(0) for s in _counters(form) if s not in left})
+            part = form.put({s: Linear.of(0) for s in counters_of(form) if s not in left})
             try:
                 _count(part - part.constant, execution.guards, algebra)
             except Unclear:
                 continue
-            told.update(_counters(part))
+            told.update(counters_of(part))
         left = {s: None for s in left if cell is not None and s not in told}
     return list(left)
 
@@ -315,7 +315,7 @@ def _floors(form: Linear) -> int:
     return sum(1 + _floors(term.numerator) for term in form.terms if isinstance(term, Floor))
 
 
-def _counters(form: Linear) -> list[Symbol]:
+def counters_of(form: Linear) -> list[Symbol]:
     """The counters that a form is made of."""
     return [s for s in involved(form) if s.kind != "parameter" and s.made is None]
 
@@ -324,7 +324,7 @@ def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol]
     """A counter as a digit, and what it counts: `factor`, or that many times a number that is known at run time only;
     None of what is anything else."""
     factors = term.operands(PRODUCT) or (Linear.of(term),)
-    counters, others = ([form for form in factors if bool(_counters(form)) == kind] for kind in (True, False))
+    counters, others = ([form for form in factors if bool(counters_of(form)) == kind] for kind in (True, False))
     counter = counters[0].alone if len(counters) == 1 else None
     return (
         None if counter is None or counter.made else (reduce(algebra.product, others, Linear.of(1)) * factor, counter)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...hardware.queries import VALUELESS
-from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
+from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer
@@ -28,7 +28,8 @@ from ...reductions.identities import update
 from ..kernels.roots import RootBuffer
 from .bodies import choice_of, conjuncts, inside, is_of_data
 from .contents import Contents
-from .labels import Label, Read, counted_digits, parts_of, value_of
+from .counters import counted, ends_of
+from .labels import Label, Read, parts_of, value_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -108,28 +109,15 @@ class Walk:
     def _loop(self, op: ir.Operation) -> None:
         body = body_of(op)
         if op not in self._counters:
-            if op.name == "scf.for":
-                bounds = [[self.values.linear(v)] for v in list(op.operands)[:3]]
-            else:
-                names = ("staticLowerBound", "staticUpperBound", "staticStep")
-                bounds = [[self.values.number(n) for n in row] for row in mixed(op, *names, first=0)]
-            made: list[Linear] = []
-            within: list[Formula] = []
-            for variable, low, high, step in zip(body.arguments, *bounds, strict=False):
-                counter, form, below = self.values.counter(low, self._ends(high), step)
-                (symbol,) = counter.symbols()
-                parallel = op.name == "scf.forall"  # of those in order, such numbers are stages of a buffer
-                if parallel and (digits := counted_digits(self.values, variable, symbol, form)) is not None:
-                    within += [at_least(digits * -1, -(symbol.high or 0))] if digits.bounds()[1] != symbol.high else []
-                    table = {symbol: digits}
-                    counter, form = digits, put_in(form, table)
-                    below = [each.changed(lambda part, table=table: put_in(part, table)) for each in below]
-                made.append(counter)
-                within += below
-                self.values.bind(variable, form)
-            self._around_of[op] = tuple(made)
-            self._counters[op] = tuple(symbol for counter in made for symbol in counter.symbols())
-            self._bounds[op] = tuple(within)
+            parallel = op.name == "scf.forall"  # of those in order, digits are stages of a buffer
+            names = ("staticLowerBound", "staticUpperBound", "staticStep")
+            rows = mixed(op, *names, first=0) if parallel else [[v] for v in list(op.operands)[:3]]
+            made = [counted(self.values, *each, parallel=parallel) for each in zip(body.arguments, *rows, strict=False)]
+            for variable, counter in zip(body.arguments, made, strict=False):
+                self.values.bind(variable, counter.variable)
+            self._around_of[op] = tuple(counter.number for counter in made)
+            self._counters[op] = tuple(symbol for counter in made for symbol in counter.symbols)
+            self._bounds[op] = tuple(part for counter in made for part in counter.within)
         counters = self._counters[op]
         self._loops += counters
         self._around.append((op, self._around_of[op]))
@@ -173,14 +161,9 @@ class Walk:
         known = ((d, n) for d, n in zip(dims, extents, strict=True) if n is not None)
         open_ends = ((d, n) for d, n in known if not n.is_constant or n.constant < 1)
         around = len(self._guards)
-        self._guards += (less(Linear.of(d), end) for d, n in open_ends for end in self._ends(n))
+        self._guards += (less(Linear.of(d), end) for d, n in open_ends for end in ends_of(self.values, n))
         self._iterations(op, space, dims)
         del self._guards[around:]
-
-    def _ends(self, n: Linear) -> list[Linear]:
-        """The numbers of which an extent is the smallest."""
-        found = self.values.at_most(n)
-        return found if found == [n] else [end for each in found for end in self._ends(each)]
 
     def _iterations(self, op: ir.Operation, space: Structure, dims: Sequence[Symbol]) -> None:
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]

@@ -1,0 +1,152 @@
+"""Counters of loops as digits, by what their variables are divided by: of loops that were coalesced, one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+from ....dsl.records import record
+from ...indices.algebra import at_or_above, factors_of
+from ...indices.linear import NOTHING, Formula, Linear, Symbol, at_least, less
+from ...indices.values import Values
+from ...ir.mlir import ir, made_by, users
+from ..kernels.model import digits_of
+from .labels import collect_radices
+from .payloads import put_in
+
+
+@record
+class LoopCounter:
+    """A counter of a loop.
+
+    Args:
+        symbols: it is made of, the most significant first; number: how; variable: of the loop, by these.
+        within: what holds of them.
+    """
+
+    symbols: tuple[Symbol, ...]
+    number: Linear
+    variable: Linear
+    within: tuple[Formula, ...]
+
+
+def counted(
+    values: Values,
+    variable: ir.Value,
+    low: int | ir.Value,
+    high: int | ir.Value,
+    step: int | ir.Value,
+    *,
+    parallel: bool,
+) -> LoopCounter:
+    """The counter of a loop; of a parallel one in digits: of one in order, such numbers are stages of a buffer."""
+    first, end, by = map(values.number, (low, high, step))
+    from_0 = parallel and first == Linear.of(0) and by == Linear.of(1)
+    if from_0 and isinstance(high, ir.Value) and (found := _open_digits(values, variable, high)) is not None:
+        return found
+    counter, form, below = values.counter(first, ends_of(values, end), by)
+    (symbol,) = counter.symbols()
+    digits = _counted_digits(values, variable, symbol, form) if parallel else None
+    if digits is None:
+        return LoopCounter((symbol,), counter, form, tuple(below))
+    table, high_end = {symbol: digits}, symbol.high or 0
+    within = [] if digits.bounds()[1] == symbol.high else [at_least(digits * -1, -high_end)]
+    within += [each.changed(lambda part: put_in(part, table)) for each in below]
+    return LoopCounter(tuple(digits.symbols()), digits, put_in(form, table), tuple(within))
+
+
+def ends_of(values: Values, n: Linear) -> list[Linear]:
+    """The numbers of which an extent is the smallest."""
+    found = values.at_most(n)
+    return found if found == [n] else [end for each in found for end in ends_of(values, each)]
+
+
+def _counted_digits(values: Values, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
+    """A counter as digits, by the numbers that its variable is divided by in what follows: loops that were
+    coalesced."""
+    if counter.high is None:
+        return None
+    forms, radices = {variable: form}, dict[Symbol, set[int]]()
+    for value in (waiting := [variable]):
+        for user in users(value):
+            if user.name != "affine.apply" or user.results[0] in forms:
+                continue
+            operands = [forms.get(operand, Linear.of(0)) for operand in user.operands]
+            (found,) = values.affine_map(ir.AffineMapAttr(user.attributes["map"]).value, operands)
+            collect_radices(found, radices)
+            forms[user.results[0]] = found
+            waiting.append(user.results[0])
+    return digits_of(counter, sorted(radices[counter])) if counter in radices else None
+
+
+def _open_digits(values: Values, variable: ir.Value, count: ir.Value) -> LoopCounter | None:
+    """The variable of a loop from 0 to `count` as digits by sizes that are known at run time only, if it is divided by
+    factors of that one after the other: each digit is one of its own, below its size. What is divided is bound."""
+    factors = list(_factors(values, count))
+    if not all(at_or_above(factor, 0) for factor in factors):
+        return None
+    steps: list[tuple[list[ir.Value], list[ir.Value], Linear]] = []
+    divided = [variable]
+    while (step := _step(values, divided)) is not None:
+        *_, base = step
+        left = [*factors]
+        for part in _parts(base):
+            same = (factor for factor in left if factor == part or values.none_at_least(factor) == part)
+            if (found := next(same, None)) is None:
+                break
+            left.remove(found)
+        else:
+            factors, divided = left, step[0]
+            steps.append(step)
+            continue
+        break
+    if all(base.is_constant for *_, base in steps):
+        return None
+    rest = reduce(values.product, factors, Linear.of(1))
+    top = values.fresh("loop", NOTHING, 0, rest.constant - 1 if rest.is_constant else None)
+    counters, number, within = [top], Linear.of(top), [] if rest.is_constant else [less(Linear.of(top), rest)]
+    for quotients, remainders, base in reversed(steps):
+        digit = values.fresh("loop", NOTHING, 0, base.constant - 1 if base.is_constant else None)
+        for value, form in (*((q, number) for q in quotients), *((r, Linear.of(digit)) for r in remainders)):
+            values.bind(value, form)
+        counters.append(digit)
+        within += [] if base.is_constant else [less(Linear.of(digit), base)]
+        number = values.product(number, base) + Linear.of(digit)
+    return LoopCounter(tuple(counters), number, number, tuple(within))
+
+
+def _step(values: Values, divided: list[ir.Value]) -> tuple[list[ir.Value], list[ir.Value], Linear] | None:
+    """The quotients and remainders of a number, which is several values, by one size; None where there is no such
+    size, or several."""
+    found: tuple[list[ir.Value], list[ir.Value]] = [], []
+    bases: dict[Linear, None] = {}
+    for user in (user for value in divided for user in users(value)):
+        base, part = None, 0
+        if user.name in ("arith.divsi", "arith.remsi") and user.operands[0] in divided:
+            base, part = values.linear(user.operands[1]), int(user.name == "arith.remsi")
+        elif user.name == "affine.apply" and len(user.operands) == 1:
+            (form,) = ir.AffineMapAttr(user.attributes["map"]).value.results
+            kinds = (ir.AffineFloorDivExpr, ir.AffineModExpr)
+            if isinstance(form, kinds) and isinstance(form.lhs, ir.AffineDimExpr):
+                base, part = Linear.of(ir.AffineConstantExpr(form.rhs).value), int(isinstance(form, ir.AffineModExpr))
+        if base is not None:
+            found[part].append(user.results[0])
+            bases[base] = None
+    return (*found, next(iter(bases))) if len(bases) == 1 else None
+
+
+def _factors(values: Values, count: ir.Value) -> Iterator[Linear]:
+    product = made_by(count, "arith.muli")
+    for operand in () if product is None else product.operands:
+        yield from _factors(values, operand)
+    if product is None:
+        yield from _parts(values.linear(count))
+
+
+def _parts(form: Linear) -> Iterator[Linear]:
+    """What a form is the product of."""
+    if form.is_constant or form.content == 1:
+        yield from factors_of(form)
+    else:
+        yield Linear.of(form.content)
+        yield from _parts(form.floordiv(form.content))
