@@ -125,10 +125,11 @@ def _bind(
     if not isinstance(argument.type, ir.MemRefType):
         return walk.values.bind(argument, walk.values.linear(operand))
 
-    def place(view: ir.Value) -> tuple[list[Symbol], Coordinates] | None:
+    def place(view: ir.Value, left: Left | None) -> tuple[list[Symbol], Sequence[Linear]] | None:
         cells = [walk.values.fresh("lane", NOTHING) for _ in range(view.type.rank)]
-        found = walk.held.place(view, list(map(Linear.of, cells)))
-        return None if found is None else (cells, found[1])
+        if (found := walk.held.place(view, list(map(Linear.of, cells)))) is None or left is None:
+            return None if found is None else (cells, found[1])
+        return cells, walk.values.affine_map(left.at, [*found[1], *(around.sizes[size] for size in left.sizes)])
 
     held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched, around.sizes, place)
     sizes = [size(walk.values, operand, axis) for axis in range(argument.type.rank)]

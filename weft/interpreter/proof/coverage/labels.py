@@ -112,10 +112,10 @@ class Label:
 
 
 def value_of(attribute: ir.Attribute | None) -> float | None:
-    """The number that a constant is."""
-    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr):
+    """The number that a constant is, with its sign: true is -1."""
+    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr | ir.BoolAttr):
         return None
-    return attribute.value
+    return -int(attribute.value) if isinstance(attribute, ir.BoolAttr) else attribute.value
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:

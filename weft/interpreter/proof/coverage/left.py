@@ -101,8 +101,8 @@ def state(launch: ir.Operation, left: dict[ir.Value, Left | None]) -> None:
     launch.attributes[LEAVES] = ir.StringAttr.get("[" + ", ".join(texts) + "]", launch.context)
 
 
-Place = Callable[[ir.Value], "tuple[Sequence[Symbol], Sequence[Linear]] | None"]
-"""Coordinates of a view of an argument, and of the argument's element there."""
+Place = Callable[[ir.Value, "Left | None"], "tuple[Sequence[Symbol], Sequence[Linear]] | None"]
+"""Coordinates of a view, and of the element of its buffer there; or of what that is, where something is left in it."""
 
 
 def found_in(
@@ -187,21 +187,29 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
 def _copied(
     op: ir.Operation, value: ir.Value, untouched: Untouched, sizes: Mapping[Size, Linear], place: Place
 ) -> Left | None:
-    """What a copy of a function's argument, or of a view of that, which nothing has changed before, leaves in a whole
-    buffer."""
+    """What a copy of a buffer, or of a view of that, leaves in a whole one: elements of a function's argument, which
+    nothing has changed before, or what is left in the buffer."""
     source = op.operands[0] if op.name == "memref.copy" and op.operands[1] == value else None
-    argument = None if source is None else behind(source)
-    if source is None or argument is None or producer(argument) is not None or maker(argument).name != "func.func":
+    if source is None:
+        return None
+    buffer = behind(source)
+    if producer(buffer) is not None:
+        held = found_in(buffer, op, untouched, sizes, place)
+        if held is None or held.at is None or held.parts or held.key is None:
+            return None if held is None or held.constant is None else held
+        found = place(source, held)
+        return None if found is None else Left.stated(held.key, found[1], found[0], sizes, parts=False, each=held.each)
+    if maker(buffer).name != "func.func":
         return None
     before = set(takewhile(lambda each: each != op, ops_of(op.block)))
-    for view in (views := [argument]):
+    for view in (views := [buffer]):
         users = [use.owner.operation for use in view.uses]
         views += [user.results[0] for user in users if is_view(user)]
         around = {each for user in users if not is_view(user) for each in (user, *ancestors(user))}
         if any(_texts(each, view, untouched) for each in around & before):
             return None
-    found = place(source)
-    key: Key = ("argument", own_name(maker(argument)), ir.BlockArgument(argument).arg_number)
+    found = place(source, None)
+    key: Key = ("argument", own_name(maker(buffer)), ir.BlockArgument(buffer).arg_number)
     return None if found is None else Left.stated(key, found[1], found[0], sizes, parts=False, each=0)
 
 
