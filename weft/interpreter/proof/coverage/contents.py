@@ -25,7 +25,7 @@ from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from ..kernels.views import Views
-from ..solver import Unknown
+from ..solver import Unknown, is_zero, point_where
 from .labels import (
     Label,
     Read,
@@ -42,10 +42,8 @@ from .labels import (
     with_digits,
 )
 from .left import Left
-from .once import Store, covers, executes_all
+from .once import Store, covers
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
-from .points import solution
-from .questions import is_zero, point_where
 
 Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]
 """The cells of a label and their turns; the symbols that it is in terms of, and forms in terms of these."""
@@ -65,6 +63,8 @@ class Contents:
         overwritten: results of which one part was written over another.
         begun: what the terms of a result are added to, where they are; None: not known.
         parts: by location, what combines the parts that an earlier launch has made of an op's result.
+        labels: of what lies in a buffer now; first: before the kernel.
+        written: the buffers that the kernel has written; stores: of the host's, to which elements.
         uses: of elements that may be no results, in rows beyond what a tile is of: when they are used, and what then
             has to hold.
     """
@@ -79,13 +79,14 @@ class Contents:
     begun: dict[Key, dict[Read | None, None]] = field(default_factory=dict)
     parts: dict[str, PayloadOp] = field(default_factory=dict)
     uses: dict[tuple[tuple[Formula, ...], Formula], None] = field(default_factory=dict)
+    labels: dict[RootBuffer, tuple[Label, ...]] = field(default_factory=dict)
+    first: dict[RootBuffer, tuple[Label, ...]] = field(default_factory=dict)
+    written: set[RootBuffer] = field(default_factory=set)
+    stores: dict[RootBuffer, list[Store]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.values: Values = self.payload.values
         self.views = Views(self.values)
-        self._labels: dict[RootBuffer, tuple[Label, ...]] = {}
-        self._written: set[RootBuffer] = set()
-        self._stores: dict[RootBuffer, list[Store]] = {}
         self._before: dict[RootBuffer, int] = {}
 
     def argument(self, value: ir.Value, key: Key | None, held: Left | None = None, *, depth: int = 0) -> None:
@@ -101,21 +102,21 @@ class Contents:
         cells = tuple(self._cell() for _ in root.shape)
         if key is not None:
             self.given[root] = key
-            self._labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
+            self.labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
         if held is None:
             return
         if held.key is None:
-            self._labels[root] = (Label(None, outside=held.constant),)
+            self.labels[root] = (Label(None, outside=held.constant),)
             return
         known = [self.payload.around.sizes[size] for size in held.sizes]
         at = tuple(self.values.affine_map(held.at, [*map(Linear.of, cells), *known]))
         if not held.parts:
-            self._labels[root] = (Label(held.key, cells, (0,) * len(cells), at, each=held.each),)
+            self.labels[root] = (Label(held.key, cells, (0,) * len(cells), at, each=held.each),)
             return
         sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
         if (of := self.payload.of_parts(held.key[1], held.at, known, sizes)) is not None and of.reads[0] is not None:
             self.parts[held.key[1]] = of
-            self._labels[root] = (
+            self.labels[root] = (
                 Label(of.reads[0].key, cells, (0,) * len(cells), tuple(map(Linear.of, cells)), each=held.each),
             )
 
@@ -124,15 +125,15 @@ class Contents:
         payload."""
         views = self.views.of(value)
         root = views[0].root
-        known = bool(self._labels.get(root)) or root in self._written
+        known = bool(self.labels.get(root)) or root in self.written
         if len(views) == 1 and root.foreign and len(root.shape) == rank and not known:
             cells = tuple(self._cell() for _ in root.shape)
-            self._labels[root] = (Label(key, cells, (0,) * rank, tuple(map(Linear.of, cells))),)
+            self.labels[root] = (Label(key, cells, (0,) * rank, tuple(map(Linear.of, cells))),)
 
     def label_of(self, value: ir.Value) -> tuple[Label, ...]:
         """What lies in a buffer now."""
         views = self.views.of(value)
-        return self._labels.get(views[0].root, ()) if len(views) == 1 else ()
+        return self.labels.get(views[0].root, ()) if len(views) == 1 else ()
 
     def _cell(self, extent: int | None = None) -> Symbol:
         return self.values.fresh("lane", NOTHING, None if extent is None else 0, None if extent is None else extent - 1)
@@ -154,13 +155,13 @@ class Contents:
         if place is None:
             return None
         root, at = place
-        labels = [label for label in self._labels.get(root, ()) if label.key is not None]
+        labels = [label for label in self.labels.get(root, ()) if label.key is not None]
         for label in reversed([*between(labels, at), *labels]):
             if label.within(at) is not None:
                 return agreed(label, labels, at)
-        constants = {(label.outside, label.since, label.rows) for label in self._labels.get(root, ())}
+        constants = {(label.outside, label.since, label.rows) for label in self.labels.get(root, ())}
         if not labels and len(constants) == 1:
-            (label, *_) = self._labels[root]
+            (label, *_) = self.labels[root]
             found = None if label.rows == TRUE else label.read(at)
             return Read(None, (), TRUE, label.outside, since=label.since) if found is None else found
         return None
@@ -168,7 +169,7 @@ class Contents:
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
         """Elements of a buffer are updated, any of them: those of the host's, or parts of them in one that begins with
         nothing."""
-        before, cells = self._labels.get(root, ()), tuple(map(self._cell, root.shape))
+        before, cells = self.labels.get(root, ()), tuple(map(self._cell, root.shape))
         at = tuple(map(Linear.of, cells))
         start = self.begin((root, at), key)
         adds = combiner in ("addi", "addf") and start is not None and start.constant == 0
@@ -176,42 +177,43 @@ class Contents:
             return self.forget(root)
         since = self.since(root, before)
         parts = () if root.foreign else tuple(Linear.of(s) for s in since if s.high != 0)
-        self._written.add(root)
-        self._labels[root] = (Label(key, cells, (0,) * len(cells), at, parts=parts, since=since),)
+        self.written.add(root)
+        self.labels[root] = (Label(key, cells, (0,) * len(cells), at, parts=parts, since=since),)
 
     def begin(self, cell: tuple[RootBuffer, Coordinates], key: Key, rows: Formula = TRUE) -> Read | None:
         """Note what terms of a result are added to in an element, in `rows`."""
-        labels = self._labels.get(cell[0], ())
+        labels = self.labels.get(cell[0], ())
         start = labels[-1].start(cell[1]) if len(labels) == 1 else None
         if start is None or start.key != key:
             self.begun.setdefault(key, {})[start] = None
         self.use(TRUE if start is None else start.rows, (rows,))
         return start
 
-    def arrives(self, key: Key) -> bool:
-        """Whether results lie in a buffer of the host in the end, each of them in its place."""
+    def arrives(self, key: Key, some: Formula) -> bool:
+        """Whether results lie in a buffer of the host in the end, each of them in its place. `some`: where there are
+        iterations."""
         return any(
-            label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key)
-            for root, labels in self._labels.items()
+            label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key, some)
+            for root, labels in self.labels.items()
             if root.foreign
             for label in labels
         )
 
-    def _is_whole(self, root: RootBuffer, key: Key) -> bool:
-        """Whether what was made elsewhere is written to all of a buffer."""
-        stores = [store for store in self._stores.get(root, ()) if store.what.key == key and not store.updated]
+    def _is_whole(self, root: RootBuffer, key: Key, some: Formula) -> bool:
+        """Whether what was made elsewhere is written to all of a buffer; or added to, where there is any."""
+        stores = [store for store in self.stores.get(root, ()) if store.what.key == key and not store.updated]
         sizes = [self.values.extent(root.value, n) for n in range(len(root.shape))] if stores else []
-        return all(covers(s.at, s.symbols, s.guards, sizes, self.values) for s in stores)
+        return all(covers(s.at, s.symbols, s.guards, sizes, self.values, some if s.adds else TRUE) for s in stores)
 
     def kept(self) -> dict[RootBuffer, tuple[Label, ...]]:
         """What is known before a branch."""
-        return dict(self._labels)
+        return dict(self.labels)
 
     def rejoin(self, before: dict[RootBuffer, tuple[Label, ...]]) -> None:
         """After a branch, what only one of its arms has written may still be there."""
         for root, labels in before.items():
-            if self._labels.get(root) != labels:
-                self._labels[root] = tuple(dict.fromkeys((*labels, *self._labels.get(root, ()))))
+            if self.labels.get(root) != labels:
+                self.labels[root] = tuple(dict.fromkeys((*labels, *self.labels.get(root, ()))))
 
     def fill(
         self,
@@ -222,15 +224,17 @@ class Contents:
     ) -> None:
         """A buffer holds a constant."""
         made = self._inverted(*cell, Read(None, (), TRUE))
-        self._labels[cell[0]] = (Label(None, made.cells, made.turns, outside=constant, since=since, rows=made.rows),)
-        self._written.add(cell[0])
-        self._stored(cell, dims, Read(None, (), TRUE), False)
+        self.labels[cell[0]] = (Label(None, made.cells, made.turns, outside=constant, since=since, rows=made.rows),)
+        self.written.add(cell[0])
+        self._stored(cell, dims, Read(None, (), TRUE), False, False)
 
-    def _stored(self, cell: tuple[RootBuffer, Coordinates], dims: Sequence[Symbol], what: Read, updated: bool) -> None:
+    def _stored(
+        self, cell: tuple[RootBuffer, Coordinates], dims: Sequence[Symbol], what: Read, updated: bool, adds: bool
+    ) -> None:
         """Note which elements of a buffer of the host are written."""
         if cell[0].foreign:
-            made = Store(cell[1], what, (*self.loops, *dims), tuple(self.guards), updated)
-            self._stores.setdefault(cell[0], []).append(made)
+            made = Store(cell[1], what, (*self.loops, *dims), tuple(self.guards), updated, adds)
+            self.stores.setdefault(cell[0], []).append(made)
 
     def add(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
@@ -244,16 +248,17 @@ class Contents:
         if any(s not in own and s not in parts and s.high != 0 for s in (*self.loops, *dims)):
             return self.forget(cell[0])
         parts_left = tuple(form for form in what.parts if any(s in own for s in form.symbols()))
-        return self.write(cell, replace(what, parts=parts_left, since=since), dims)
+        return self.write(cell, replace(what, parts=parts_left, since=since), dims, adds=True)
 
     def write(
-        self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False
-    ) -> None:
+        self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False,
+        adds: bool = False,
+    ) -> None:  # fmt: skip
         """An element of a buffer is what is written; `updated`: where no term is added to it, it is what it began
-        with."""
+        with; `adds`: to what is there."""
         root, coordinates = cell
-        self._written.add(root)
-        self._stored(cell, dims, what, updated)
+        self.written.add(root)
+        self._stored(cell, dims, what, updated, adds)
         *_, own, in_cells = self._cells(root, coordinates)
         if any(s not in own for s in involved(*map(in_cells, what.parts))):  # one part is written over another
             self.overwritten |= set() if what.key is None else {what.key}
@@ -269,10 +274,10 @@ class Contents:
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
         kept = [
             label
-            for label in self._labels.get(root, ())
+            for label in self.labels.get(root, ())
             if staged and label.key == what.key and label.cells != made.cells
         ]
-        self._labels[root] = (*kept, made)
+        self.labels[root] = (*kept, made)
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
         """Note how far from its place in the payload's result an element is written; None where that is not known."""
@@ -388,7 +393,7 @@ class Contents:
         for root, (kind, name, number) in self.given.items():
             returned = self.payload.result(name, number) if kind == "returned" else None
             own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
-            kept = [label for label in self._labels.get(root, ()) if label.key == key and not label.parts]
+            kept = [label for label in self.labels.get(root, ()) if label.key == key and not label.parts]
             if own is not None and own.key == key and not kept:
                 return True
         return False
@@ -398,51 +403,8 @@ class Contents:
             self.forget(view.root)
 
     def forget(self, root: RootBuffer) -> None:
-        self._written.add(root)
-        self._labels[root] = ()
-
-    def unwritten(self) -> list[PayloadOp]:
-        """Ops of the payload of whose results some are not written where they are to lie, as far as is known."""
-        found: dict[PayloadOp, None] = {}
-        for root, stores in self._stores.items():
-            labels = self._labels.get(root, ())
-            for key in dict.fromkeys(label.key for label in labels if label.key is not None and not label.parts):
-                of = self.payload.at(key[1]) if key[0] == "result" else None
-                if of and all(not s.updated and self._is_short(of, key, s) for s in stores if s.what.key == key):
-                    found.setdefault(of)
-        return list(found)
-
-    def _is_short(self, of: PayloadOp, key: Key, store: Store) -> bool:
-        """Whether what is written may be less than all results of an op."""
-        at = of.writes[key[2]].at
-        dims = [dim for dim in of.dims if any(s == dim for form in at for s in form.symbols())]
-        point = solution(list(zip(at, store.what.at, strict=True)), dims, store.guards)
-        guards = (*store.guards, store.what.rows)
-        return point is None or not executes_all(of, dims, point, store.symbols, guards, self.values)
-
-    def left(self, value: ir.Value) -> Left | None:
-        """What is left in a buffer that is passed to the kernel, in each of its elements; None where that is not
-        known."""
-        (view,) = self.views.of(value)
-        root, labels = view.root, self._labels.get(view.root, ())
-        if root not in self._written:
-            return Left(None, None)
-        (label,) = labels if len(labels) == 1 else (None,)
-        if label is None or label.when != TRUE or any(isinstance(cell, Linear) for cell in label.cells):
-            return None
-        cells = [cell for cell in label.cells if isinstance(cell, Symbol)]
-        if any(s not in cells for s in involved(*label.parts)) or any(label.turns):
-            return None
-        sizes = [self.values.extent(value, axis) for axis in range(len(root.shape))]
-        if not any(covers(s.at, s.symbols, s.guards, sizes, self.values) for s in self._stores.get(root, ())):
-            return None
-        if label.key is None:
-            return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
-        used = involved(*label.at)
-        alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
-        # of an axis with one element, the coordinate is a cell that nothing else is made of
-        at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]
-        return Left.stated(label.key, at, cells, self.payload.around.sizes, parts=bool(label.parts), each=label.each)
+        self.written.add(root)
+        self.labels[root] = ()
 
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
         """The loops in which what is summed up in a buffer begins anew."""

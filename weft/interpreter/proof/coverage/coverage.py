@@ -14,21 +14,22 @@ from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, both
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, both, involved
 from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
-from ..solver import Unknown
+from ..kernels.roots import RootBuffer
+from ..solver import Unknown, is_zero
 from .bodies import computes, inside
+from .contents import Contents
 from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
-from .once import Unclear, expect_once, expect_order, reads_outside
+from .once import Store, Unclear, covers, executes_all, expect_once, expect_order, iterates, reads_outside
 from .payloads import BEFORE, CASTS, Coordinates, Element, Key, PayloadOp, PayloadOps, put_in, size
-from .points import Executes, solved
-from .questions import is_zero
+from .points import Executes, solution, solved
 from .untouched import Untouched
 from .walk import Walk
 
@@ -92,7 +93,7 @@ def coverage(
         left: dict[ir.Value, Left | None] = {}
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType):
-                made = walk.held.left(argument)
+                made = _left(walk.held, argument)
                 known = made is None or not made.parts or (made.key is not None and made.key[1] in right)
                 left[operand] = made if known else None
         return judged, left
@@ -107,7 +108,7 @@ def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
         return [
             replace(one, verdict="assumed", words="what is read of a tile may not have been written") for one in judged
         ]
-    left_out = walk.held.unwritten()
+    left_out = _unwritten(walk.held)
     judged = [one for one in judged if one.of not in left_out]
     return judged + [Coverage("assumed", of, "not each of its results is known to be written") for of in left_out]
 
@@ -346,3 +347,69 @@ def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
     if (apart := walk.held.moved[of.location]) is None:
         raise Unclear("where its results are written is not known to be their place")
     return f"its results are written {apart} elements from where the payload has them"
+
+
+def _unwritten(held: Contents) -> list[PayloadOp]:
+    """Ops of the payload of whose results some are not written where they are to lie, as far as is known."""
+    found: dict[PayloadOp, None] = {}
+    for root, stores in held.stores.items():
+        labels = held.labels.get(root, ())
+        for key in dict.fromkeys(label.key for label in labels if label.key is not None and not label.parts):
+            of = held.payload.at(key[1]) if key[0] == "result" else None
+            if of and all(not s.updated and _is_short(held, root, of, key, s) for s in stores if s.what.key == key):
+                found.setdefault(of)
+    return list(found)
+
+
+def _is_short(held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store) -> bool:
+    """Whether what is written may be less than all results of an op."""
+    at = of.writes[key[2]].at
+    dims = [dim for dim in of.dims if any(s == dim for form in at for s in form.symbols())]
+    point = solution(list(zip(at, store.what.at, strict=True)), dims, store.guards)
+    if point is None:
+        return True
+    guards, wanted = (*store.guards, store.what.rows), _where_it_differs(held, root, of, key, store, point)
+    return not executes_all(of, dims, point, store.symbols, guards, held.values, wanted)
+
+
+def _where_it_differs(
+    held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store, point: dict[Symbol, Linear]
+) -> Formula:
+    """Where a result may be another number than what lies in its place before the kernel. That may be what it begins
+    with: it is the result of a reduction without iterations, too."""
+    (label,) = held.first.get(root, ()) or (None,)
+    found, number = None if label is None else label.start(store.at), key[2]
+    if found is None or found.when != TRUE or found.rows != TRUE or number >= len(of.starts):
+        return TRUE
+    own = of.begins[number] if number < len(of.begins) else None
+    if found.key is None:
+        same = found.constant is not None and found.constant == value_of(of.starts[number])
+    else:
+        same = own is not None and found.key == own.key and all(
+            is_zero(a - put_in(b, point), store.guards) for a, b in zip(found.at, own.at, strict=True)
+        )  # fmt: skip
+    return iterates([of.extents[d] for d in of.reductions]) if same else TRUE
+
+
+def _left(held: Contents, value: ir.Value) -> Left | None:
+    """What is left in a buffer that is passed to the kernel, in each of its elements; None where that is not known."""
+    (view,) = held.views.of(value)
+    root, labels = view.root, held.labels.get(view.root, ())
+    if root not in held.written:
+        return Left(None, None)
+    (label,) = labels if len(labels) == 1 else (None,)
+    if label is None or label.when != TRUE or any(isinstance(cell, Linear) for cell in label.cells):
+        return None
+    cells = [cell for cell in label.cells if isinstance(cell, Symbol)]
+    if any(s not in cells for s in involved(*label.parts)) or any(label.turns):
+        return None
+    sizes = [held.values.extent(value, axis) for axis in range(len(root.shape))]
+    if not any(covers(s.at, s.symbols, s.guards, sizes, held.values) for s in held.stores.get(root, ())):
+        return None
+    if label.key is None:
+        return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
+    used = involved(*label.at)
+    alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
+    # of an axis with one element, the coordinate is a cell that nothing else is made of
+    at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]
+    return Left.stated(label.key, at, cells, held.payload.around.sizes, parts=bool(label.parts), each=label.each)

@@ -27,7 +27,7 @@ from ..kernels.roots import RootBuffer
 from .bodies import is_of_data
 from .contents import Contents
 from .labels import Read, value_of
-from .once import counters_of
+from .once import counters_of, iterates
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
 from .points import Executes, solution
 from .untouched import NESTED
@@ -162,7 +162,7 @@ class Nests:
                 yield NestExecuted(nest, unclear=f"{len(steps)} accesses of the kernel execute it" if more else few)
             elif (others := self._other_starts(step, of)) is not None:
                 yield NestExecuted(nest, unclear=others)
-            elif not self.held.arrives(step.key) and not self._is_inner(of.operands[1], outer):
+            elif not self.held.arrives(step.key, iterates(extents)) and not self._is_inner(of.operands[1], outer):
                 yield NestExecuted(nest, unclear="where its results go is not known")
             else:
                 symbols = tuple(

@@ -12,31 +12,31 @@ that is fused into several tiles); of one that is reduced, each result takes all
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from ....dsl.records import record
 from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER, Algebra
-from ...indices.linear import Floor, Formula, Linear, Symbol, at_least, both, either, involved, less, redefined
+from ...indices.linear import TRUE, Floor, Formula, Linear, Symbol, at_least, both, either, involved, less, redefined
 from ..kernels.model import digits_of
-from ..solver import Unknown
+from ..solver import Unknown, point_where
 from .labels import Read, collect_radices, is_within
-from .payloads import Coordinates, PayloadOp, put_in
+from .payloads import Coordinates, Element, PayloadOp, put_in
 from .points import Executes, Iterations
-from .questions import point_where
 
 
 @record
 class Store:
     """Elements of the host's that are written: where, by the counters around (`symbols`); `updated`: by what makes
-    them."""
+    them; `adds`: to what is there."""
 
     at: Coordinates
     what: Read
     symbols: tuple[Symbol, ...]
     guards: tuple[Formula, ...]
     updated: bool
+    adds: bool = False
 
 
 class Unclear(Exception):
@@ -89,12 +89,8 @@ def expect_once(
         count, below = _count(form, guards, algebra)
         counts.append(count)
         inside += below
-    seen = {*used, *involved(*(n for _, n, _ in every))}
-    free = {
-        s: Linear.of(0) for s in own if s not in seen
-    }  # of those that do not tell which it is, the first executes it
-    first = [guard.changed(lambda form: put_in(form, free)) for guard in guards]
-    if (lost := point_where([*inside, *valid, both(*first).negate()])) is not None:
+    first = _first(guards, own, {*used, *involved(*(n for _, n, _ in every))})
+    if (lost := point_where([*inside, *valid, first.negate()])) is not None:
         if of.chooses:
             raise Unclear("its own conditions may leave out iterations")
         return f"iteration {_at(forms, lost)} is left out"
@@ -115,6 +111,12 @@ def expect_once(
             what = "a reduction" if kind else "a dimension"
             raise Unclear(f"{what} over a size that is known at run time only may be executed in part")
     return None
+
+
+def _first(guards: Sequence[Formula], own: Sequence[Symbol], telling: Collection[Symbol]) -> Formula:
+    """When the first iteration is executed of loops that do not tell which it is."""
+    free = {s: Linear.of(0) for s in own if s not in telling}
+    return both(*(guard.changed(lambda form: put_in(form, free)) for guard in guards))
 
 
 def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
@@ -144,12 +146,14 @@ def covers(
     guards: Sequence[Formula],
     sizes: Sequence[Linear],
     algebra: Algebra,
+    wanted: Formula = TRUE,
 ) -> bool:
     """Whether a store writes each element of a buffer.
 
     Args:
         at: the element's coordinates, as forms of `symbols`, the counters around it; `guards`: when it is executed.
         sizes: of the buffer.
+        wanted: where it has to.
     """
     numbers = _numbers(at, sizes, [False] * len(at), algebra)
     forms, own, guards = _in_digits([form for form, _, _ in numbers], symbols, guards)
@@ -166,25 +170,31 @@ def covers(
                 count is not _ENDLESS and point_where([less(count, n), at_least(n, 1)]) is not None
             ):
                 return False
-        return point_where([*inside, both(*guards).negate()]) is None
+        return point_where([*inside, wanted, _first(guards, own, used).negate()]) is None
     except (Unclear, Unknown):
         return False
 
 
+def iterates(extents: Sequence[Linear | None]) -> Formula:
+    """That dimensions have iterations; of those without a known size, nothing."""
+    return both(*(at_least(n, 1) for n in extents if n is not None))
+
+
 def executes_all(
     of: PayloadOp, dims: Sequence[Symbol], point: Mapping[Symbol, Linear], symbols: Sequence[Symbol],
-    guards: Sequence[Formula], algebra: Algebra,
+    guards: Sequence[Formula], algebra: Algebra, wanted: Formula = TRUE,
 ) -> bool:  # fmt: skip
     """Whether each iteration of some dimensions of an op is one of those that an execution comes to.
 
     Args:
         point: the iteration, by dimension, as forms of `symbols`, the counters around it; `guards`: when it is
             executed.
+        wanted: where one has to be.
     """
     extents = [n for d, n in zip(of.dims, of.extents, strict=True) if d in dims and n is not None]
     if len(extents) < len(dims):
         return False
-    part = replace(of, dims=tuple(dims), reductions=(), reads=())
+    part = replace(of, dims=tuple(dims), reductions=(), reads=(Element(("", "", 0), (), wanted),))
     try:
         each = Iterations(part, tuple(symbols), tuple(guards), (), (), tuple(symbols))
         return expect_once(each, [point[d] for d in dims], extents, algebra) is None
@@ -293,22 +303,25 @@ def _is_of_quotient(term: Symbol | Floor) -> bool:
 
 
 def _joined(numbers: Sequence[Number], algebra: Algebra) -> list[Number]:
-    """Dimensions that are digits of one number, as that number: `a*n + b` divides less than a and b do."""
+    """Dimensions that are digits of one number, as that number: `a*n + b` divides less than a and b do. Of an extent
+    that is not known, n is the most that it is."""
     found = list(numbers)
     while True:
-        places = range(len(found))
-        pairs = ((a, b) for a in places for b in places if a != b and (n := found[b][1]).is_constant and n.constant > 1)
-        fewer = (
-            (a, b, joint)
-            for a, b in pairs
-            if _floors(joint := found[a][0] * found[b][1].constant + found[b][0])
-            < max(_floors(found[a][0]), _floors(found[b][0]))
-        )
+        pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
+        joint = ((a, b, radix, found[a][0] * radix + found[b][0]) for a, b in pairs if (radix := _radix(found[b])) > 1)
+        fewer = (each for each in joint if _floors(each[3]) < max(_floors(found[n][0]) for n in each[:2]))
         if (pair := next(fewer, None)) is None:
             return found
-        a, b, joint = pair
-        found[a] = joint, algebra.product(found[a][1], found[b][1]), found[a][2] or found[b][2]
+        a, b, radix, whole = pair
+        found[a] = whole, algebra.product(found[a][1], Linear.of(radix)), found[a][2] or found[b][2]
         del found[b]
+
+
+def _radix(number: Number) -> int:
+    """How many numbers a digit may be; 0 where that is not known."""
+    form, extent, _ = number
+    most = extent.bounds()[1] or 0
+    return most if extent.is_constant or is_within(form, most) else 0
 
 
 def _floors(form: Linear) -> int:

@@ -8,9 +8,9 @@ from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
+from ..solver import is_zero
 from .labels import Label, Read, is_within, parts_of
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps, put_in
-from .questions import is_zero
 
 
 @record(eq=False)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol, reached, redefined
+from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol, at_least, involved, less, reached, redefined
 from ...indices.values import Values
 from ...mapping.shares import Owned
-from ..solver import Unknown
+from ..solver import Unknown, point_where
 from .once import Unclear, expect_once
 from .payloads import PayloadOp, put_in
 from .points import Iterations
@@ -23,7 +23,7 @@ from .points import Iterations
 
 def assumed_of(shares: Sequence[Owned]) -> list[str]:
     """A line of each map of which it is not known that its processors execute each iteration once."""
-    found = ((share.op, unclear(share)) for share in shares)
+    found = ((share.op, unclear(share, shares)) for share in shares)
     return list(
         dict.fromkeys(
             f"combination assumed: of what its processors execute, {why} ({op})" for op, why in found if why is not None
@@ -31,39 +31,55 @@ def assumed_of(shares: Sequence[Owned]) -> list[str]:
     )
 
 
-def unclear(share: Owned) -> str | None:
-    """Why it is not known that the processors execute each iteration once; None where it is."""
-    values = Values(LaunchShape(), lambda _: NOTHING)
-    highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
-    dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
-    every = PayloadOp(
-        str(share.op),
-        str(share.op),
-        tuple(range(len(dims))),
-        dims,
-        share.extents,
-        (),
-        (),
-        (),
-        False,
-        Counter(),
-        False,
-        None,
-    )
-    change = _by_linear_id(share, values)
-    at, extents = tuple(map(change, share.at)), tuple(map(change, share.extents))
-    guards = tuple(guard.changed(change) for guard in share.guards)
-    own, alone = (
-        tuple(dict.fromkeys(s for one in some for s in change(Linear.of(one)).symbols()))
-        for some in (share.own, share.alone)
-    )
-    execution = Iterations(every, (*own, *alone), guards, (), (), alone)
+def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
+    """Why it is not known that the processors execute each iteration once; None where it is.
+
+    Args:
+        others: of the kernel, in the iterations of which it is.
+    """
+    guards = tuple(guard for guard in share.guards if not _is_of_others(guard, share, others))
+    values, why = Values(LaunchShape(), lambda _: NOTHING), list[str | None]()
+    for change in dict.fromkeys((_by_linear_id(share, values), _itself)):
+        at, extents = tuple(map(change, share.at)), tuple(map(change, share.extents))
+        highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
+        dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
+        every = PayloadOp(
+            str(share.op), str(share.op), tuple(range(len(dims))), dims, share.extents,
+            (), (), (), False, Counter(), False, None,
+        )  # fmt: skip
+        executed = tuple(guard.changed(change) for guard in guards)
+        own, alone = (
+            tuple(dict.fromkeys(s for one in some for s in change(Linear.of(one)).symbols()))
+            for some in (share.own, share.alone)
+        )
+        try:
+            why.append(expect_once(Iterations(every, (*own, *alone), executed, (), (), alone), at, extents, values))
+        except Unclear as error:
+            counted = _counted(at, share.extents, own, alone, executed)
+            why.append(str(error) if counted is None else counted or None)
+        except Unknown:
+            why.append("the sets are too hard")
+        if why[-1] is None:
+            return None
+    return why[0]
+
+
+def _itself(form: Linear) -> Linear:
+    return form
+
+
+def _is_of_others(guard: Formula, share: Owned, others: Sequence[Owned]) -> bool:
+    """Whether a guard says nothing of who executes an iteration, but that there is one of a mapped loop around it."""
+    asked = {s for s in involved(guard) if s.kind != "parameter"}
+    if not asked or not asked.isdisjoint((*share.own, *share.alone, *involved(*share.at))):
+        return False
+    around = [other for other in others if other is not share and not asked.isdisjoint(involved(*other.at))]
+    pairs = [pair for other in around for pair in zip(other.at, other.extents, strict=True)]
+    inside = [part for form, n in pairs for part in (at_least(form, 0), less(form, n))]
     try:
-        return expect_once(execution, at, extents, values)
-    except Unclear as error:
-        return str(error) if (counted := _counted(at, share.extents, own, alone, guards)) is None else counted or None
+        return bool(around) and point_where([*inside, guard.negate()]) is None
     except Unknown:
-        return "the sets are too hard"
+        return False
 
 
 MOST = 1 << 20
@@ -131,7 +147,7 @@ def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear]:
     digits, too."""
     sizes = [n for n in share.block if n is not None]
     if len(sizes) < 3 or sum(n > 1 for n in sizes) < 2:
-        return lambda form: form
+        return _itself
     thread = Linear.of(values.fresh("loop", NOTHING, 0, prod(sizes) - 1))
     x, y, _ = sizes
     ids = {"tx": thread.modulo(x), "ty": thread.floordiv(x).modulo(y), "tz": thread.floordiv(x * y)}

@@ -74,6 +74,7 @@ class Walk:
     def all_of(self, kernel: ir.Block) -> None:
         """A kernel, in the loops of the host that tile what it executes."""
         around = self.payload.around
+        self.held.first = self.held.kept()
         self._loops += (symbol for counter in around.tiles.values() for symbol in counter.symbols())
         self._guards += around.guards
         if around.tiles:
