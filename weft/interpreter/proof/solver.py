@@ -305,7 +305,35 @@ AGAIN = 4
 
 def point_where(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
     """Values of the symbols for which all formulas hold; None where there are none. What products, quotients and
-    remainders are is not asked of ISL, but that they are the same of the same numbers."""
+    remainders are is not asked of ISL, but that they are the same of the same numbers: of a counter that formulas set
+    apart, as that of the first iteration is, this is asked for each of its numbers."""
+    asked = list(formulas)
+    for symbol, number in _set_apart(formulas):
+        table, here = {symbol: Linear.of(number)}, equal(Linear.of(symbol), Linear.of(number))
+        found = _refined([here, *(part.changed(lambda form, table=table: form.put(table)) for part in asked)])
+        if found is not None:
+            return found
+        asked.append(here.negate())
+    return _refined(asked)
+
+
+def _set_apart(formulas: Sequence[Formula]) -> dict[tuple[Symbol, int], None]:
+    """Counters, and numbers that formulas compare them with, of which something is made that is no form."""
+    made = {s for one in involved(*formulas) if one.made is not None for s in involved(*one.made.operands)}
+    found: dict[tuple[Symbol, int], None] = {}
+    for part in (waiting := list(formulas)):
+        waiting += part.parts
+        form = part.form if part.kind == "eq" else None
+        if part.kind == "or" and len(part.parts) == 2:  # what an equation is when it is negated
+            above, below = (each.form if each.kind == "ge" else None for each in part.parts)
+            form = above + 1 if above is not None and below is not None and above + below == Linear.of(-2) else None
+        symbol = None if form is None else (form - form.constant).alone
+        if form is not None and symbol in made and symbol is not None and symbol.kind == "loop":
+            found[symbol, -form.constant] = None
+    return found
+
+
+def _refined(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
     asked, found = list(formulas), _point(formulas)
     for _ in range(AGAIN):
         more = [] if found is None else list(_contradicted(asked, found))

@@ -24,7 +24,7 @@ SOMETIMES = {
     "attention_tensor": {},
 }  # fmt: skip
 RECIPES = ALWAYS | (SOMETIMES if "WEFT_SOAK" in os.environ else {})
-OPEN = {"igemm": "nchwk", "simt_split_k": "mnk", "scan": "n", "igemm_split_k": "nchwk"}
+OPEN = {"igemm": "nchwk", "simt_split_k": "mnk", "scan": "n", "igemm_split_k": "nchwk", "igemm_pipelined": "c"}
 OTHERS = {
     **dict.fromkeys(("igemm_bias_relu", "igemm_hopper", "igemm_nchw"), "nchwk"),
     **dict.fromkeys(("igemm_pipelined", "igemm_tensor", "igemm_tensor_nchw"), "nchwk"),
