@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,9 @@ from schedules import Case, launched
 from weft.dsl.diagnostics import Source, WeftError
 from weft.payloads.payload import parse_payload
 from weft.runtime.cuda.module import emit
+
+SOAK = "WEFT_SOAK" in os.environ
+"""All kinds, shapes, orders of threads and mutants; else a few."""
 
 PAYLOAD = """
 func.func @twice(%A: tensor<{m}x{d}x{kind}>, %B: tensor<{d}x{k}x{kind}>, %V: tensor<{k}x{n}x{kind}>)
@@ -155,16 +159,18 @@ COPIED = Copied(m=64, n=128, k=128, bm=64, bn=64)
 COMPUTED = Computed(m=128, k=128, n=64, bm=64)
 
 
-@pytest.mark.parametrize("case", [
-    COPIED, replace(COPIED, kind="f16", along=True, bn=32, k=192), COMPUTED,
-    replace(COMPUTED, kind="f16", k=192, bm=128),
-], ids=str)  # fmt: skip
+RIGHT = [COPIED, COMPUTED]
+if SOAK:
+    RIGHT += [replace(COPIED, kind="f16", along=True, bn=32, k=192), replace(COMPUTED, kind="f16", k=192, bm=128)]
+
+
+@pytest.mark.parametrize("case", RIGHT, ids=str)
 def test_right(case: Case) -> None:
     right = made(case)
     runs = Runs(right)
     assert "#gpu.address_space<private>" in right.text and not proof(right.text)
-    assert not runs.simulated(right.text) and not runs.simulated(right.text, 0)
-    assert not runs.native(right.text) and not runs.native(right.text, reverse=True)
+    assert not runs.simulated(right.text, 0) and not runs.native(right.text, reverse=True)
+    assert not SOAK or not (runs.simulated(right.text) or runs.native(right.text))
 
 
 @pytest.mark.parametrize(("case", "why"), [
@@ -206,18 +212,18 @@ def edited(right: Made, pattern: str, new: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", MUTANTS if SOAK else ["elements exchanged", "nobody waits for what the product reads"])
 def test_mutants(name: str, right: Made, runs: Runs) -> None:
     pattern, new, codes, found = MUTANTS[name]
     text = edited(right, pattern, new)
     proven = proof(text)
     assert proven & codes if codes else not proven, proven
-    assert all(runs.simulated(text, order) & found for order in ("forward", 0)), runs.simulated(text)
+    assert all(runs.simulated(text, order) & found for order in (("forward", 0) if SOAK else (0,))), runs.simulated(text)
     if found in ({"values"}, {"refused"}):
         assert runs.native(text) == found
 
 
-@pytest.mark.parametrize("case", [COMPUTED, replace(COMPUTED, k=256)], ids=["narrow", "wide"])
+@pytest.mark.parametrize("case", [COMPUTED, replace(COMPUTED, k=256)] if SOAK else [COMPUTED], ids=lambda case: f"k={case.k}")
 def test_machine_code(case: Case) -> None:
     """The sums become the operand where they are: no spills, none in local memory, and no instruction waits for the one before."""
     text = emit(launched(case))
