@@ -220,7 +220,7 @@ def _tried(
     code = io.BytesIO()
     (payload if trace is None else trace.module).operation.write_bytecode(code)
     what = made.plan, made.applied.located_text, code.getvalue(), named, tuple(sizes)
-    task = Task(*what, work.operations, simulated, work.most, work.indexed, snapshots=looked)
+    task = Task(*what, work.operations, simulated, work.most, work.indexed, work.partial, snapshots=looked)
     name = made.applied.recipe.name
     try:
         return call(side_by_side, task)
