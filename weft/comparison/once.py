@@ -148,7 +148,7 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
         if work.operations > MOST_WORK:
             return _smaller(made, entry, work)
         expect_memory(made.plan)
-        simulated = MOST_SIMULATED if made.applied.recipe.payload_values else MOST_WORK
+        simulated = MOST_SIMULATED if made.applied.recipe.payload_values and not work.partial else MOST_WORK
         done = _tried(made, named, work, (None,), simulated)
         if done.too_long:  # for the simulator
             with suppress(_NotSmallerError):
