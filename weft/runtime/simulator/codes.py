@@ -5,9 +5,10 @@ from ...dsl.diagnostics import explanations
 CODES = explanations("""
 W0647 a result that MLIR leaves open
     A shift by the width of the type or more, a conversion of a float (a NaN, an infinity) that the integer type does not
-    have, the least integer divided by -1, 0 to a negative power: what they give is not defined, and a CPU, a GPU and the
-    simulator each give something else. It is a fault where such a result is needed: stored, part of an address or
-    of a condition. One that `arith.select` leaves out is none.
+    have, the least integer divided by -1, 0 to a negative power, a position outside of a vector, a loop with a step that
+    is not positive: what they give is not defined, and a CPU, a GPU and the simulator each give something else. It is a
+    fault where such a result is needed: stored, part of an address or of a condition. One that `arith.select` leaves
+    out is none.
 
     wrong: arith.shli %x, %n : i32 with %n = 32
     right: arith.select of %n < 32 between the shift and 0

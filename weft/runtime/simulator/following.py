@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...dsl.records import record
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import DYNAMIC, ir
+from ..form.kernel_form import integers
 from ..form.left_open import AT_ONCE, LEFT_OPEN, may_be_open
 from .arguments import BOOL
 from .translate import Translator, Val
 
 _TESTS = {
     **dict.fromkeys(("arith.shli", "arith.shrsi", "arith.shrui"), "N.too_far({1})"),
-    **dict.fromkeys(AT_ONCE, "N.overflows({0}, {1})"),
+    **dict.fromkeys(AT_ONCE - {"scf.for"}, "N.overflows({0}, {1})"),
     **dict.fromkeys(("arith.fptosi", "arith.fptoui"), "N.unfit({0}, {bits}, {signed})"),
     "math.ipowi": "np.equal({0}, 0) & np.less({1}, 0)",
 }
@@ -64,11 +65,25 @@ class FollowingTranslator(Translator):
             self.emit(f"L.left_open({one.where.text}, {self.mask}, {self.site(one.origin)}, {what!r})")
 
     def _own(self, op: ir.Operation) -> Val:
+        if op.name.startswith("vector."):
+            return self._outside(op)
+        if op.name == "scf.for":
+            step = self.value(op.operands[2])
+            return self.define(f"np.less_equal({step.text}, 0)", [step], BOOL)
         values = self.operands(op)
         result = getattr(op.results[0].type, "element_type", op.results[0].type)
         bits = result.width if isinstance(result, ir.IntegerType) else 64
         test = _TESTS[op.name].format(*(v.text for v in values), bits=bits, signed=op.name.endswith("si"))
         return self.define(test, values, BOOL, values[0].shape)
+
+    def _outside(self, op: ir.Operation) -> Val:
+        """Where a position is not in the vector."""
+        first = 1 if op.name == "vector.extract" else 2
+        places = [n for n, at in enumerate(integers(op.attributes["static_position"])) if at == DYNAMIC]
+        sizes = [ir.VectorType(op.operands[first - 1].type).shape[n] for n in places]
+        positions = self.operands(op, first)
+        tests = (f"(N.unsigned({at.text}) >= {size})" for at, size in zip(positions, sizes, strict=True))
+        return self.define(" | ".join(tests), positions, BOOL)
 
     def _any(self, found: Sequence[LeftOpen]) -> LeftOpen:
         """Where one of them is."""

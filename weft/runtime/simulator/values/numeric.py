@@ -254,7 +254,7 @@ def multiple(flat: Any, elements: int) -> bool:
 def trips(lower: Any, upper: Any, step: Any, mask: Any) -> Any:
     """Trip counts: an integer if the active lanes agree, else an array."""
     if not any(isinstance(v, np.ndarray) for v in (lower, upper, step)):
-        return max(0, -((int(lower) - int(upper)) // int(step)))
+        return max(0, -((int(lower) - int(upper)) // max(int(step), 1)))
     counts = np.maximum(0, -((lower - upper) // np.maximum(step, 1)))
     first = counts.flat[0] if mask is None else None
     if first is not None and (counts == first).all():
