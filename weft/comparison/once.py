@@ -148,7 +148,7 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
         if work.operations > MOST_WORK:
             return _smaller(made, entry, work)
         expect_memory(made.plan)
-        simulated = MOST_SIMULATED if made.applied.recipe.payload_values else MOST_WORK
+        simulated = MOST_SIMULATED if made.applied.recipe.payload_values and not work.partial else MOST_WORK
         done = _tried(made, named, work, (None,), simulated)
         if done.too_long:  # for the simulator
             with suppress(_NotSmallerError):
@@ -220,7 +220,7 @@ def _tried(
     code = io.BytesIO()
     (payload if trace is None else trace.module).operation.write_bytecode(code)
     what = made.plan, made.applied.located_text, code.getvalue(), named, tuple(sizes)
-    task = Task(*what, work.operations, simulated, work.most, work.indexed, snapshots=looked)
+    task = Task(*what, work.operations, simulated, work.most, work.indexed, work.partial, snapshots=looked)
     name = made.applied.recipe.name
     try:
         return call(side_by_side, task)

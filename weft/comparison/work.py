@@ -12,6 +12,7 @@ from ..interpreter.ir.mlir import constant_of, ir, operations, run_passes
 from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import body_of, element_type, is_structured, structure
 from ..runtime.form.kernel_form import named
+from ..runtime.form.left_open import may_be_open
 from ..runtime.host.functions import entry_function
 from ..runtime.plan.dtypes import FLOATS
 from ..runtime.plan.signature import FunctionSignature
@@ -51,12 +52,14 @@ class PayloadWork:
     Args:
         parts: what it is made of.
         indexed: numbers of arrays say where others are.
+        partial: ops of it leave open what they compute of some numbers.
         most: the magnitude of integers of which every sum in it is exact; None: of none.
     """
 
     parts: tuple[WorkPart, ...]
     most: int | None
     indexed: bool
+    partial: bool = False
 
     @property
     def operations(self) -> int:
@@ -71,8 +74,9 @@ def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> Payl
     host = entry_function(payload, signature.entry)
     steps = list(_steps(payload.operation if any(operations(host, *_ELSEWHERE)) else host, size, 1))
     parts = tuple(WorkPart(describe(s.op), s.times * s.each) for s in steps if s.times * s.each > 1)
-    indexed = any(_says_where(op) for s in steps for op in (s.op, *operations(s.op)))
-    return PayloadWork(parts, _most(steps, signature), indexed)
+    every = [op for s in steps for op in (s.op, *operations(s.op))]
+    indexed, partial = any(map(_says_where, every)), any(map(may_be_open, every))
+    return PayloadWork(parts, _most(steps, signature), indexed, partial)
 
 
 @record

@@ -135,7 +135,7 @@ def _comparison(report: Report) -> RenderableType:
 def _synchronization(report: Report) -> RenderableType:
     if report.races is None or report.faults is None:
         where = "GPU" if report.target == "cuda" else "CPU"
-        return Text(f"a {where} does not see races; `--target sim` does", "dim")
+        return Text(f"a {where} does not see races, or results left undefined; `--target sim` does", "dim")
     lines: list[RenderableType] = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
     for name, found in (
         ("races", [f"{r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]),
@@ -146,6 +146,10 @@ def _synchronization(report: Report) -> RenderableType:
         lines += _first([Text(f"  {line}", "red") for line in found])
     if any(line.startswith("out-of-bounds") for line in report.faults):
         lines.append(Text("  where an index is read from a random input, `--input NAME=0:SIZE` bounds that", "dim"))
+    if any(line.startswith("undefined result") for line in report.faults):
+        lines.append(
+            Text("  where random inputs are too large for an operation, `--input NAME=0:LIMIT` bounds them", "dim")
+        )
     return Group(*lines)
 
 

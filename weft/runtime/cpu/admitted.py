@@ -118,6 +118,17 @@ def expect_finished(module: ir.Module) -> None:
             raise NotLoopsError(op, message)
 
 
+def without_promises(module: ir.Module) -> None:
+    """Take out what ops promise of their numbers (`exact`, `nsw`, `nneg`, `fastmath`). Texts and the simulator do not
+    know of it: machine code that uses a promise would compute something else than a GPU where a payload breaks it."""
+    for op in operations(module.operation):
+        for name in {"isExact", "nonNeg", *_NO_FLAGS} & set(op.attributes):
+            if name not in _NO_FLAGS:
+                del op.attributes[name]
+            elif not isinstance(op.results[0].type, ir.IndexType):
+                op.attributes[name] = ir.Attribute.parse(_NO_FLAGS[name], op.context)
+
+
 def without_freedom(module: ir.Module) -> None:
     """Removes attributes and flags that give compilers freedom beyond the CUDA text; the text, and
     so the module in a bundle, does not express them."""

@@ -16,6 +16,7 @@ from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, operations, r
 from ...interpreter.ir.structured import element_type, replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..form.kernel_lowering import classified
+from .admitted import without_promises
 from .widening import bfloats_as_bits
 
 BUFFERIZE = (
@@ -82,6 +83,7 @@ def forget_machines(module: ir.Module) -> None:
 
 def lower_ops(module: ir.Module) -> None:
     """Lowers loops, arithmetic and memory to the LLVM dialect, in place."""
+    without_promises(module)
     lower_functions(module)
     by_rows(module)
     for op in operations(module.operation, "memref.alloca"):

@@ -42,6 +42,7 @@ class Task:
         sizes: the sizes to try, each in the place of all that is open; (None,) where nothing is.
         work: operations of the payload, at the largest size; `most_simulated`: up to so many the simulator runs it.
         indexed: numbers of arrays say where others are: they are taken from below the smallest of all sizes.
+        partial: ops of the payload leave open what they compute of some numbers: the simulator says whether of these.
         most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and
             equal as far as `weft run` asks for it.
         seed: of the inputs.
@@ -57,6 +58,7 @@ class Task:
     most_simulated: int
     most: int | None
     indexed: bool = False
+    partial: bool = False
     seed: int = 0
     snapshots: tuple[Snapshot, ...] = ()
 
@@ -80,7 +82,7 @@ class ComparedRun:
         comparison: of all that the payload writes.
         found: races and faults that the simulator has seen, one line each.
         version: which one ran, of several.
-        undefined: where they differ, what leaves undefined what they compute of these numbers: an access out of bounds.
+        undefined: what leaves undefined what they compute of these numbers: an access out of bounds, a shift too far.
         launches: what launches left in buffers that others read, of what could be compared.
     """
 
@@ -142,9 +144,9 @@ def side_by_side(task: Task) -> ComparedRuns:
     done: list[ComparedRun] = []
     for size, result in zip(inputs, ran, strict=True):
         done.append(_Sides(task, payload, device, size, inputs[size], result).compared())
-        if not done[-1].ok and task.indexed and task.work <= task.most_simulated:
-            done[-1] = replace(done[-1], undefined=_undefined(task, inputs[size]))
-        if not done[-1].ok or done[-1].found:
+        if (task.partial or (task.indexed and not done[-1].ok)) and task.work <= task.most_simulated:
+            done[-1] = replace(done[-1], undefined=_undefined(task, inputs[size], result))
+        if not done[-1].ok or done[-1].found or done[-1].undefined is not None:
             break
     return ComparedRuns(tuple(done), refused, exact=task.most is not None)
 
@@ -193,12 +195,13 @@ def _indices(signature: FunctionSignature, seed: int) -> dict[str, np.ndarray]:
     return {a.name: narrow(np.asarray(generator.integers(0, below, sizes[a.name])), a.dtype) for a in integers}
 
 
-def _undefined(task: Task, arrays: Mapping[str, np.ndarray]) -> str | None:
+def _undefined(task: Task, arrays: Arrays, result: RunResult) -> str | None:
     """The first of the faults that leave undefined what the kernels compute; the simulator sees them."""
     from ..simulator.device import SimDevice
     from .execution import UNDEFINED
 
-    (result,) = _run(task, SimDevice(), {None: arrays})
+    if result.faults is None:
+        (result,) = _run(task, SimDevice(), {None: arrays})
     return next((str(fault) for fault in result.faults or () if fault.kind in UNDEFINED), None)
 
 

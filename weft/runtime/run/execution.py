@@ -31,7 +31,7 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
 
-UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by zero"})
+UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by zero", "undefined result"})
 """Faults that are found on the simulator, and leave what a CPU computes undefined."""
 
 UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"

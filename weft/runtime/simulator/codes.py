@@ -3,6 +3,15 @@
 from ...dsl.diagnostics import explanations
 
 CODES = explanations("""
+W0647 a result that MLIR leaves open
+    A shift by the width of the type or more, a conversion of a float (a NaN, an infinity) that the integer type does not
+    have, the least integer divided by -1, 0 to a negative power, a position outside of a vector, a loop with a step that
+    is not positive: what they give is not defined, and a CPU, a GPU and the simulator each give something else. It is a
+    fault where such a result is needed: stored, part of an address or of a condition. One that `arith.select` leaves
+    out is none.
+
+    wrong: arith.shli %x, %n : i32 with %n = 32
+    right: arith.select of %n < 32 between the shift and 0
 W0648 registers that a warp group does not have, or has already
     `nvvm.setmaxregister` gives registers away (decrease), or asks for more (increase). At the beginning each thread has as
     many as there are for all of the block, in steps of 8: 168 of 384 threads, 96 of 640. Who asks for more than others give

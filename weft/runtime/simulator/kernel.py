@@ -25,13 +25,14 @@ from . import (
     roles,
 )
 from .arguments import bind
+from .following import FollowingTranslator
 from .machine import copies, fragments, warp
 from .machine.banks import BankCounter, bank_uses
 from .machine.lanes import Lanes
 from .machine.local_memory import Private, Shared
 from .machine.memory import Global, constant
 from .machine.shadow import KeyLayout
-from .translate import Translator, place
+from .translate import place
 from .values import conversion, numeric, vector_values
 from .values.numeric import COMBINE
 
@@ -142,7 +143,7 @@ class SimKernel:
     def __init__(self, function: ir.Operation | ir.OpView) -> None:
         operation, _module = normal(function.operation)
         lowered = operations(function, *(name for name in LOWERED if name.startswith("affine.")), "memref.copy")
-        translator = Translator(operation, {place(op): op.name for op in lowered})
+        translator = FollowingTranslator(operation, {place(op): op.name for op in lowered})
         self.name = ir.StringAttr(operation.attributes["sym_name"]).value
         self.source = translator.source()
         self.sites = translator.sites

@@ -252,11 +252,19 @@ class Translator:
         for view in block.operations:
             operation = view.operation
             if operation.name in ("scf.yield", "scf.condition", "gpu.return"):
+                self.left(list(operation.operands))
                 return list(operation.operands)
             made = reader_of(operation, HANDLERS, "the simulator", "W0750", "W0750")(self, operation)
             if made is not None:
                 self.values[operation.results[0]] = made
+            self.translated(operation)
         return []
+
+    def translated(self, op: ir.Operation) -> None:
+        """What else is to be done after an op."""
+
+    def left(self, values: Sequence[ir.Value]) -> None:
+        """The same at the end of a block, which yields these."""
 
     def parameters(self, op: ir.Operation) -> list[str]:
         """Binds the kernel's arguments; returns the names of the generated function's parameters."""

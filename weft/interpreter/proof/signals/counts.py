@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
 import islpy as isl
@@ -175,6 +176,7 @@ class Counts:
                         else self.instances.solver.ask(lambda f=full, t=there: f.union(t).coalesce())
                     )
                 elif count > expected and not self.instances.is_empty(there):
+                    self._expect_one_turn(arrivals)
                     at = self._phase(there)
                     yield SignalFault(
                         "W0660",
@@ -187,6 +189,24 @@ class Counts:
                     )
         nothing = isl.Set.empty(isl.Space.set_alloc(self.instances.solver.context, 0, len(At._fields)))
         self.full[ring] = nothing if full is None else full
+
+    def _expect_one_turn(self, arrivals: list[Signal]) -> None:
+        """Raise VagueError where a thread arrives, waits, and arrives again in what is taken for one phase: phases follow
+        the iterations around, and straight code may go through several."""
+        for wait, first, again in product(of(self.model, arrivals[0].ring, "wait"), arrivals, arrivals):
+            known = self.instances.relation(point_of(first), point_of(again), lambda x, y, a=first, b=again: [
+                *of_one_barrier(a, b, x, y), equal(x.form(self.phases[a]), y.form(self.phases[b]))
+            ])  # fmt: skip
+            there, back = (self._in_turn(a, b) for a, b in ((first, wait), (wait, again)))
+            if not self.instances.is_empty(
+                self.instances.solver.ask(lambda t=there, b=back, k=known: t.apply_range(b).intersect(k))
+            ):
+                raise VagueError(again.op, "a thread that has arrived and waited arrives again in the same iteration")
+
+    def _in_turn(self, a: Signal, b: Signal) -> isl.Map:
+        """The order of the program, of one barrier."""
+        one = self.instances.relation(point_of(a), point_of(b), lambda x, y: of_one_barrier(a, b, x, y))
+        return self.instances.solver.ask(lambda: self.instances.before(point_of(a), point_of(b)).intersect(one))
 
     def _any_phase(self, where: isl.Set) -> isl.Set:
         return where.project_out(SET, 2, 1).add_dims(SET, 1)

@@ -165,6 +165,16 @@ class Lanes:
             self.fault("division by zero", bad, site, "an integer is divided by zero")
         return np.where(zero, np.asarray(divisor).dtype.type(1), divisor)
 
+    def left_open(self, where: Any, mask: Any, site: int, what: str) -> None:
+        """A value that is needed and not known, in the active lanes `where`, is a fault."""
+        if not np.any(where):
+            return
+        found = np.asarray(where)
+        lanes = found if found.ndim <= 2 else found.any(axis=tuple(range(2, found.ndim)))
+        bad = np.broadcast_to(lanes, self.shape) & self.full(mask)
+        if bad.any():
+            self.fault("undefined result", bad, site, what)
+
     # ---- what the generated code asks for --------------------------------------------------------
 
     def steps(self, counted: range) -> Iterable[int]:

@@ -46,6 +46,30 @@ divui, remui, shrui = map(_on_unsigned, (np.floor_divide, np.remainder, np.right
 maxui, minui = map(_on_unsigned, (np.maximum, np.minimum))
 
 
+def too_far(distance: Any) -> Any:
+    """Whether a shift is by the width or more."""
+    distance = typed(distance)
+    return unsigned(distance) >= distance.dtype.itemsize * 8
+
+
+def overflows(a: Any, b: Any) -> Any:
+    """Whether a quotient is the one that a signed type does not have."""
+    a = np.asarray(typed(a))
+    return np.equal(a, np.iinfo(a.dtype).min) & np.equal(b, -1)
+
+
+def unfit(value: Any, bits: int, has_sign: bool) -> Any:
+    """Whether an integer of `bits` does not have a float that is rounded towards zero."""
+    whole = np.trunc(np.asarray(value).astype(np.float64))
+    low, high = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1)) if has_sign else (0.0, 2.0**bits)
+    return ~((whole >= low) & (whole < high))
+
+
+def lanes(elements: Any) -> Any:
+    """Of vectors of booleans, the lanes that have a true one."""
+    return elements.any(axis=tuple(range(2, elements.ndim))) if np.ndim(elements) > 2 else elements
+
+
 def count_bits(value: Any, kind: str) -> Any:
     """`ctpop`, `ctlz`, `cttz`."""
     value = np.asarray(typed(value))
@@ -230,7 +254,7 @@ def multiple(flat: Any, elements: int) -> bool:
 def trips(lower: Any, upper: Any, step: Any, mask: Any) -> Any:
     """Trip counts: an integer if the active lanes agree, else an array."""
     if not any(isinstance(v, np.ndarray) for v in (lower, upper, step)):
-        return max(0, -((int(lower) - int(upper)) // int(step)))
+        return max(0, -((int(lower) - int(upper)) // max(int(step), 1)))
     counts = np.maximum(0, -((lower - upper) // np.maximum(step, 1)))
     first = counts.flat[0] if mask is None else None
     if first is not None and (counts == first).all():
