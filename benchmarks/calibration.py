@@ -30,7 +30,7 @@ from typing import Any
 from weft.dsl.diagnostics import WeftError
 from weft.runtime.files.bundle import read_bundle
 from weft.runtime.plan.resolve import resolve
-from weft.runtime.predict.chips import CHIPS, Chip
+from weft.runtime.predict.chips import CHIPS, Gpu
 from weft.runtime.predict.pipes import is_of_group, pipe_of
 from weft.runtime.predict.prediction import CompiledKernels, machine_code, predict
 from weft.runtime.predict.processor.multiprocessor import large_loops
@@ -92,7 +92,7 @@ def rows(folder: Path) -> list[Row]:
     return found
 
 
-def machine(row: Row, chip: Chip) -> CompiledKernels:
+def machine(row: Row, chip: Gpu) -> CompiledKernels:
     """What the row's bundle compiles to, kept beside the bundles; made again where other classes have kept it."""
     path = Path(row.bundle)
     kept = path.parent / "machine" / f"{path.name}.pickle"
@@ -141,7 +141,7 @@ class Model:
         self.known: dict[Key, Times] = {tuple(key): times for key, times in map(json.loads, lines)}
         self.matters: dict[str, list[str]] = {}
 
-    def of(self, ones: Sequence[Row], chips: Sequence[Chip]) -> list[Row]:
+    def of(self, ones: Sequence[Row], chips: Sequence[Gpu]) -> list[Row]:
         """The rows with what the model says of each of the chips."""
         with Pool(self.jobs) as pool:
             lacking = [row for row in ones if row.bundle not in self.matters]
@@ -155,20 +155,20 @@ class Model:
                     print(json.dumps([key, times]), file=file, flush=True)
         return [replace(row, predicted=tuple(self._seconds(row, chip) for chip in chips)) for row in ones]
 
-    def _seconds(self, row: Row, chip: Chip) -> float | None:
+    def _seconds(self, row: Row, chip: Gpu) -> float | None:
         times = self.known[self.key(row, chip)]
         return None if times is None else sum(times) + len(times) * chip.launch
 
-    def key(self, row: Row, chip: Chip) -> Key:
+    def key(self, row: Row, chip: Gpu) -> Key:
         told = {name: value for name, value in constants(chip).items() if name in self.matters[row.bundle]}
         return Path(row.bundle).name, self.text, json.dumps(told)
 
 
-def constants_of(asked: tuple[Row, Chip]) -> list[str]:
+def constants_of(asked: tuple[Row, Gpu]) -> list[str]:
     return matters(machine(*asked))
 
 
-def computed(asked: tuple[Key, Row, Chip]) -> tuple[Key, Times]:
+def computed(asked: tuple[Key, Row, Gpu]) -> tuple[Key, Times]:
     """What the model says of a row."""
     key, row, chip = asked
     bundle = read_bundle(Path(row.bundle))
@@ -191,7 +191,7 @@ def loss(found: Sequence[float]) -> float:
     return sum(min(abs(one), WORST) ** 2 for one in found) / len(found)
 
 
-def fitted(model: Model, half: Sequence[Row], each: int) -> Chip:
+def fitted(model: Model, half: Sequence[Row], each: int) -> Gpu:
     """The chip with those candidates, one constant after the other, that are closest to the measured times."""
     by_item: dict[str, list[Row]] = {}
     for row in sorted(half, key=lambda row: hashlib.sha1(row.entry.encode()).digest()):
@@ -207,7 +207,7 @@ def fitted(model: Model, half: Sequence[Row], each: int) -> Chip:
     return chip
 
 
-def constants(chip: Chip) -> dict[str, float]:
+def constants(chip: Gpu) -> dict[str, float]:
     """What was fitted, as the chip has it."""
     return {name: asdict(chip)[name] for name in CANDIDATES}
 

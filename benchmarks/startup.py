@@ -113,8 +113,9 @@ print(spent() - started)
 LENGTHS = (32, 64, 128, 256)
 
 
-def bitonic(length: int, folder: Path) -> tuple[str, int]:
-    """A sort of rows by a network, one mapped loop for each of its steps: the schedule's path, and how many loops there are."""
+def bitonic(length: int, folder: Path, *, looped: bool = False) -> tuple[str, int]:
+    """A sort of rows by a network, one mapped loop for each of its steps: the schedule's path, and how many loops there are.
+    `looped`: all that again and again."""
     row, loops, size = f"memref<20x{length}xf32>", [], 2
     while size <= length:
         step = size // 2
@@ -137,10 +138,15 @@ def bitonic(length: int, folder: Path) -> tuple[str, int]:
     }}""")
             step //= 2
         size *= 2
-    payload = f"func.func @sort(%x: {row}) {{\n  affine.parallel (%r) = (0) to (20) {{{''.join(loops)}\n  }}\n  return\n}}\n"
-    (folder / f"bitonic{length}.mlir").write_text(payload, encoding="utf-8")
-    path = folder / f"bitonic{length}.weft"
-    path.write_text(f"""payload "bitonic{length}.mlir"
+    steps = "".join(loops)
+    if looped:
+        bounds = (f"%{name} = arith.constant {value} : index" for name, value in (("from", 0), ("to", 3), ("by", 1)))
+        steps = "\n".join(["", *bounds, f"scf.for %again = %from to %to step %by {{{steps}", "}"])
+    payload = f"func.func @sort(%x: {row}) {{\n  affine.parallel (%r) = (0) to (20) {{{steps}\n  }}\n  return\n}}\n"
+    name = f"{'looped' if looped else 'bitonic'}{length}"
+    (folder / f"{name}.mlir").write_text(payload, encoding="utf-8")
+    path = folder / f"{name}.weft"
+    path.write_text(f"""payload "{name}.mlir"
 
 schedule bitonic() {{
   let rows = match affine.parallel

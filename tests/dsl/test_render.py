@@ -78,6 +78,16 @@ def test_of_a_long_line_the_part_around_the_carets_is_shown() -> None:
     assert len(lines[3]) < 160 and lines[3][lines[4].index("^")] == "!"
 
 
+@pytest.mark.parametrize("column", [3, 60, 150])
+def test_on_a_terminal_the_line_fits(column: int) -> None:
+    """The part around the carets, whichever part of the line that is, and the carets below it."""
+    line = "".join(f"{n:03}" for n in range(60))
+    *_, shown, carets = render(Diagnostic("W0001", "m", Span(Source("x", line), 1, column + 1, 1, column + 4)), width=80).split("\n")
+    assert len(shown) <= 80 and "…" in shown
+    start = carets.index("^")
+    assert carets[start:] == "^^^" and shown[start : start + 3] == line[column : column + 3]
+
+
 def test_names_of_files_and_messages_are_shown_not_sent() -> None:
     text = render(Diagnostic("W0001", "a\x1b[2Jb", at("a", 1, 1, 2, name="x\n\x07.weft"), notes=("\u200b",)))
     assert "\x1b" not in text and "\x07" not in text and "\u200b" not in text

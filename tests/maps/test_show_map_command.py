@@ -44,6 +44,16 @@ def test_all_maps_are_shown_within_80_columns(capsys: pytest.CaptureFixture[str]
     assert "\n   1   16  17  18  19 " in out
 
 
+@pytest.mark.parametrize(("columns", "warps"), [("80", "0 1 2 3 4 5 6 7"), ("60", "0 1 2 3 4 … 7"), ("30", "0 … 7")])
+def test_the_legend_fits(columns: str, warps: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It leaves out the warps in the middle, only where there is no room for all."""
+    monkeypatch.setenv("COLUMNS", columns)
+    code, out, _ = show_map(capsys, "shared", "copy_a")
+    legend = next(line for line in out.splitlines() if "warp 0" in line)
+    assert code == 0 and legend.split() == [part for name in warps.split() for part in (["…"] if name == "…" else ["warp", name])]
+    assert len(legend.rstrip()) <= int(columns)
+
+
 def test_colour_and_no_colour(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -326,7 +326,8 @@ def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
         bar = " " * (margin + 2) + "|"
         name = printable(span.source.name)
         yield [(" " * (margin + 1) + "--> ", _FRAME), (f"{name}:{span.line}:{span.column}", "")]
-        text, before, length = _excerpt(span)
+        room = _WIDTH if width is None else max(min(width - margin - 6, _WIDTH), 40)
+        text, before, length = _excerpt(span, room)
         yield [(bar, _FRAME)]
         yield [(f" {span.line} | ", _FRAME), (text, "")]
         yield [(bar + " ", _FRAME), (" " * before, ""), ("^" * length, style)]
@@ -339,17 +340,17 @@ def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
         yield from _entry(indent, "hint", diagnostic.hint, width)
 
 
-def _excerpt(span: Span) -> tuple[str, int, int]:
-    """The source line, how many columns stand before the carets, and how many carets there are.
+def _excerpt(span: Span, room: int) -> tuple[str, int, int]:
+    """The source line, how many columns are before the carets, and how many carets there are.
 
-    Of a span of several lines the first is shown; of a long line the part around the carets.
+    Of a span of several lines the first is shown; of a line longer than `room` the part around the carets.
     """
     line = span.source.line(span.line)
     start = min(max(span.column - 1, 0), len(line))
     end = span.end_column - 1 if span.end_line == span.line else len(line.rstrip())
     end = max(min(end, len(line)), start)
-    cut_front = max(0, start - 40) if len(line) > _WIDTH else 0
-    cut_back = min(len(line), cut_front + _WIDTH)
+    cut_front = max(0, min(start - 40, len(line) - room)) if len(line) > room else 0
+    cut_back = min(len(line), cut_front + room)
     front = ("…" if cut_front else "") + printable(line[cut_front:start])
     marked = printable(line[start : min(end, cut_back)])
     rest = printable(line[min(end, cut_back) : cut_back]) + ("…" if cut_back < len(line) else "")
@@ -372,8 +373,11 @@ def _paragraph(text: str, width: int | None, before: int) -> list[str]:
 
 
 def in_lines(text: str, width: int) -> list[str]:
-    """A line in several of at most `width` columns, broken between words, each as far to the right as the first."""
+    """A line in several of at most `width` columns, broken between words, each as far to the right as the first; those
+    of an example, as what follows `wrong:`."""
     indent = text[: len(text) - len(text.lstrip())]
+    example = next((word for word in ("wrong: ", "right: ") if text.startswith(word, len(indent))), "")
+    hanging = indent + " " * len(example)
     return textwrap.wrap(
-        text.strip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        text.strip(), width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False
     ) or [""]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Container, Iterator
 from typing import Any, Literal
 
@@ -106,16 +107,51 @@ class Signature:
     summary: str = ""
     doc: str = ""
 
-    @property
-    def page(self) -> str:
-        """How it is written, the docstring as a reader sees it, and the results."""
+    def page(self, width: int | None = None) -> str:
+        """How it is written, the docstring as a reader sees it, and the results. Paragraphs fill lines of `width`."""
         from .usage import written
 
         results = f"\n\nResults: {', '.join(self.results)}" if self.results else ""
-        return f"{written(self.keyword)}\n\n{inspect.cleandoc(self.doc)}{results}"
+        return f"{written(self.keyword)}\n\n{filled(inspect.cleandoc(self.doc), width or PAGE_WIDTH)}{results}"
 
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name == name), None)
+
+
+PAGE_WIDTH = 120
+"""Columns of a page that goes to no terminal."""
+_ENTRY = re.compile(r" {4}[\w-]+(, [\w-]+)*: ")
+"""Where an argument, a result or a code begins in its section; its other lines are further to the right."""
+
+
+def filled(doc: str, width: int) -> str:
+    """A docstring with the lines of each paragraph, and of each entry of a section, made as long as `width` allows."""
+    out: list[str] = []
+    paragraph: list[str] = []
+    section = ""
+    for line in [*doc.splitlines(), ""]:
+        heading = line in ("Args:", "Returns:", "Errors:", "Example:")
+        begins = _ENTRY.match(line) if section != "Example:" else line[4:5].strip()
+        if paragraph and (not line or heading or (section and begins)):
+            first = paragraph[0]
+            indent = first[: len(first) - len(first.lstrip())]
+            more = "        " if section else indent + "    " * first.startswith("Source:")
+            text = " ".join(part.strip() for part in paragraph)
+            out += textwrap.wrap(
+                text,
+                width,
+                initial_indent=indent,
+                subsequent_indent=more,
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+            paragraph = []
+        if line and not heading:
+            paragraph.append(line)
+            continue
+        section = line
+        out.append(line)
+    return "\n".join(out[:-1])
 
 
 @record

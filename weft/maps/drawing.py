@@ -208,15 +208,18 @@ def _owner_style(number: int, space: str, thread: int | None) -> Style:
 
 
 def _legend(shown: Ownership, width: int) -> Text:
-    """Which colour is which warp."""
+    """Which colour is which warp; where there is no room for all, those in the middle are left out."""
     there, word = groups(shown)
     line = Text("  ")
-    fit = max((width - 16) // (len(word) + len(str(there[-1])) + 4), 1) if there else 0
-    for group in there[:fit]:
+    each = len(f" {word} {there[-1]}  ") if there else 1
+    if len(there) > (fit := (width - 1) // each):
+        fit = max((width - 4) // each, 2)
+        there = [*there[: fit - 1], there[-1]]
+    for number, group in enumerate(there):
+        if number == fit - 1 and group - there[number - 1] > 1:
+            line.append("… ", "dim")
         line.append(f" {word} {group} ", Style(color="black", bgcolor=colour(group)))
         line.append(" ")
-    if len(there) > fit:
-        line.append(f"… {word} {there[-1]}", "dim")
     return line
 
 

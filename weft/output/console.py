@@ -54,13 +54,13 @@ def stderr(width: int | None = None) -> Console:
 
 
 def say(text: str) -> None:
-    """One plain line to stderr."""
-    sys.stderr.write(text + "\n")
+    """Plain lines to stderr; on a terminal they are broken between words."""
+    sys.stderr.write(_broken(text, columns_of(sys.stderr)) + "\n")
 
 
 def show(diagnostics: tuple[Diagnostic, ...]) -> None:
     """Render diagnostics on stderr."""
-    say(rendered(diagnostics, colored(), columns_of(sys.stderr)))
+    sys.stderr.write(rendered(diagnostics, colored(), columns_of(sys.stderr)) + "\n")
 
 
 def columns_of(stream: TextIO) -> int | None:
@@ -72,11 +72,16 @@ def columns_of(stream: TextIO) -> int | None:
 
 def page(text: str) -> None:
     """Emit a text to be read: on a terminal its lines are broken between words."""
+    emit(_broken(text, columns_of(sys.stdout)))
+
+
+def _broken(text: str, width: int | None) -> str:
+    """A text whose lines have at most `width` columns, as far as words allow it."""
+    if width is None or all(len(line) <= width for line in text.splitlines()):
+        return text
     from ..dsl.diagnostics import in_lines
 
-    width = columns_of(sys.stdout)
-    lines = text.splitlines()
-    emit("\n".join(lines if width is None else [part for line in lines for part in in_lines(line, max(width, 40))]))
+    return "\n".join(part for line in text.splitlines() for part in in_lines(line, max(width, 40)))
 
 
 def explanation(code: str | None) -> str:

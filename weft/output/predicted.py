@@ -41,9 +41,14 @@ def _rate(rate: float) -> str:
     return f"{rate / 1e12:.{1 if rate >= 1e12 else 2}f} TFLOP/s"
 
 
+def _share(share: float) -> str:
+    """`29.4%`, `0.007%`."""
+    return f"{share:.1%}" if share >= 0.001 else f"{share * 100:.1g}%"
+
+
 def _show(console: Console, kernel: KernelPrediction) -> None:
     known = kernel.flops and kernel.work  # else there is nothing that padding would be a part of
-    speed = f", {_rate(kernel.rate)} ({kernel.share:.1%} of the peak)" if known else ""
+    speed = f", {_rate(kernel.rate)} ({_share(kernel.share)} of the peak)" if known else ""
     console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
     grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
     grid += f" in clusters of {kernel.cluster}" if kernel.cluster > 1 else ""

@@ -251,7 +251,7 @@ def show_help(desk: Desk, text: str) -> None:
         desk.say(Text.assemble((COMMANDS[text].usage, "bold"), f"  {COMMANDS[text].summary}"))
     elif text in known:
         desk.say(Text(text, "bold"), "")
-        desk.page(known[text].page)
+        desk.page(known[text].page(desk.width if desk.interactive else None))
     elif text:
         hint = did_you_mean(text, (*COMMANDS, *known)) or "`help` lists them"
         raise fail("W0058", f"there is no command and no statement `{text}`", hint=hint)

@@ -48,7 +48,7 @@ def statements(name: str | None) -> None:
     if (signature := known.get(name)) is None:
         hint = did_you_mean(name, known) or "`weft statements` lists them"
         raise fail("W0058", f"there is no statement `{name}`", hint=hint)
-    page(f"{signature.keyword}\n\n{signature.page}")
+    page(f"{signature.keyword}\n\n{signature.page(columns_of(sys.stdout))}")
 
 
 @click.command(short_help="List the built-in payloads, or the parameters and layers of one.")

@@ -137,7 +137,7 @@ class LaunchStatement(Statement):
             at most 128 (of images with one axis 32768, with three 16); taps are less than 256 (65536, 32) from the
             first.
 
-            wrong: map copy_a to tma                                       (rows of 333 elements of bf16)
+            wrong: map copy_a to tma  (rows of 333 elements of bf16)
             right: versions { assume gemm.lhs.1 % 8 == 0; … } else { … map copy_a to threads(*) cyclic … }
         W0407: blocks that cannot run in clusters.
             Blocks of a cluster take tiles that follow each other along x, each as many, and share those that are the

@@ -171,6 +171,8 @@ class _Search:
     @staticmethod
     def _separates(pair: PairClass, barrier: Barrier) -> bool | None:
         """True: all; False: none; None: perhaps some."""
+        if space_of_both(pair.first, pair.second) in barrier.spaces and pair.keeps_known(barrier):
+            return None  # in a loop, those of iterations that are further apart
         try:
             separated = pair.separated_by(barrier)
         except Unknown:

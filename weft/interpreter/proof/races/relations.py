@@ -56,6 +56,10 @@ class Example:
         warp, there = self.pair.model.warp, self.values
         return warp is not None and self.pair.x.form(warp).value(there) != self.pair.y.form(warp).value(there)
 
+    def iterations_apart(self, loop: Loop) -> int:
+        """How many iterations of the loop that carries the class the second access is after the first. Raises Unknown."""
+        return self.values[self.pair.y(loop.counter)] - self.values[self.pair.x(loop.counter)]
+
 
 @dataclass(eq=False)
 class PairClass:
@@ -310,6 +314,18 @@ class PairClass:
             raise Unknown
         return found
 
+    def keeps_known(self, barrier: Barrier) -> bool:
+        """Whether the barrier's place alone tells that it does not separate the collision that is known: of two
+        neighbouring iterations, where it is before the first access and after the second in the loop's body."""
+        loop, steps = self.loop, barrier.place.steps
+        if loop is None or self.known is None or not steps or steps[-1].loop is not loop:
+            return False
+        sides = meeting(self.first.place, barrier.place), meeting(barrier.place, self.second.place)
+        try:
+            return all(order > 0 for _, order in sides) and self.known.iterations_apart(loop) == 1
+        except Unknown:
+            return False
+
     def may_separate(self, barrier: Barrier) -> bool:
         """Whether an instance of the barrier may come between, whatever the conditions around it."""
         above, before = meeting(self.first.place, barrier.place)
@@ -340,6 +356,8 @@ class PairClass:
     @cached_property
     def in_one_warp(self) -> bool:
         """Whether all collisions are of two threads of one warp. Raises Unknown."""
+        if self.still is not None and self._goes_on(self.still):
+            return self.still.in_one_warp
         return not self.known_in_two_warps and self._once("in one warp", self._never_two_warps, bool)
 
     def _never_two_warps(self) -> bool:

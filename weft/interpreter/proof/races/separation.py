@@ -52,5 +52,7 @@ def empty(pair: PairClass, left: isl.Set | None) -> bool:
 
 def _holds(pair: PairClass, barrier: Barrier, known: isl.Point) -> bool:
     """Whether a barrier may separate a collision that is known."""
+    if pair.keeps_known(barrier):
+        return False
     separated = pair.separated_by(barrier)
     return separated if isinstance(separated, bool) else not pair.solver.disjoint(separated, known.to_set())
