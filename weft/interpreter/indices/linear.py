@@ -228,16 +228,11 @@ class Linear:
         low: int | None = self.constant
         high: int | None = self.constant
         for term, c in self.terms.items():
-            if isinstance(term, Floor):
-                least, most = term.numerator.bounds()
-                least = None if least is None else least // term.divisor
-                most = None if most is None else most // term.divisor
-            else:
-                least, most = term.low, term.high
-            if c < 0:
-                least, most = most, least
-            low = None if low is None or least is None else low + c * least
-            high = None if high is None or most is None else high + c * most
+            floor = isinstance(term, Floor)
+            own, by = (term.numerator.bounds(), term.divisor) if floor else ((term.low, term.high), 1)
+            least, most = own if c > 0 else own[::-1]
+            low = None if low is None or least is None else low + c * (least // by)
+            high = None if high is None or most is None else high + c * (most // by)
         return low, high
 
     def _remainders(self) -> Iterator[tuple[int, Linear]]:
