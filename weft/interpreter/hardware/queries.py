@@ -34,6 +34,8 @@ FREE = named(lambda row: row.orders in ("create", "commit", "drain", "wait", "fe
 """Ops that every thread may do: they make what the block has once, or wait for what others tell."""
 VALUELESS = named(lambda row: row.orders and not row.accesses) - {lanes.ALL_REDUCE}
 """Ops that only order what others do: they access nothing, and make no value."""
+BETWEEN_WARPS = named(lambda row: row.orders == "meet" and row.takes in ("group", "block"))
+"""Barriers for which warps wait."""
 SYNCHRONIZING = named(lambda row: row.orders and row.agent != "copy")
 """Ops that wait for other threads, or tell them something. (Groups of `copies` are the thread's own business.)"""
 COLLECTIVE = named(lambda row: row.orders or row.takes != "thread")

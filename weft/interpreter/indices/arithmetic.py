@@ -28,6 +28,9 @@ class IndexValue(Symbol):
 
     value: ir.Value = field(kw_only=True)
 
+    def __hash__(self) -> int:
+        return hash(self.value)
+
 
 def index_of(bound: Bound, extent: int | None = None) -> Linear:
     """A bound as a form, with 0 <= bound < extent unless extent is None."""

@@ -60,6 +60,7 @@ class _Indices:
         self._made: dict[tuple[Operator, Linear, Linear], Symbol] = {}
         self._parts: dict[Symbol, tuple[Operator, Linear, Linear]] = {}
         self._warps: dict[str, Linear] = {}
+        self._places: dict[Term, tuple[tuple[int, int], str, str]] = {}
         size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
         self._in_row = size[1:] == [1, 1] and size[0] > WARP
 
@@ -124,10 +125,12 @@ class _Indices:
     def _place(self, term: Term) -> tuple[tuple[int, int], str, str]:
         if term in self._order:
             return self._order[term], "value", ""
-        kind, form, by = self._operation(term)
-        first = min((self._order[symbol] for symbol in self._values(term)), default=(0, 0))
-        parts = [(self._place(part), factor) for part, factor in (*form.terms.items(), *by.terms.items())]
-        return first, kind, f"{parts} {by.constant}"
+        if term not in self._places:
+            kind, form, by = self._operation(term)
+            first = min((self._order[symbol] for symbol in self._values(term)), default=(0, 0))
+            parts = [(self._place(part), factor) for part, factor in (*form.terms.items(), *by.terms.items())]
+            self._places[term] = first, kind, f"{parts} {by.constant}"
+        return self._places[term]
 
     def _depth(self, term: Term) -> int:
         return max((self._depths[symbol] for symbol in self._values(term)), default=0)
@@ -136,24 +139,23 @@ class _Indices:
         """The same form, simplified and ordered: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`;
         the quotient and remainder of a thread's number by 32 are named `warp` and `lane`."""
         found = self._with_remainders(form)
-        total = Linear.of(found.constant)
-        for term in sorted(found.terms, key=self._place):
-            total = total + self._named(term) * found.terms[term]
-        return Linear({term: total.terms[term] for term in sorted(total.terms, key=self._place)}, total.constant)
+        if not self._order.keys() >= found.terms.keys():
+            named = [self._named(term) * found.terms[term] for term in sorted(found.terms, key=self._place)]
+            found = sum(named, Linear.of(found.constant))
+        return Linear({term: found.terms[term] for term in sorted(found.terms, key=self._place)}, found.constant)
 
     def _with_remainders(self, form: Linear, left: int = 0) -> Linear:
         """Introduces remainders: first those that cancel the whole dividend, outer divisions before
         nested ones; then those that leave a term."""
-        for floor in sorted(form.terms, key=lambda term: (-_depth_of_floors(term), self._place(term))):
+        floors = [term for term, c in form.terms.items() if isinstance(term, Floor) and not c % term.divisor]
+        for floor in sorted(floors, key=lambda floor: (-_depth_of_floors(floor), self._place(floor))):
             c = form.terms[floor]
-            if not isinstance(floor, Floor) or c % floor.divisor:
-                continue
             factor, count = -c // floor.divisor, len(floor.numerator.terms)
             without = form - floor.numerator * factor + Linear({floor: -c}, 0)
             if len(without.terms) < len(form.terms) - count + min(left, count):
                 rest = self._symbol("mod", floor.numerator, Linear.of(floor.divisor))
                 return self._with_remainders(without + Linear({rest: factor}, 0))
-        return form if left else self._with_remainders(form, 1)
+        return form if left or not floors else self._with_remainders(form, 1)
 
     def _named(self, term: Term) -> Linear:
         """A term with its parts in order; or the value that has a name."""

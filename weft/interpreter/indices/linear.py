@@ -141,7 +141,7 @@ class Linear:
         return self is other or (isinstance(other, Linear) and self.key == other.key)
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return hash(self._key or self.key)
 
     def __add__(self, other: Linear | int) -> Linear:
         if isinstance(other, int):
@@ -225,16 +225,15 @@ class Linear:
 
     def _interval(self) -> Range:
         """The sum of the terms' intervals."""
-        out: Range = self.constant, self.constant
+        low: int | None = self.constant
+        high: int | None = self.constant
         for term, c in self.terms.items():
-            if isinstance(term, Floor):
-                a, b = term.numerator.bounds()
-                own = None if a is None else a // term.divisor, None if b is None else b // term.divisor
-            else:
-                own = term.low, term.high
-            low, high = multiply((c, c), own)
-            out = _both(operator.add, out[0], low), _both(operator.add, out[1], high)
-        return out
+            floor = isinstance(term, Floor)
+            own, by = (term.numerator.bounds(), term.divisor) if floor else ((term.low, term.high), 1)
+            least, most = own if c > 0 else own[::-1]
+            low = None if low is None or least is None else low + c * (least // by)
+            high = None if high is None or most is None else high + c * (most // by)
+        return low, high
 
     def _remainders(self) -> Iterator[tuple[int, Linear]]:
         """The form as `k * (n mod d) + rest`, for each floor with which that is possible: k * (d -
@@ -257,14 +256,18 @@ class Linear:
 
     def replaced(self, by: Callable[[Symbol], Linear]) -> Linear:
         """The form with a form in place of each symbol."""
-        out = Linear.of(self.constant)
+        terms, constant = dict[Term, int](), self.constant
         for term, c in self.terms.items():
             inner = term.numerator.replaced(by).floordiv(term.divisor) if isinstance(term, Floor) else by(term)
-            out = out + inner * c
-        return out
+            for part, factor in inner.terms.items():
+                terms[part] = terms.get(part, 0) + factor * c
+            constant += inner.constant * c
+        return Linear(terms, constant)
 
     def put(self, table: Mapping[Symbol, Linear]) -> Linear:
         """The form with forms in place of some of its symbols, also in operands of `made`."""
+        if all(symbol.made is None and symbol not in table for symbol in self.symbols()):
+            return self
         return self.replaced(lambda symbol: table.get(symbol) or symbol.changed(lambda operand: operand.put(table)))
 
     def value(self, point: Mapping[Symbol, int]) -> int | None:

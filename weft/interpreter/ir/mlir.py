@@ -110,11 +110,16 @@ def _place(kind: type[ir.Location], attribute: ir.Attribute | ir.Location) -> ir
 
 
 def _array(attribute: ir.Attribute) -> ir.Attribute:
-    element = str(attribute)[len("array<") :][:3].rstrip(":>")
-    return getattr(ir, f"Dense{_ARRAYS[element]}ArrayAttr")(attribute) if element in _ARRAYS else attribute
+    for kind in _ARRAYS:
+        try:
+            return kind(attribute)
+        except ValueError:  # of other numbers
+            continue
+    return attribute
 
 
-_ARRAYS = {"i1": "Bool", "i8": "I8", "i16": "I16", "i32": "I32", "i64": "I64", "f32": "F32", "f64": "F64"}
+_ARRAYS = [getattr(ir, f"Dense{of}ArrayAttr") for of in ("I64", "I32", "Bool", "I8", "I16", "F32", "F64")]
+"""Often met first."""
 
 
 def _dense(attribute: ir.Attribute) -> ir.Attribute:

@@ -68,7 +68,8 @@ def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | 
         said = "has no blocks along x" if "x" not in mapping.axes else "gives each block tiles side by side"
         said = f"blocks of a cluster take tiles that follow each other along x, and `{mapping}` {said}"
         raise _refused(root, said, "`blocks(y, x)`, or `cyclic`")
-    along, group = mapping.counts[mapping.axes.index("x")], _group(mapping)
+    along = mapping.counts[mapping.axes.index("x")]
+    group = next((n for n in (mapping.group, mapping.panel) if n is not None and n > 1), None)  # consecutive tiles
     if along == SYMBOLIC:
         said = f"only a run knows how many blocks `{mapping}` are"
         raise _refused(root, said, "give a count, a multiple of the cluster's blocks")
@@ -87,12 +88,6 @@ def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | 
         said = f"`{mapping}` of a loop of {count} dimensions"
         raise _refused(root, said, "blocks of clusters take tiles of a loop of two, or without an order")
     return BlockClusters(size, _dimension(mapping, count))
-
-
-def _group(mapping: Mapping) -> int | None:
-    """The number of rows or columns in a group across which consecutive tiles are taken; None
-    without such an order."""
-    return next((n for n in (mapping.group, mapping.panel) if n is not None and n > 1), None)
 
 
 def _dimension(mapping: Mapping, count: int) -> int:

@@ -298,17 +298,13 @@ def _warp_threads(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set
     lanes = any(one.mapping.space == "lanes" for one in mapped)
     if block or any(space == "threads" for space, _ in symbolic) or not (warps or lanes):
         return
-    counted = [_threads_of(one.mapping) for one in warps if SYMBOLIC not in one.mapping.counts]
-    if counted:
-        block["x"] = counted[0]
+    known = [one.mapping for one in warps if SYMBOLIC not in one.mapping.counts]
+    if known:
+        block["x"] = math.prod(known[0].counts) * IN_WARPS[known[0].space]
     elif warps:
         symbolic.add(("threads", "x"))
     else:
         block["x"] = WARP
-
-
-def _threads_of(mapping: Mapping) -> int:
-    return math.prod(mapping.counts) * IN_WARPS[mapping.space]
 
 
 def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...dsl.records import record
 from ...interpreter.hardware.hopper.tensor_maps import LOADS
 from ...interpreter.hardware.hopper.warpgroups import accumulator
-from ...interpreter.hardware.lanes import NUMBERED_BARRIER
+from ...interpreter.hardware.queries import BETWEEN_WARPS
 from ...interpreter.ir.mlir import ancestors, ir, operations, producer, users
 from ...interpreter.ir.structured import UNROLL
 from ...interpreter.memory.layouts import space_of
@@ -24,8 +24,6 @@ from .values.types import Range, ScalarType, element
 UNROLL_TRIPS = 64
 AT_ONCE = 8  # steps of a sum
 MANY = 128  # numbers: with as many sums there is no room for what ptxas loads far ahead
-_OF_THE_BLOCK = ("gpu.barrier", NUMBERED_BARRIER)
-"""Barriers for which warps wait."""
 
 
 @record
@@ -134,7 +132,7 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
     else:
         type = kind.cxx
     loop = iv.owner.owner.operation
-    accumulates = len(loop.results) > 0 or next(operations(loop, *_OF_THE_BLOCK), None) is not None
+    accumulates = len(loop.results) > 0 or next(operations(loop, *BETWEEN_WARPS), None) is not None
     variable = kernel.frame.scope.loop_variable(accumulates=accumulates)
     host = None if upper.host is None else HostNumber(upper.host.number, upper.host.facts, exact=False)
     kernel.values[iv] = (name(variable, type if kind.bits >= 32 else "int", known, host=host),)
@@ -159,7 +157,7 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
         return "#pragma unroll"
     if next(operations(op, *LOADS), None) is not None:
         return "#pragma unroll 1"  # one thread has few registers, and only starts copies
-    if trips is None or trips > UNROLL_TRIPS or next(operations(op, *_OF_THE_BLOCK), None) is not None:
+    if trips is None or trips > UNROLL_TRIPS or next(operations(op, *BETWEEN_WARPS), None) is not None:
         return None
     return "#pragma unroll" if _subscripts_registers(op) else None
 
