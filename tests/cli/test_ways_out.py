@@ -53,7 +53,9 @@ def test_an_epilogue_that_is_mapped_as_an_op(piece: str) -> None:
   launch tiles
 }}
 """
-    hint = refused(schedule, EPILOGUE, "W0380").hint
+    said = refused(schedule, EPILOGUE, "W0380")
+    assert re.search(r"registers: the op at \S+:5:8 takes tiles of it, in a loop$", said.message)  # the product's place
+    hint = said.hint
     assert hint is not None and f"`tile` linalg.exp at {hint.split(' at ')[1].split(' by ')[0]} by [{piece}]" in hint
     led = f"let (cut, part) = tile t [{piece}]\n  map cut to threads(y, x)"
     assert weft.run(schedule.replace(f"map t to threads({threads}) block", led), payload=EPILOGUE, target="sim").ok
@@ -117,7 +119,9 @@ def test_a_kernel_is_of_one_process() -> None:
 
 
 @pytest.mark.parametrize("width", [64, 80, 120])
-def test_lists_break_between_words(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_break_between_words(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The list of statements on a terminal: whole words, and each summary a sentence that ends."""
     from weft.cli.commands.reference import statements
     from weft.interpreter.session.statement import signatures
