@@ -35,16 +35,16 @@ LARGEST_COUNT = 2**31 - 1
 """CUDA's limit along x; a larger chunk or count would overflow 64 bits when multiplied."""
 
 
-def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True) -> None:
+def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True, promised: bool = False) -> None:
     """Refuses an illegal map: W0341 … W0349. For tensors and memrefs. `inside`: maps in the op are
-    checked, too."""
+    checked, too. `promised`: its vector is that of the statement that made the op."""
     _check_target(op, mapping)
     _check_axes(op, mapping)
     _check_numbers(mapping)
     _check_order(op, mapping)
     _check_fit(op, mapping)
     _check_block(op, mapping)
-    _check_vector(op, mapping)
+    _check_vector(op, mapping, promised)
     for outer, around in enclosing_maps(op):
         _check_nest(op, mapping, outer, around)
     for inner, within in nested_maps(op) if inside else ():
@@ -275,10 +275,11 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
         )
 
 
-def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
+def _check_vector(op: ir.Operation, mapping: Mapping, promised: bool) -> None:
     lanes = mapping.vector
     if lanes == 1:
         return
+    where = ", in the statement that made the op: `promote-to-shared … vector`" if promised else ""
     if op.name == "scf.forall":
         raise refuse(
             "W0348",
@@ -287,12 +288,16 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
             "map the copy or the op itself, or `vectorize` the tile",
         )
     if lanes < 1 or lanes & (lanes - 1):
-        raise refuse("W0348", f"a vector of {lanes} elements is not a power of two", op, "take 2, 4, 8 or 16")
+        raise refuse("W0348", f"a vector of {lanes} elements is not a power of two", op, f"take 2, 4, 8 or 16{where}")
     last = ([1, *structure(op).extents])[-1]
     if not row_divides(op, lanes) if last is None else last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
         what = f"vectors of {lanes} do not divide a row {row}"
-        way = "take a vector that divides the row, or none"
+        fits = math.gcd(lanes, last or 1)
+        some = (
+            f"take `vector {fits}`, or none" if promised and fits > 1 else "take a vector that divides the row, or none"
+        )
+        way = f"{some}{where}"
         if not stands_in(op, "scf.forall", "scf.for"):
             way += f"; or `tile` the op, rows by a multiple of {lanes}, and map the tile"
         raise refuse("W0348", what, op, way)
@@ -303,7 +308,7 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
             "W0348",
             f"{lanes} elements of {widths[width]} are {width * lanes} bits, more than one access has",
             op,
-            f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out",
+            (f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out") + where,
         )
 
 

@@ -197,7 +197,7 @@ class Map(Statement):
         )
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
-            check_map(op, mapping)
+            check_map(op, mapping, promised=promised is not None and self.vector is None)
         if not can_order(op, mapping):
             mapping = replace(mapping, group=None, panel=None)
             rewrite.remark("iterations are taken row by row: how many there are is known only at run time")
