@@ -11,10 +11,8 @@ from ..ir.mlir import ir, producer, stands_in, users
 from ..ir.refusing import WAYS_OUT, describe, refuse
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from .curves import check_curve
-from .geometry import CALLED
 from .lane_grids import check_lanes, check_lanes_in_lanes
 from .mapping import (
-    IN_WARPS,
     OF_ALL,
     SYMBOLIC,
     Mapped,
@@ -187,21 +185,8 @@ def _check_numbers(mapping: Mapping) -> None:
     if mapping.panel is not None and mapping.panel < 1:
         raise fail("W0347", f"panels({mapping.panel}) have no columns", "a panel is at least 1 column")
     known = [c for c in mapping.counts if c > 0]
-    each = IN_WARPS.get(mapping.space, 1)
-    if mapping.space in ("warps", "warpgroups") and math.prod(known) * each > limits.THREADS:
-        what = CALLED[mapping.space]
-        raise fail(
-            "W0346",
-            f"`{mapping}` is {math.prod(known)} {what} of {each} threads, and a block has at most {limits.THREADS}"
-            f" threads",
-            f"at most {limits.THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
-        )
-    if mapping.space == "threads" and math.prod(known) > limits.THREADS:
-        raise fail(
-            "W0346",
-            f"`{mapping}` is {math.prod(known)} threads, and a block has at most {limits.THREADS}",
-            "smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
-        )
+    if (wrong := limits.too_many_threads(mapping.space, known, str(mapping))) is not None:
+        raise fail("W0346", *wrong)
 
 
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:
@@ -212,7 +197,7 @@ def can_order(op: ir.Operation, mapping: Mapping) -> bool:
 
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
     """More iterations than a block has threads, with one thread (or warp) each."""
-    threads = {"threads": 1, **IN_WARPS, **dict.fromkeys(OF_ALL, 0)}.get(mapping.space, 0)
+    threads = {"threads": 1, **limits.IN_WARPS, **dict.fromkeys(OF_ALL, 0)}.get(mapping.space, 0)
     trips = trip_counts(Mapped(op, mapping)) if threads and mapping.vector <= 1 else []
     if len(trips) != len(mapping.counts) or not trips or SYMBOLIC in mapping.counts:
         return
@@ -343,7 +328,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             notes=notes(),
         )
     check_lanes_in_lanes(within, around, notes)
-    grouped = [m for m in (within, around) if m.space in IN_WARPS]
+    grouped = [m for m in (within, around) if m.space in limits.IN_WARPS]
     if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
         raise fail(
             "W0342",
@@ -352,13 +337,11 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "warps outside and lanes inside, or threads along two axes",
             notes=notes(),
         )
-    if within.space in CALLED and around.space in CALLED:
+    if within.space in limits.CALLED and around.space in limits.CALLED:
         said = "the warps of a block and its warp groups are the same threads in another order"
         out = "`mma` gives the warps of a warp group their part of its tile"
         if within.space == around.space:
-            said = (
-                f"the {CALLED[within.space]} of a block are taken by the loop around it, whatever their axes are called"
-            )
+            said = f"the {limits.CALLED[within.space]} of a block are taken by the loop around it, whatever their axes are called"
             out = f"one map takes all of them: `{within.space}(y: 2, x: 2)` of a loop of two dimensions"
         raise fail("W0342", said, out, notes=notes())
     if within.space in ("blocks", "grid") and around.space != "blocks":

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...dsl.signature import DistributionSpec, SpaceSpec
+from ..hardware.counted import miscounted
 from ..hardware.limits import WARP
 from ..ir.mlir import ir
 from ..session.statement import (
@@ -168,7 +169,7 @@ class Map(Statement):
     reach = "handles"
 
     target: Handle = handle()
-    space: SpaceSpec = space()
+    space: SpaceSpec = space(judge=miscounted)
     distribution: DistributionSpec | None = distribution()
     group: int | None = integer(optional=True, minimum=1)
     panel: int | None = integer(optional=True, minimum=1)
