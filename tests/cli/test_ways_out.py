@@ -134,3 +134,35 @@ def test_lists_break_between_words(
     shown = " ".join(" ".join(lines).split())
     for keyword, signature in signatures().items():
         assert signature.summary.endswith(".") and f"{keyword} {signature.summary}" in shown
+
+
+LOOKUP = """func.func @f(%table: tensor<50x8xf32>, %ids: tensor<12xi32>) -> tensor<12x8xf32> {
+  %e = tensor.empty() : tensor<12x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<12xi32>) outs(%e : tensor<12x8xf32>) {
+  ^bb0(%i: i32, %o: f32):
+    %d = linalg.index 1 : index
+    %row = arith.index_cast %i : i32 to index
+    %v = tensor.extract %table[%row, %d] : tensor<50x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<12x8xf32>
+  return %r : tensor<12x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("width", ["", " vector 4"])
+def test_an_index_that_is_a_random_input(width: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """N28: outside of its table it is a fault, and the report names the option that bounds it."""
+    from weft import cli
+
+    (tmp_path / "p.mlir").write_text(LOOKUP)
+    schedule = tmp_path / "s.weft"
+    schedule.write_text(
+        f'payload "p.mlir"\nschedule s() {{\n  let g = match linalg.generic\n  map g to grid(y, x){width}\n  launch g\n}}\n'
+    )
+    run = ["run", str(schedule), "--target", "sim"]
+    assert cli.run(run) == 1
+    said = capfd.readouterr()
+    assert "--input NAME=0:SIZE" in " ".join((said.out + said.err).split())
+    assert cli.run([*run, "--input", "ids=0:50"]) == 0

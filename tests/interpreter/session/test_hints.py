@@ -285,7 +285,7 @@ def test_a_row_that_vectors_do_not_divide(shape: str, sizes: str, tmp_path: Path
     expect_followed(ROW.format(shape=shape), tiled + "map i to threads(x: 16) cyclic vector 4\nlaunch t", tmp_path)
 
 
-STAGED = """let op = match linalg.exp
+COPIED = """let op = match linalg.exp
 let (t, i) = tile op [{size}]
 let (s, c) = promote-to-shared i.in0{vector}
 map c to threads(x: 32) cyclic
@@ -299,7 +299,7 @@ launch t"""
 def test_a_vector_that_the_copy_was_made_with(size: int, vector: int, led: int | None, tmp_path: Path) -> None:
     """The `map` has none: what is wrong is in the statement that made the copy."""
     payload = ROW.format(shape=200)
-    found = refused(payload, STAGED.format(size=size, vector=f" vector {vector}"), tmp_path, "W0348")
+    found = refused(payload, COPIED.format(size=size, vector=f" vector {vector}"), tmp_path, "W0348")
     assert found.hint is not None and "in the statement that made the op: `promote-to-shared … vector`" in found.hint
     assert led is None or re.search(rf"\b{led}\b", found.hint)
-    expect_followed(payload, STAGED.format(size=size, vector=f" vector {led}" if led else ""), tmp_path)
+    expect_followed(payload, COPIED.format(size=size, vector=f" vector {led}" if led else ""), tmp_path)
