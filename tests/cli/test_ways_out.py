@@ -53,7 +53,9 @@ def test_an_epilogue_that_is_mapped_as_an_op(piece: str) -> None:
   launch tiles
 }}
 """
-    hint = refused(schedule, EPILOGUE, "W0380").hint
+    said = refused(schedule, EPILOGUE, "W0380")
+    assert re.search(r"registers: the op at \S+:5:8 takes tiles of it, in a loop$", said.message)  # the product's place
+    hint = said.hint
     assert hint is not None and f"`tile` linalg.exp at {hint.split(' at ')[1].split(' by ')[0]} by [{piece}]" in hint
     led = f"let (cut, part) = tile t [{piece}]\n  map cut to threads(y, x)"
     assert weft.run(schedule.replace(f"map t to threads({threads}) block", led), payload=EPILOGUE, target="sim").ok
@@ -117,7 +119,9 @@ def test_a_kernel_is_of_one_process() -> None:
 
 
 @pytest.mark.parametrize("width", [64, 80, 120])
-def test_lists_break_between_words(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_break_between_words(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The list of statements on a terminal: whole words, and each summary a sentence that ends."""
     from weft.cli.commands.reference import statements
     from weft.interpreter.session.statement import signatures
@@ -130,3 +134,35 @@ def test_lists_break_between_words(width: int, monkeypatch: pytest.MonkeyPatch, 
     shown = " ".join(" ".join(lines).split())
     for keyword, signature in signatures().items():
         assert signature.summary.endswith(".") and f"{keyword} {signature.summary}" in shown
+
+
+LOOKUP = """func.func @f(%table: tensor<50x8xf32>, %ids: tensor<12xi32>) -> tensor<12x8xf32> {
+  %e = tensor.empty() : tensor<12x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<12xi32>) outs(%e : tensor<12x8xf32>) {
+  ^bb0(%i: i32, %o: f32):
+    %d = linalg.index 1 : index
+    %row = arith.index_cast %i : i32 to index
+    %v = tensor.extract %table[%row, %d] : tensor<50x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<12x8xf32>
+  return %r : tensor<12x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("width", ["", " vector 4"])
+def test_an_index_that_is_a_random_input(width: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """N28: outside of its table it is a fault, and the report names the option that bounds it."""
+    from weft import cli
+
+    (tmp_path / "p.mlir").write_text(LOOKUP)
+    schedule = tmp_path / "s.weft"
+    schedule.write_text(
+        f'payload "p.mlir"\nschedule s() {{\n  let g = match linalg.generic\n  map g to grid(y, x){width}\n  launch g\n}}\n'
+    )
+    run = ["run", str(schedule), "--target", "sim"]
+    assert cli.run(run) == 1
+    said = capfd.readouterr()
+    assert "--input NAME=0:SIZE" in " ".join((said.out + said.err).split())
+    assert cli.run([*run, "--input", "ids=0:50"]) == 0

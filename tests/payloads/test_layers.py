@@ -273,3 +273,13 @@ def test_layers_are_timed(
     assert unit in err
     (one, other) = (line for line in err.splitlines() if line.startswith("conv "))
     assert f"{LAYER} n=2 c=8 k=8 type=f32" in one and "resnet50.layer4.0.conv1 n=2 c=8 k=8 type=f32" in other
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("shared", "`weft run shared`"), ("mine.weft", "`weft run mine.weft`"), ("matmull", "`matmul`")]
+)
+def test_a_bench_of_one_schedule_has_a_way_out(name: str, said: str) -> None:
+    with pytest.raises(WeftError) as found:
+        bench.bench.main([name], standalone_mode=False)
+    (refusal,) = found.value.diagnostics
+    assert refusal.code == "W0484" and refusal.hint is not None and said in refusal.hint

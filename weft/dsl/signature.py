@@ -38,12 +38,14 @@ FieldKind = Literal[
 
 
 @record
-class Misnamed:
-    """A name that there is not. `certain`: the statement can only fail."""
+class Wrong:
+    """What is wrong with a field without a payload: a name that there is not, or counts that no block has. `certain`:
+    the statement can only fail."""
 
     message: str
     hint: str | None
     certain: bool
+    code: str = "W0241"
 
 
 @record
@@ -57,7 +59,8 @@ class Field:
         permutation: a list has each of 0 … n-1 once.
         hint: what to write instead of a value out of range.
         written: the word in front of it, where that is not its name.
-        judge: of a word or a text and the statement's keyword, what is wrong without a payload, and the nearest name.
+        judge: of a word, a text or a space and the statement's keyword, what is wrong without a payload, and the way
+            out.
     """
 
     name: str
@@ -70,7 +73,7 @@ class Field:
     permutation: bool = False
     hint: str | None = None
     written: str = ""
-    judge: Callable[[str, str], Misnamed | None] | None = None
+    judge: Callable[[Any, str], Wrong | None] | None = None
 
     @property
     def word(self) -> str:
@@ -258,12 +261,12 @@ def expect_apart(node: tree.StatementNode, signature: Signature) -> None:
         raise fail("W0239", f"`{one.spelling}` is given to `{node.keyword}` as {words}", span=other.span)
 
 
-def _judged(field: Field, text: str, span: Span, check: ScopeCheck) -> None:
-    """Report a name that there is not; a warning where the statement can do without."""
-    found = None if field.judge is None else field.judge(text, check.keyword or "")
+def _judged(field: Field, value: str | SpaceSpec, span: Span, check: ScopeCheck) -> None:
+    """Report what is wrong with it; a warning where the statement can do without."""
+    found = None if field.judge is None else field.judge(value, check.keyword or "")
     if found is not None:
         severity = "error" if found.certain else "warning"
-        check.report(Diagnostic("W0241", found.message, span, check.keyword, (), found.hint, severity=severity))
+        check.report(Diagnostic(found.code, found.message, span, check.keyword, (), found.hint, severity=severity))
 
 
 def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part, tree.HandleRef]]:
@@ -284,7 +287,7 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
             _judged(field, value.text, value.span, check)
         case (("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _):
             found = field_value(field, value, check.evaluator)
-            if isinstance(found, str):
+            if isinstance(found, str | SpaceSpec):
                 _judged(field, found, value.span, check)
     return []
 

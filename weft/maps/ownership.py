@@ -16,6 +16,7 @@ import numpy as np
 
 from ..dsl.diagnostics import fail
 from ..dsl.records import record
+from ..interpreter.hardware.limits import IN_WARPS
 from ..interpreter.indices.arithmetic import Bound, value_of
 from ..interpreter.indices.linear import Linear
 from ..interpreter.ir.cloning import clone_module, tagged
@@ -28,7 +29,6 @@ from ..interpreter.launch.materialize import Materializer
 from ..interpreter.mapping.geometry import Geometry, geometry_of
 from ..interpreter.mapping.mapping import (
     ATTRIBUTE,
-    IN_WARPS,
     OF_ALL,
     Mapped,
     enclosing_maps,

@@ -47,3 +47,34 @@ def test_a_part_writes_what_lies_inside(tile: str, part: str, began: str, tmp_pa
 @pytest.mark.parametrize(("tile", "part"), CUT)
 def test_what_no_map_distributes_is_refused_and_not_left_out(tile: str, part: str, tmp_path: Path) -> None:
     assert verdict(PAYLOAD, SCHEDULE.format(tile=tile, part=part, began=""), tmp_path, 1) == "W0351"
+
+
+ELEMENTS = """\
+func.func @f(%x: tensor<SIZExf32>) -> tensor<SIZExf32> {
+  DIM
+  %e = tensor.empty(OPEN) : tensor<SIZExf32>
+  %r = linalg.exp ins(%x : tensor<SIZExf32>) outs(%e : tensor<SIZExf32>) -> tensor<SIZExf32>
+  return %r : tensor<SIZExf32>
+}
+"""
+EXTENT = "%c0 = arith.constant 0 : index\n  %n = tensor.dim %x, %c0 : tensor<?xf32>"
+THRICE = """\
+  let op = match linalg.exp
+  let (tiles, t) = tile op [{}]
+  map tiles to blocks(x)
+  let (parts, part) = tile t [{}]
+  map parts to threads(x)
+  let (pieces, piece) = tile part [{}]
+  promote-to-registers piece.out0
+  launch tiles
+"""
+
+
+@pytest.mark.parametrize("cut", [(100, 10, 3), (32, 10, 4), (30, 7, 2)])
+@pytest.mark.parametrize("size", ["?", "95"])
+def test_a_piece_ends_with_its_part_and_with_the_whole(size: str, cut: tuple[int, int, int], tmp_path: Path) -> None:
+    """Of a size that ends inside a part, and of one that is open: both ends cut what is written."""
+    payload = ELEMENTS.replace("SIZE", size)
+    payload = payload.replace("DIM", EXTENT if size == "?" else "").replace("OPEN", "%n" if size == "?" else "")
+    shapes = [(95,), (200,)] if size == "?" else ()
+    assert verdict(payload, THRICE.format(*cut), tmp_path, 1, native=cut[1] == 10, shapes=shapes) == "right"

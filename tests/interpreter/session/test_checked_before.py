@@ -88,6 +88,50 @@ def test_names_that_there_are_not(name: str) -> None:
     assert (found.code, found.severity) == (code, severity) and found.hint
 
 
+COUNTS = {  # of processors in a block, what is said, and whether it takes the defaults to see it
+    "threads(x: 2000) cyclic": ("2000 threads", False),
+    "threads(y: 64, x: 64)": ("4096 threads", False),
+    "threads(y: many, x: many) block": ("4096 threads", False),
+    "threads(y: 16, x: n * 16 + 1) cyclic": ("1040 threads", True),
+    "threads(y: 2000, x)": ("2000 threads", False),
+    "threads(y: ?, x: 1025)": ("1025 threads", False),
+    "threads(z: 65)": ("along z, not 65", False),
+    "warps(x: 33) cyclic": ("33 warps of 32", False),
+    "warps(y: n * 2, x: 5) cyclic": ("40 warps of 32", True),
+    "warpgroups(y: 9)": ("9 warp groups of 128", False),
+}
+
+
+@pytest.mark.parametrize("space", COUNTS)
+def test_more_threads_than_a_block_has(space: str) -> None:
+    """Known before there is a payload, from numbers, from names of `let`, or from defaults; applied, it is refused, too."""
+    said, defaults = COUNTS[space]
+    file = parse_text(text(f"let many = 64\nlet (t, o) = tile op [1, 1]\nmap t to {space}"), "s.weft")
+    (found,) = check(file, signatures(), defaults=True)
+    assert found.code == "W0346" and found.severity == "error" and found.hint and said in found.message
+    assert bool(check(file, signatures())) != defaults
+    with pytest.raises(WeftError):
+        Session(mlir.parse(PAYLOAD, mlir.context()), file, bind_parameters(file.main, {})).run()
+
+
+IN_A_BLOCK = [
+    "threads(y: 32, x: 32)",
+    "threads(z: 64, x: ?)",
+    "threads(y, x)",
+    "threads(*)",
+    "warps(x: 32)",
+    "warpgroups(y: 8)",
+]
+OTHERS = ["blocks(y: 70000, x: 3000)", "grid(y: 2000, x: 2000)", "lanes(y: 8, x: 4)"]
+
+
+@pytest.mark.parametrize("space", IN_A_BLOCK + OTHERS)
+def test_as_many_as_there_may_be(space: str) -> None:
+    assert (
+        check(parse_text(text(f"let (t, o) = tile op [1, 1]\nmap t to {space} cyclic"), "s.weft"), signatures()) == []
+    )
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_may_be_right_passes(name: str) -> None:
     assert check(parse_text(text(RIGHT[name]), "s.weft"), signatures(), defaults=True) == []

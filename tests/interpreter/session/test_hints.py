@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,10 @@ PROMOTED, LOOP = "promote-to-registers step.out0 across k\n", "let (k, step) = t
 def test_a_running_result_that_lanes_share(how: str, tmp_path: Path) -> None:
     body = SHARED.format(how=how)
     found = refused(ROWS, body, tmp_path, "W0351")
-    assert "share the running result of linalg.generic" in found.message and "`promote-to-registers … across`" in found.message
+    assert (
+        "share the running result of linalg.generic" in found.message
+        and "`promote-to-registers … across`" in found.message
+    )
     assert found.hint is not None and found.hint.startswith("leave `promote-to-registers` out")
     assert "or leave out the loop, and map the whole op alike" in found.hint
     without = body.replace(PROMOTED, "")
@@ -99,11 +103,12 @@ map lanes to threads(x: 4)
 insert-barriers
 launch t"""
     found = refused(ROWS, body, tmp_path, "W0351")
-    assert found.hint is not None and "or `promote-to-registers` the accumulator across the outermost loop" in found.hint
+    assert (
+        found.hint is not None and "or `promote-to-registers` the accumulator across the outermost loop" in found.hint
+    )
     for lines in ("map z to threads(*) cyclic", "let (zl, zo) = tile z [1]\nmap zl to threads(x: 4)",
                   "promote-to-registers one.out0 across k"):  # fmt: skip
         expect_followed(ROWS, body.replace("insert-barriers", f"{lines}\ninsert-barriers"), tmp_path)
-
 
 
 # ---- W0310: the op of a handle is gone; W0326: a loop that does not read what is fused into it ----------------------------------
@@ -125,14 +130,49 @@ def test_a_loop_that_a_pass_removed(tmp_path: Path) -> None:
     body = f"{HEAD}let (t, o) = tile gemm [16, 16]\nfuse init into t\nlet (k, step) = tile o [_, _, 32]\n{canonical}print k\n"
     body += LANES.format(op="step", more="map init to threads(*) cyclic\n")
     found = refused(MATMUL, body, tmp_path, "W0310")
+    assert re.match(r'`run-pass "canonicalize"` in line \d+ left no scf.for at ', found.notes[0])
     assert found.hint == (
         "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
     )
     expect_followed(MATMUL, body.replace(f"{canonical}print k\n", f"print k\n{canonical}"), tmp_path)
 
 
+WINDOW = """func.func @f(%A: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %e = tensor.empty() : tensor<32x32xf32>
+  %s = tensor.extract_slice %A[0, 0] [32, 32] [1, 1] : tensor<64x32xf32> to tensor<32x32xf32>
+  %r = linalg.exp ins(%s : tensor<32x32xf32>) outs(%e : tensor<32x32xf32>) -> tensor<32x32xf32>
+  %i = tensor.insert_slice %r into %A[32, 0] [32, 32] [1, 1] : tensor<32x32xf32> into tensor<64x32xf32>
+  return %i : tensor<64x32xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("op", "by", "becomes"),
+    [
+        ("empty", "bufferize", "memref.alloc"),
+        ("extract_slice", "bufferize", "memref.subview"),
+        ("insert_slice", "bufferize", "memref.subview"),
+        ("extract_slice", "let (t, o) = tile x [1, 1]", None),
+    ],
+)
+def test_what_has_become_of_an_op(op: str, by: str, becomes: str | None, tmp_path: Path) -> None:
+    """The statement that removed it, its line, and what the op is now, which the hint's `match` finds."""
+    body = f"let it = match tensor.{op}\nlet x = match linalg.exp\n{by}\nprint it"
+    found = refused(WINDOW, body, tmp_path, "W0310")
+    assert found.notes[0].startswith(f"`{by}` in line 5 left no tensor.{op} at "), found.notes
+    if becomes is not None:
+        assert found.hint is not None and found.hint.startswith(
+            "use the handle before that, or `match` what it has become: "
+        )
+        led = f"let x = match linalg.exp\n{by}\nlet it = match {re.findall('`([^` ]*)`', found.hint)[1]} #0\nprint it"
+        assert becomes in found.hint
+        expect_followed(WINDOW, f"{led}\nmap x to grid(y, x)\nlaunch x", tmp_path)
+
+
 def test_fused_into_the_loop_that_takes_it_first(tmp_path: Path) -> None:
-    body = f"{HEAD}let (t, o) = tile gemm [16, 16]\n{LANES.format(op='o', more='')}".replace("map t", "fuse init into lanes\nmap t")
+    body = f"{HEAD}let (t, o) = tile gemm [16, 16]\n{LANES.format(op='o', more='')}".replace(
+        "map t", "fuse init into lanes\nmap t"
+    )
     found = refused(MATMUL, body, tmp_path, "W0326")
     assert found.hint is not None and found.hint.startswith("fuse it into the loop that takes it: scf.forall")
     expect_followed(MATMUL, body.replace("fuse init into lanes", "fuse init into t\nfuse init into lanes"), tmp_path)
@@ -159,7 +199,9 @@ def test_a_producer_of_ragged_steps(tmp_path: Path) -> None:
 def test_a_producer_in_front_of_parts(tmp_path: Path) -> None:
     """Mapped and launched on its own."""
     body = f"{RELU_HEAD}let (part, zeros, sum) = split-k gemm 3\nlet (t, o) = tile part [1, 8, 8]\nfuse zeros into t\n"
-    body += "fuse relu into t\nlet (lanes, one) = tile o [_, 1, 1]\nmap t to blocks(z, y, x)\nmap lanes to threads(y, x)\n"
+    body += (
+        "fuse relu into t\nlet (lanes, one) = tile o [_, 1, 1]\nmap t to blocks(z, y, x)\nmap lanes to threads(y, x)\n"
+    )
     body += "map zeros to threads(*) cyclic\n"
     body += "let (each, add) = tile sum [1, 1]\nfuse init into each\nmap each to grid(y, x)\ninsert-barriers\nlaunch t\nlaunch each"
     found = refused(RELU, body, tmp_path, "W0326")
@@ -220,7 +262,9 @@ def test_an_op_that_nothing_depends_on(tmp_path: Path) -> None:
     buffer = f"memref{kind.removeprefix('tensor')}"
     assert f"`in restrict writable %… : ({kind}, {buffer}) -> ()`" in found.hint
     stored = text.replace(f"%y: {kind}", f"%y: {buffer}").replace("%d = ", "")
-    stored = stored.replace(f"in %y : ({kind}, {kind}) -> {kind}", f"in restrict writable %y : ({kind}, {buffer}) -> ()")
+    stored = stored.replace(
+        f"in %y : ({kind}, {kind}) -> {kind}", f"in restrict writable %y : ({kind}, {buffer}) -> ()"
+    )
     expect_followed(stored, body, tmp_path)
 
 
@@ -239,3 +283,23 @@ def test_a_row_that_vectors_do_not_divide(shape: str, sizes: str, tmp_path: Path
     assert found.hint is not None and found.hint.endswith("`tile` the op, rows by a multiple of 4, and map the tile")
     tiled = f"let op = match linalg.exp\nlet (t, i) = tile op [{sizes}]\nmap t to blocks({axes})\n"
     expect_followed(ROW.format(shape=shape), tiled + "map i to threads(x: 16) cyclic vector 4\nlaunch t", tmp_path)
+
+
+COPIED = """let op = match linalg.exp
+let (t, i) = tile op [{size}]
+let (s, c) = promote-to-shared i.in0{vector}
+map c to threads(x: 32) cyclic
+map i to threads(x: 32) cyclic
+map t to blocks(x)
+insert-barriers
+launch t"""
+
+
+@pytest.mark.parametrize(("size", "vector", "led"), [(50, 4, 2), (64, 3, 4), (64, 8, 4), (25, 2, None)])
+def test_a_vector_that_the_copy_was_made_with(size: int, vector: int, led: int | None, tmp_path: Path) -> None:
+    """The `map` has none: what is wrong is in the statement that made the copy."""
+    payload = ROW.format(shape=200)
+    found = refused(payload, COPIED.format(size=size, vector=f" vector {vector}"), tmp_path, "W0348")
+    assert found.hint is not None and "in the statement that made the op: `promote-to-shared … vector`" in found.hint
+    assert led is None or re.search(rf"\b{led}\b", found.hint)
+    expect_followed(payload, COPIED.format(size=size, vector=f" vector {led}" if led else ""), tmp_path)

@@ -51,7 +51,9 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     from ...recipes.builder import OPEN
     from ...runtime.run.cupy_device import cuda_problem
 
-    builder, given = builder_named(payload), parse_settings(settings)
+    one = payload in schedules() or payload.endswith((".weft", ".mlir"))
+    hint = f"`bench` takes a payload that ships, all recipes of which it times; `weft run {payload}` is one schedule's time"
+    builder, given = builder_named(payload, hint=hint if one else None), parse_settings(settings)
     if OPEN in given.values():
         name = next(name for name, value in given.items() if value == OPEN)
         raise fail("W0483", f"`--set {name}={OPEN}`: what is timed has a size", hint=f"write `--set {name}=1024`")

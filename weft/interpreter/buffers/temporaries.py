@@ -94,9 +94,8 @@ def _not_in_registers(
 ) -> WeftError:
     """`mapped`: an op that is mapped over the whole buffer, where loops over threads take `thread_tile`s of it."""
     hint = (
-        "map every loop or op that looks at it alike, to as many threads as it takes; an accumulator has one tile per"
-        " thread, or "
-        "pieces, mapped to `registers`"
+        "map all loops and ops that access it in one way, to as many threads as there are parts; an accumulator has one"
+        " tile per thread, or pieces, mapped to `registers`"
     )
     if mapped is not None and thread_tile is not None:
         cut = f"`tile` {describe(mapped)} by [{', '.join(map(str, thread_tile.kind.shape))}]"

@@ -16,7 +16,7 @@ from ..hardware.limits import OF_A_THREAD, WARP
 from ..ir.affine_maps import dimension_of
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
-from ..ir.refusing import describe
+from ..ir.refusing import Remark, describe, spelled
 from ..ir.structured import body_of, drop_handles, is_structured, structure
 from ..mapping.keys import structural_key
 from ..mapping.mapping import (
@@ -148,10 +148,10 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
     """
     walks = {_walk(op, alloc.results[0]): op for op in users(alloc.results[0])}
     if None in walks:
-        return 0, f"{describe(walks[None])} looks at all of it"
+        return 0, str(walked_otherwise(walks[None]))
     if len(walks) != 1:
         ways = [f"`{mapping_of(op)}` on {describe(op)}" for op in walks.values()]
-        return 0, f"ops do not look at it alike, {' and '.join(ways[:2])}" if ways else "nobody looks at it"
+        return 0, f"ops walk it in different ways, {' and '.join(ways[:2])}" if ways else "no op accesses it"
     ((mapping, _),) = (walk for walk in walks if walk is not None)
     kept = slots_of(next(iter(walks.values())), threads)
     if kept is None or mapping.dist is None or min(mapping.counts, default=0) < 0:
@@ -164,6 +164,19 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
         much = f"`{mapping}` gives each thread {kept} elements of {kind}, {size} bytes"
         return 0, f"{much}, and it keeps at most {OF_A_THREAD}"
     return kept, ""
+
+
+def walked_otherwise(user: ir.Operation) -> Remark:
+    """How what uses a buffer accesses it, where no map of its own hands out the elements: by the payload's op, or its
+    place."""
+    reached = [user, *(all_users(user.results[0]) if user.name == "memref.subview" else ())]
+    who = next((op for op in reached if is_structured(op) and spelled(op.location) != "unknown"), None)
+    how = (
+        "takes tiles of it, in a loop" if user.name == "memref.subview" and thread_nest(user) else "accesses all of it"
+    )
+    if who is None:
+        return Remark(f"the op at {{}} {how}", (user.location,))
+    return Remark.of(f"{{}} {how}", who)
 
 
 def slots_of(op: ir.Operation, threads: int | None) -> int | None:

@@ -71,6 +71,36 @@ say which."""
 GROUP_WARPS = 4
 """Warps in a warp group."""
 
+IN_WARPS = {"warpgroups": WARP * GROUP_WARPS, "quarters": WARP, "warps": WARP, "lanes": 1}
+"""Spaces that are the threads of a block by their linear id, in whole warps: threads of each processor."""
+
+CALLED = {"warps": "warps", "warpgroups": "warp groups"}
+
+
+def too_many_threads(space: str, counts: Iterable[int], text: str) -> tuple[str, str] | None:
+    """Why no block has so many processors of a space, and what to do. `counts`: those that are known; `text`: as it is
+    written."""
+    total, each = prod(counts), IN_WARPS.get(space, 1)
+    if space not in ("threads", *CALLED) or total * each <= THREADS:
+        return None
+    if space == "threads":
+        fewer = "smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`"
+        return f"`{text}` is {total} threads, and a block has at most {THREADS}", fewer
+    what = CALLED[space]
+    return (
+        f"`{text}` is {total} {what} of {each} threads, and a block has at most {THREADS} threads",
+        f"at most {THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
+    )
+
+
+def too_long(axis: str, threads: int) -> tuple[str, str] | None:
+    """Why no block has so many threads along an axis, and what to do."""
+    most = BLOCK["xyz".index(axis)]
+    if threads <= most:
+        return None
+    return f"a block has at most {most} threads along {axis}, not {threads}", "use x for the long one"
+
+
 ALL_REGISTERS, MOST_REGISTERS = 65536, 255
 """Of all threads of a multiprocessor together, and so of a block's; and what an instruction can name, of a thread."""
 

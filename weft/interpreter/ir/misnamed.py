@@ -6,10 +6,10 @@ import re
 from functools import cache
 
 from ...dsl.diagnostics import did_you_mean
-from ...dsl.signature import Misnamed
+from ...dsl.signature import Wrong
 
 
-def misnamed_op(name: str, keyword: str) -> Misnamed | None:
+def misnamed_op(name: str, keyword: str) -> Wrong | None:
     """The error in an op name after `keyword`, with a hint. A dialect outside upstream may have the
     op."""
     from .registered import OPS
@@ -19,13 +19,11 @@ def misnamed_op(name: str, keyword: str) -> Misnamed | None:
         return None
     hint = todays(name) or did_you_mean(name if dot else f"linalg.{name}", _ops())
     if not dot:
-        return Misnamed(f"`{name}` is not an op: an op's name begins with its dialect", hint, certain=True)
+        return Wrong(f"`{name}` is not an op: an op's name begins with its dialect", hint, certain=True)
     if dialect in OPS:
-        return Misnamed(f"the dialect `{dialect}` has no op `{op}`", hint, certain=keyword == "match")
+        return Wrong(f"the dialect `{dialect}` has no op `{op}`", hint, certain=keyword == "match")
     near = did_you_mean(dialect, OPS)
-    return (
-        None if near is None or hint is None else Misnamed(f"upstream has no dialect `{dialect}`", hint, certain=False)
-    )
+    return None if near is None or hint is None else Wrong(f"upstream has no dialect `{dialect}`", hint, certain=False)
 
 
 _TODAY = {
@@ -103,7 +101,7 @@ def _ops() -> frozenset[str]:
 _OPTIONS = re.compile(r"\{[^{}]*\}")
 
 
-def misnamed_pass(pipeline: str, _: str) -> Misnamed | None:
+def misnamed_pass(pipeline: str, _: str) -> Wrong | None:
     """The error in a pipeline's first unknown pass; a name before `(` is an op."""
     from .registered import PASSES
 
@@ -112,5 +110,5 @@ def misnamed_pass(pipeline: str, _: str) -> Misnamed | None:
     passes = frozenset(PASSES.split())
     for name in re.findall(r"(?<![\w.-])[\w-]+(?![\w.-]|\s*\()", pipeline):
         if name not in passes:
-            return Misnamed(f"upstream has no pass `{name}`", did_you_mean(name, passes), certain=True)
+            return Wrong(f"upstream has no pass `{name}`", did_you_mean(name, passes), certain=True)
     return None

@@ -14,6 +14,7 @@ from ..buffers.owners.arrays import OwnArray, done_by_all, emit_rounds
 from ..buffers.tiles import is_distributed, one_each
 from ..buffers.widths import widths
 from ..hardware.lanes import BARRIER
+from ..hardware.limits import IN_WARPS
 from ..indices.algebra import LaunchShape
 from ..indices.arithmetic import Bound, ceildiv, delinearise, divide, inside, is_zero, less
 from ..indices.linear import NOTHING, Linear
@@ -26,7 +27,6 @@ from ..mapping.curves import along_curve
 from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
     AXES,
-    IN_WARPS,
     Mapping,
     extents,
     handed_out,

@@ -18,7 +18,6 @@ from .mapping import (
     AS_MANY_AS_ITERATIONS,
     ATTRIBUTE,
     AXES,
-    IN_WARPS,
     SYMBOLIC,
     WARP,
     LoopDimension,
@@ -162,7 +161,6 @@ def geometry_of(mapped: Sequence[Mapped], cluster: BlockClusters | None = None) 
     return Geometry(block, blocks, frozenset(symbolic), cluster)
 
 
-CALLED = {"warps": "warps", "warpgroups": "warp groups"}
 _USUAL = {"threads": 128, "warpgroups": 1, "warps": 4}
 
 
@@ -212,12 +210,8 @@ def _check_block(block: dict[str, int]) -> None:
             "give smaller counts and a distribution: `threads(y: 16, x: 16) cyclic`",
         )
     for axis, size in block.items():
-        if size > MAX_BLOCK[axis]:
-            raise fail(
-                "W0346",
-                f"a block has at most {MAX_BLOCK[axis]} threads along {axis}, not {size}",
-                "use x for the long one",
-            )
+        if (wrong := limits.too_long(axis, size)) is not None:
+            raise fail("W0346", *wrong)
 
 
 def _grid(
@@ -300,7 +294,7 @@ def _warp_threads(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set
         return
     known = [one.mapping for one in warps if SYMBOLIC not in one.mapping.counts]
     if known:
-        block["x"] = math.prod(known[0].counts) * IN_WARPS[known[0].space]
+        block["x"] = math.prod(known[0].counts) * limits.IN_WARPS[known[0].space]
     elif warps:
         symbolic.add(("threads", "x"))
     else:
@@ -310,7 +304,7 @@ def _warp_threads(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set
 def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
     """W0352: the block is a whole number of warps, as many as each map over warps has. W0345:
     likewise its lanes."""
-    grouped = [one for one in mapped if one.mapping.space in IN_WARPS]
+    grouped = [one for one in mapped if one.mapping.space in limits.IN_WARPS]
     if not grouped:
         return
     threads, at_run_time = math.prod(block.values()), any(space == "threads" for space, _ in symbolic)
@@ -336,7 +330,11 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
                     notes=where,
                 )
             continue
-        count, each, what = math.prod(one.mapping.counts), IN_WARPS[one.mapping.space], CALLED[one.mapping.space]
+        count, each, what = (
+            math.prod(one.mapping.counts),
+            limits.IN_WARPS[one.mapping.space],
+            limits.CALLED[one.mapping.space],
+        )
         if SYMBOLIC not in one.mapping.counts and (at_run_time or count * each != threads):
             there = "of a number known only at run time" if at_run_time else f"{threads / each:g}"
             raise fail(

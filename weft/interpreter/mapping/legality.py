@@ -11,10 +11,8 @@ from ..ir.mlir import ir, producer, stands_in, users
 from ..ir.refusing import WAYS_OUT, describe, refuse
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from .curves import check_curve
-from .geometry import CALLED
 from .lane_grids import check_lanes, check_lanes_in_lanes
 from .mapping import (
-    IN_WARPS,
     OF_ALL,
     SYMBOLIC,
     Mapped,
@@ -35,16 +33,16 @@ LARGEST_COUNT = 2**31 - 1
 """CUDA's limit along x; a larger chunk or count would overflow 64 bits when multiplied."""
 
 
-def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True) -> None:
+def check_map(op: ir.Operation, mapping: Mapping, *, inside: bool = True, promised: bool = False) -> None:
     """Refuses an illegal map: W0341 … W0349. For tensors and memrefs. `inside`: maps in the op are
-    checked, too."""
+    checked, too. `promised`: its vector is that of the statement that made the op."""
     _check_target(op, mapping)
     _check_axes(op, mapping)
     _check_numbers(mapping)
     _check_order(op, mapping)
     _check_fit(op, mapping)
     _check_block(op, mapping)
-    _check_vector(op, mapping)
+    _check_vector(op, mapping, promised)
     for outer, around in enclosing_maps(op):
         _check_nest(op, mapping, outer, around)
     for inner, within in nested_maps(op) if inside else ():
@@ -187,21 +185,8 @@ def _check_numbers(mapping: Mapping) -> None:
     if mapping.panel is not None and mapping.panel < 1:
         raise fail("W0347", f"panels({mapping.panel}) have no columns", "a panel is at least 1 column")
     known = [c for c in mapping.counts if c > 0]
-    each = IN_WARPS.get(mapping.space, 1)
-    if mapping.space in ("warps", "warpgroups") and math.prod(known) * each > limits.THREADS:
-        what = CALLED[mapping.space]
-        raise fail(
-            "W0346",
-            f"`{mapping}` is {math.prod(known)} {what} of {each} threads, and a block has at most {limits.THREADS}"
-            f" threads",
-            f"at most {limits.THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
-        )
-    if mapping.space == "threads" and math.prod(known) > limits.THREADS:
-        raise fail(
-            "W0346",
-            f"`{mapping}` is {math.prod(known)} threads, and a block has at most {limits.THREADS}",
-            "smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
-        )
+    if (wrong := limits.too_many_threads(mapping.space, known, str(mapping))) is not None:
+        raise fail("W0346", *wrong)
 
 
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:
@@ -212,7 +197,7 @@ def can_order(op: ir.Operation, mapping: Mapping) -> bool:
 
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
     """More iterations than a block has threads, with one thread (or warp) each."""
-    threads = {"threads": 1, **IN_WARPS, **dict.fromkeys(OF_ALL, 0)}.get(mapping.space, 0)
+    threads = {"threads": 1, **limits.IN_WARPS, **dict.fromkeys(OF_ALL, 0)}.get(mapping.space, 0)
     trips = trip_counts(Mapped(op, mapping)) if threads and mapping.vector <= 1 else []
     if len(trips) != len(mapping.counts) or not trips or SYMBOLIC in mapping.counts:
         return
@@ -275,10 +260,11 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
         )
 
 
-def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
+def _check_vector(op: ir.Operation, mapping: Mapping, promised: bool) -> None:
     lanes = mapping.vector
     if lanes == 1:
         return
+    where = ", in the statement that made the op: `promote-to-shared … vector`" if promised else ""
     if op.name == "scf.forall":
         raise refuse(
             "W0348",
@@ -287,12 +273,16 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
             "map the copy or the op itself, or `vectorize` the tile",
         )
     if lanes < 1 or lanes & (lanes - 1):
-        raise refuse("W0348", f"a vector of {lanes} elements is not a power of two", op, "take 2, 4, 8 or 16")
+        raise refuse("W0348", f"a vector of {lanes} elements is not a power of two", op, f"take 2, 4, 8 or 16{where}")
     last = ([1, *structure(op).extents])[-1]
     if not row_divides(op, lanes) if last is None else last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
         what = f"vectors of {lanes} do not divide a row {row}"
-        way = "take a vector that divides the row, or none"
+        fits = math.gcd(lanes, last or 1)
+        some = (
+            f"take `vector {fits}`, or none" if promised and fits > 1 else "take a vector that divides the row, or none"
+        )
+        way = f"{some}{where}"
         if not stands_in(op, "scf.forall", "scf.for"):
             way += f"; or `tile` the op, rows by a multiple of {lanes}, and map the tile"
         raise refuse("W0348", what, op, way)
@@ -303,7 +293,7 @@ def _check_vector(op: ir.Operation, mapping: Mapping) -> None:
             "W0348",
             f"{lanes} elements of {widths[width]} are {width * lanes} bits, more than one access has",
             op,
-            f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out",
+            (f"`vector {MAX_VECTOR_BITS // width}`" if width < MAX_VECTOR_BITS else "leave `vector` out") + where,
         )
 
 
@@ -338,7 +328,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             notes=notes(),
         )
     check_lanes_in_lanes(within, around, notes)
-    grouped = [m for m in (within, around) if m.space in IN_WARPS]
+    grouped = [m for m in (within, around) if m.space in limits.IN_WARPS]
     if len(grouped) == 1 and any(space == "threads" for m in (within, around) for space, _ in m.slots()):
         raise fail(
             "W0342",
@@ -347,13 +337,11 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "warps outside and lanes inside, or threads along two axes",
             notes=notes(),
         )
-    if within.space in CALLED and around.space in CALLED:
+    if within.space in limits.CALLED and around.space in limits.CALLED:
         said = "the warps of a block and its warp groups are the same threads in another order"
         out = "`mma` gives the warps of a warp group their part of its tile"
         if within.space == around.space:
-            said = (
-                f"the {CALLED[within.space]} of a block are taken by the loop around it, whatever their axes are called"
-            )
+            said = f"the {limits.CALLED[within.space]} of a block are taken by the loop around it, whatever their axes are called"
             out = f"one map takes all of them: `{within.space}(y: 2, x: 2)` of a loop of two dimensions"
         raise fail("W0342", said, out, notes=notes())
     if within.space in ("blocks", "grid") and around.space != "blocks":

@@ -24,9 +24,6 @@ AS_MANY_AS_ITERATIONS = -1
 SYMBOLIC = -2
 OF_ALL = {"lanes": WARP, "quarters": GROUP_WARPS}
 """Spaces with a fixed number of processors per warp or warp group."""
-IN_WARPS = {"warpgroups": WARP * GROUP_WARPS, "quarters": WARP, "warps": WARP, "lanes": 1}
-"""Spaces that are the threads of a block by their linear id, in whole warps: threads of each
-processor."""
 
 
 @record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, Protocol
@@ -13,7 +13,7 @@ from ...dsl.diagnostics import Diagnostic, Span, WeftError
 from ...dsl.records import record
 from ...dsl.tree import Node, StatementNode
 from ..focus.modules import Taken
-from ..ir.mlir import TransformError, ir, is_used, operations, run_passes, run_transform
+from ..ir.mlir import TransformError, ancestors, ir, is_used, operations, run_passes, run_transform
 from ..ir.refusing import WAYS_OUT, describe, upstream_messages
 from ..ir.structured import is_structured
 from ..memory.layouts import STORING
@@ -65,6 +65,20 @@ def handles_of(values: Mapping[str, Any]) -> dict[str, Handle]:
     return {name: v for name, v in named.items() if isinstance(v, Handle)}
 
 
+@record
+class Removed:
+    """An op, as it was before a statement removed it; `by`: that and its line."""
+
+    op: ir.Operation
+    by: str
+
+
+def _ops_at(place: ir.Location, root: ir.Operation) -> set[str]:
+    """The names of the ops that have a place of the payload; none have one that is not known."""
+    text = str(place)
+    return {op.name for op in operations(root) if str(op.location) == text and "unknown" not in text}
+
+
 class AtWork(Protocol):
     """The statement that a rewriter works for: its fields are its attributes."""
 
@@ -84,6 +98,7 @@ class Rewriter:
         written: what the payload's text calls its values, by place.
         known: what the session remembers of kernels that it has made (`launch/launch.py`).
         payload: what the session has begun with.
+        removed: what the op of a handle was that is gone, and the statement that removed it.
     """
 
     def __init__(
@@ -97,6 +112,7 @@ class Rewriter:
         written: Written = nameless,
         known: dict[Hashable, Any] | None = None,
         payload: Untouched | None = None,
+        removed: Callable[[Handle], Removed | None] = lambda _: None,
     ) -> None:
         self.module = module
         self.written = written
@@ -104,7 +120,7 @@ class Rewriter:
         self.numbers = numbers
         self.unproven = unproven
         self.known: dict[Hashable, Any] = {} if known is None else known
-        self.taken, self.payload = taken, payload
+        self.taken, self.payload, self.removed = taken, payload, removed
         self.only_marked = False
         """The statement has put marks on ops and done nothing else: of a module that is tidy, there is nothing to clean
         up."""
@@ -130,7 +146,15 @@ class Rewriter:
                 else f"this handle names {len(found)} ops"
             )
             hint = "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
-            raise self.error("W0310", what, hint=self._lost() or hint)
+            notes: list[str] = []
+            if not found and (lost := self.removed(handle)) is not None:
+                notes = [f"{lost.by} left no {describe(lost.op)}"]
+                *_, before = ancestors(lost.op)
+                made = _ops_at(lost.op.location, self.module.operation) - _ops_at(lost.op.location, before)
+                if made:
+                    names = ", ".join(f"`{name}`" for name in sorted(made))
+                    hint = f"use the handle before that, or `match` what it has become: {names}"
+            raise self.error("W0310", what, hint=self._lost() or hint, notes=notes)
         return found[0]
 
     def _lost(self) -> str | None:

@@ -19,7 +19,7 @@ from ...dsl.scopes import Gone, names_of
 from ..focus.carving import Version
 from ..focus.modules import Taken
 from ..ir.cloning import clone_module, strip_tags
-from ..ir.mlir import NotLocalError, ir
+from ..ir.mlir import NotLocalError, ir, operations
 from ..ir.refusing import upstream_messages
 from ..ir.tidying import tidy
 from ..memory.names import Written, nameless
@@ -27,7 +27,7 @@ from ..proof.coverage.untouched import Untouched
 from .environment import Environment, evaluate_fields
 from .listeners import tell
 from .order import in_order
-from .rewriter import Rewriter, handles_of
+from .rewriter import Removed, Rewriter, handles_of
 from .state import (
     SKIP,
     Frame,
@@ -348,6 +348,14 @@ class Session:
         module = clone_module(state.module)
         return *self._apply(statement, module, state.numbers, untidy=state.version.untidy), Version(module)
 
+    def _removed(self, handle: Handle) -> Removed | None:
+        """The last of the states in which the op of a handle was there, and the statement after it."""
+        for before, then in zip(self.states[-2::-1], self.states[:0:-1], strict=True):
+            tagged = (op for op in operations(before.module.operation) if handle.tag in op.attributes)
+            if (op := next(tagged, None)) is not None and (step := then.step) is not None:
+                return Removed(op, f"`{step.text}` in line {step.span.line}")
+        return None
+
     def _apply(
         self, statement: Statement, module: ir.Module, number: int, *, taken: Taken | None = None, untidy: bool = False
     ) -> tuple[Rewriter, dict[str, Any]]:
@@ -360,6 +368,7 @@ class Session:
             written=self.written,
             known=self._known,
             payload=self.payload,
+            removed=self._removed,
         )
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))

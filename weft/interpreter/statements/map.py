@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...dsl.signature import DistributionSpec, SpaceSpec
+from ..hardware.counted import miscounted
 from ..hardware.limits import WARP
 from ..ir.mlir import ir
 from ..session.statement import (
@@ -168,7 +169,7 @@ class Map(Statement):
     reach = "handles"
 
     target: Handle = handle()
-    space: SpaceSpec = space()
+    space: SpaceSpec = space(judge=miscounted)
     distribution: DistributionSpec | None = distribution()
     group: int | None = integer(optional=True, minimum=1)
     panel: int | None = integer(optional=True, minimum=1)
@@ -197,7 +198,7 @@ class Map(Statement):
         )
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
-            check_map(op, mapping)
+            check_map(op, mapping, promised=promised is not None and self.vector is None)
         if not can_order(op, mapping):
             mapping = replace(mapping, group=None, panel=None)
             rewrite.remark("iterations are taken row by row: how many there are is known only at run time")

@@ -27,7 +27,6 @@ from ..ir.structured import (
     move_marks,
     part_of,
     parts_of,
-    place_of,
     replace,
     shape_of,
     sliced,
@@ -204,12 +203,14 @@ def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], tile: Se
     loop = made if made is not None and made.name == "scf.forall" and _takes_on(made) else None
     with ir.InsertionPoint(merge or loop or end):
         offsets = [value_of(offset) for offset in parts_of(op)[0]]
-        sizes = place_of(op)[1]
+        sizes = parts_of(op)[1]  # of parts that end with a tile, and with the whole, they are values by now
         if tile is None:
             inside = inside_of(offsets, sizes, shape)
         else:
             inside = [
-                size if extent == whole else _at_least_none(_remaining(offset, size, extent))
+                size
+                if isinstance(extent, int) and extent == whole
+                else _at_least_none(_remaining(offset, size, extent))
                 for offset, size, extent, whole in zip(offsets, sizes, shape, tile, strict=True)
             ]
         there = part_of(output, inside, offsets) if merge or loop else None
@@ -249,12 +250,14 @@ def _at_least_none(size: ir.Value) -> ir.Value:
 
 
 def inside_of(
-    offsets: Sequence[ir.Value], sizes: Sequence[int], shape: Sequence[int | ir.Value]
+    offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value], shape: Sequence[int | ir.Value]
 ) -> list[int | ir.Value]:
     """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion
     point."""
     return [
-        size if _divides(size, extent) and _multiple_of(offset, size) else _remaining(offset, size, extent)
+        size
+        if isinstance(size, int) and _divides(size, extent) and _multiple_of(offset, size)
+        else _remaining(offset, size, extent)
         for offset, size, extent in zip(offsets, sizes, shape, strict=True)
     ]
 
@@ -271,9 +274,15 @@ def _multiple_of(offset: ir.Value, size: int) -> bool:
     return number % size == 0 if number is not None else size == 1 and producer(offset) is None
 
 
-def _remaining(offset: ir.Value, size: int, extent: int | ir.Value) -> ir.Value:
+def _remaining(offset: ir.Value, size: int | ir.Value, extent: int | ir.Value) -> ir.Value:
     """`min(size, extent - offset)`."""
-    known = isinstance(extent, int)
-    rest = ir.AffineDimExpr.get(0) * -1 + (extent if known else ir.AffineDimExpr.get(1))
-    bounds = ir.AffineMap.get(1 if known else 2, 0, [ir.AffineConstantExpr.get(size), rest])
-    return affine.AffineMinOp(bounds, [offset] if known else [offset, extent]).result
+    values: list[ir.Value] = []
+
+    def term(one: int | ir.Value) -> ir.AffineExpr:
+        if isinstance(one, int):
+            return ir.AffineConstantExpr.get(one)
+        values.append(one)
+        return ir.AffineDimExpr.get(len(values) - 1)
+
+    bounds = [term(size), term(extent) - term(offset)]
+    return affine.AffineMinOp(ir.AffineMap.get(len(values), 0, bounds), values).result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...dsl.records import record
 from ...interpreter.hardware.hopper.tensor_maps import LOADS
@@ -16,7 +16,7 @@ from ...interpreter.memory.views import behind
 from ..form.kernel_form import refuse
 from .index_names import first_index
 from .kernel import KernelWriter, Lanes
-from .values.expression import Expr, elements, name
+from .values.expression import Expr, binary, elements, name
 from .values.integers import INDEX, add, bounds, to_signed
 from .values.sizes import HostNumber
 from .values.types import Range, ScalarType, element
@@ -106,12 +106,39 @@ def assignment(target: str, value: Expr) -> str:
 
 def loop_bounds(kernel: KernelWriter, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Expr]:
     """The bounds as the header may repeat them: what reads memory, or is long, gets a name first."""
+    upper = _deciding(upper, "max", lambda e: e.high <= bounds(lower, INDEX).low)
 
     def settled(e: Expr, base: str) -> Expr:
         return e if not e.reads and not e.mutable and len(e.text) <= 30 else kernel.named(e, base)
 
     lower = lower if not lower.reads and len(lower.text) <= 60 else kernel.named(lower, "begin")
     return lower, settled(upper, "end"), settled(step, "step")
+
+
+def _deciding(upper: Expr, extreme: str, idle: Callable[[Range], bool]) -> Expr:
+    """What decides whether an iteration is below `min` or `max` of several, of which others do not: `n` of `max(0, n)`,
+    where iterations begin with 0."""
+    while upper.split is not None and upper.split[1] == extreme:
+        one, _, other = upper.split
+        if one.range is not None and idle(one.range):
+            upper = other
+        elif other.range is not None and idle(other.range):
+            upper = one
+        else:
+            break
+    return upper
+
+
+def only_once(lower: Expr, upper: Expr, step: Expr) -> Expr | None:
+    """The condition under which a loop of one iteration at most has it; None for one of more, or of a known number."""
+    low, high = lower.constant, bounds(upper, INDEX).high
+    if low is None or upper.constant is not None or not step.constant or high > low + step.constant:
+        return None
+    rest = _deciding(upper, "min", lambda e: e.low > low)
+    if low == 0 and rest.split is not None and rest.split[1] == "-":  # `j < n` for `0 < n - j`
+        left, _, right = rest.split
+        return binary(">", left, right, "bool") if right.is_literal else binary("<", right, left, "bool")
+    return binary(">", rest, lower, "bool")
 
 
 def trip_count(lower: Expr, upper: Expr, step: Expr) -> int | None:

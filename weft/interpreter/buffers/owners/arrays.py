@@ -207,7 +207,7 @@ def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
             "W0380",
             f"several threads have copies of what the op writes, and {other} is one for all of them",
             op,
-            "let an op of its own write that, or map whoever looks at it alike",
+            "let an op of its own write that, or map what accesses it as the others are",
         )
     return bool(copies) and not others
 

@@ -29,7 +29,6 @@ from ...indices.linear import NOTHING, Floor, Linear, Symbol
 from ...indices.values import KnownIndices
 from ...ir.affine_maps import dimension_of
 from ...ir.mlir import ancestors, constant_of, ir, users
-from ...ir.refusing import Remark
 from ...ir.structured import body_of, is_structured, parts_of, place_of, shape_of, structure
 from ...layouts.layout import Digit, Layout
 from ...mapping.mapping import (
@@ -42,7 +41,7 @@ from ...mapping.mapping import (
 )
 from ...memory.effects import written
 from ...memory.layouts import kept_dimensions
-from ..tiles import ThreadTile, one_each, tiles_of, whole_users
+from ..tiles import ThreadTile, one_each, tiles_of, walked_otherwise, whole_users
 from ..views import all_users, takes_any_layout
 from .reads import BodyRead, body_read
 
@@ -174,7 +173,7 @@ class DigitReader:
     def tiles(self) -> list[TileAccess]:
         """Of loops over threads, whatever a thread does with its tile. Raises `Unowned`."""
         for op in whole_users(self.buffer):
-            raise Unowned(Remark.of("{} looks at all of it", op))
+            raise Unowned(walked_otherwise(op))
         tiles = tiles_of(self.buffer)
         for tile in tiles:
             if not takes_any_layout(tile.view, strides=True):
@@ -186,7 +185,7 @@ class DigitReader:
                 raise Unowned("its tiles have no static size")
         found = list(map(self._tile, tiles))
         if not all(counter.mapped for one in found for counter in one.counters.values()):
-            raise Unowned("which part a thread looks at changes within a loop")
+            raise Unowned("which part a thread accesses changes within a loop")
         return found
 
     def _tile(self, tile: ThreadTile) -> TileAccess:
@@ -211,7 +210,7 @@ class DigitReader:
         read = body_read(user, self.forms) if user.name == "memref.load" else None
         op = user if read is None else read.op
         if not is_structured(op):
-            raise Unowned(f"{op.name} looks at it")
+            raise Unowned(f"{op.name} accesses it")
         walked = [dimension_of(e) for e in structure(op).maps[position].results] if read is None else read.walked
         shape = tuple(n or 0 for n in shape_of(op.operands[position])) if read is None else read.shape
         offsets = [Linear.of(0) for _ in shape] if read is None else list(read.starts)
@@ -254,7 +253,7 @@ class DigitReader:
                 return
             bounds = [(low, by, trips)]
         elif loop.name != "scf.forall" or mapping is None:
-            raise Unowned(f"{loop.name} stands around what looks at it")
+            raise Unowned(f"{loop.name} is around what accesses it")
         else:
             dimensions = loop_dimensions(loop)
             by_axis = len(mapping.axes) == len(dimensions)  # else a number depends on how many iterations there are

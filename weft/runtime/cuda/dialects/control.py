@@ -10,7 +10,7 @@ from ....interpreter.hardware.hopper.warpgroups import accumulator
 from ....interpreter.ir.mlir import ir, is_used
 from ...form.kernel_form import axis_of, refuse
 from ..kernel import KernelWriter, Lanes, TextBlock, TextLine, has_effects, writes
-from ..loops import Carried, assign, carry, header, loop_bounds, trip_count, unroll_pragma
+from ..loops import Carried, assign, carry, header, loop_bounds, only_once, trip_count, unroll_pragma
 from ..values.expression import UNARY, Expr, name, ternary, unary
 from ..values.integers import literal
 from ..values.types import Range, element, scalar
@@ -25,6 +25,11 @@ def for_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     if not kind.integer:
         raise refuse("W0502", f"a loop over {op.operands[0].type}", op)
     lower, upper, step = loop_bounds(kernel, *kernel.exprs(op.operands[:3]))
+    if kind.index and not op.results and (once := only_once(lower, upper, step)) is not None:
+        kernel.values[block.arguments[0]] = (lower,)
+        with kernel.nested() as body:
+            _write(kernel, block)
+        return kernel.put(f"if ({once.text}) {{", body.lines)
     values = zip(block.arguments[1:], op.operands[3:], strict=True)
     carried = [carry(kernel, op, value, init, "acc") for value, init in values]
     with kernel.nested() as body:

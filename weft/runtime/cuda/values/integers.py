@@ -196,7 +196,7 @@ def extreme(function: str, a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
         return b if function == "min" else a
     host = _on_host(function, a, b)
     a, b = same_width(a, b)
-    return replace(call(function, a.type, a, b, range=known), host=host)
+    return replace(call(function, a.type, a, b, range=known), host=host, split=(a, function, b))
 
 
 def decide(predicate: str, a: Range, b: Range) -> bool | None:

@@ -1,0 +1,17 @@
+"""Counts of processors that no block has, as far as that shows without a payload."""
+
+from __future__ import annotations
+
+from ...dsl.signature import SpaceSpec, Wrong
+from .limits import too_long, too_many_threads
+
+
+def miscounted(space: SpaceSpec, _: str) -> Wrong | None:
+    """What is wrong with a space whatever is mapped to it: more threads than any block has. Of counts that are not
+    known yet, each is one at least."""
+    known = {axis: count for axis, count in zip(space.axes, space.counts, strict=True) if isinstance(count, int)}
+    shown = ", ".join(f"{axis}: {known.get(axis, '…')}" for axis in space.axes)
+    found = too_many_threads(space.kind, known.values(), f"{space.kind}({shown})")
+    for axis, count in known.items() if space.kind == "threads" else ():
+        found = found or too_long(axis, count)
+    return None if found is None else Wrong(*found, certain=True, code="W0346")
