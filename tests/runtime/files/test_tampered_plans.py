@@ -20,7 +20,7 @@ from weft.runtime.run import execution
 from weft.runtime.run.execution import RunOptions, run_bundle
 
 SOAK = "WEFT_SOAK" in os.environ
-COUNT = 3000 if SOAK else 30
+COUNT = 3000 if SOAK else 150
 
 DYNAMIC = """func.func @f(%A: memref<?x8xf32>, %B: memref<?x8xf32>, %n: index, %v: f32) {
   linalg.copy ins(%A : memref<?x8xf32>) outs(%B : memref<?x8xf32>)
