@@ -31,7 +31,7 @@ def test_elements_that_two_iterations_share_are_found(symbolic: bool) -> None:
         if found is not None:
             assert (*found.iterations, found.element) in expected, f"{found} is no example: {where}"
         counts[found is not None] += 1
-    assert min(counts[True], counts[False]) > OPS // 5, counts
+    assert min(counts[True], counts[False]) > (OPS // 5 if OPS > 20 else 0), counts
 
 
 @pytest.mark.parametrize("symbolic", [False, True])
@@ -45,4 +45,4 @@ def test_windows_of_different_iterations_are_apart(symbolic: bool) -> None:
         found = apart(op.operands[0], op.operands[1], loops[-1] if loops else None)
         assert found != windows.meet(), f"seed {seed}\n{windows.text}"
         counts[found] += 1
-    assert min(counts[True], counts[False]) > OPS // 10, counts
+    assert min(counts[True], counts[False]) > (OPS // 10 if OPS > 20 else 0), counts
