@@ -7,6 +7,8 @@
 case of each class goes through all executors in each run, and the others in a soak.
 
     @pytest.mark.soak       no case of it: the soak alone
+
+`WEFT_TEST_COST=FILE make test` appends to a file what each file of tests has cost, in seconds of CPU.
 """
 
 from __future__ import annotations
@@ -86,6 +88,8 @@ class Cost:
         self.seconds.update(getattr(node, "workeroutput", {}).get("cost", {}))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if hasattr(terminalreporter.config, "workerinput"):
+            return  # the controller has all
         if file := os.environ.get("WEFT_TEST_COST"):
             with open(file, "a") as out:
                 out.writelines(f"{seconds:.1f}\t{name}\n" for name, seconds in self.seconds.most_common())
