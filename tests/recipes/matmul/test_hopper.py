@@ -45,7 +45,7 @@ def expect_right(done: Planned, sizes: dict[str, str], *devices: SimDevice | Nat
         expect_computed(device, ran, payload, wanted, rounded=done.plan.rounded)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("tiles", TILES, ids=str)
 @pytest.mark.parametrize("type", ["bf16", "f16"])
 def test_random_sizes(type: str, tiles: dict[str, int]) -> None:
@@ -117,7 +117,7 @@ def test_text_of_bytes(type: str) -> None:
 ANYWHERE = [{"type": "f8E4M3FN"}, {"type": "i8"}, *({"type": "f32", "as_type": as_type} for as_type in OF_F32)]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", ANYWHERE, ids=str)
 def test_rows_that_begin_anywhere(settings: dict[str, str]) -> None:
     """Copies whose rows take up whole 16 bytes, of whatever sizes: two kernels that copy, and one that multiplies."""
@@ -171,7 +171,7 @@ CLUSTERS: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", CLUSTERS, ids=str)
 def test_clusters(settings: dict[str, object]) -> None:
     """Blocks side by side share tiles, at sizes that fill no clusters; and their text runs so."""
@@ -284,7 +284,7 @@ TURNS: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", TURNS, ids=str)
 def test_parts_of_results_take_buffers_in_turn(settings: dict[str, object]) -> None:
     tiles = {"bm": 64, "bn": 128, "stages": 2} | settings
@@ -295,7 +295,7 @@ def test_parts_of_results_take_buffers_in_turn(settings: dict[str, object]) -> N
         sizes = [draw.randrange(1, 300), draw.randrange(1, 60) * 8, draw.randrange(1, 30) * 8]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("settings", "buffers"), [
     ({"rounded": 1}, 2), ({}, 1), ({"rounded": 1, "stages": 4, "bm": 192, "bn": 192}, 1), ({"rounded": 1, "store": 128}, 1),
     ({"rounded": 1, "buffers": 1}, 1), ({"rounded": 1, "bm": 64, "buffers": 4}, 4),

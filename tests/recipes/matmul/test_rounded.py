@@ -39,7 +39,7 @@ def made(recipe: str, **settings: object) -> Planned:
     return planned(applied(Choice(recipe, None, chosen).open()))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("type", ["f16", "bf16"])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products_of_random_sizes(name: str, type: str) -> None:
@@ -54,7 +54,7 @@ def test_products_of_random_sizes(name: str, type: str) -> None:
         expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice(), NativeDevice())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", IMAGES)
 @pytest.mark.parametrize("window", [{}, {"stride": 2, "type": "f16"}], ids=str)
 def test_images_of_random_sizes(name: str, window: dict[str, object]) -> None:
@@ -67,7 +67,7 @@ def test_images_of_random_sizes(name: str, window: dict[str, object]) -> None:
         expect_right(done, {name: str(size) for name, size in sizes.items()}, SimDevice(), NativeDevice())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("recipe", ["hopper", "tensor", "igemm_hopper", "igemm_tensor"])
 def test_what_accumulates_into_its_argument(recipe: str, tmp_path: Path) -> None:
     """There is no fill; whoever rounds has read what the sum begins with."""
