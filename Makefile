@@ -54,7 +54,7 @@ else
 	wait $$types && exit $$tests
 endif
 
-# The same tests with long counts: more examples for each property.
+# The same tests with long counts, and with all cases: what `make test` takes few of (tests/thinning.py).
 soak: $(STAMP)
 	@WEFT_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests
 

@@ -6,14 +6,17 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from syrupy.assertion import SnapshotAssertion
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import places  # noqa: F401 - with it, tests find the helpers of all folders
+from thinning import MARKS, SOAK, Cost, thinned
 
 for name in (
     "NO_COLOR", "FORCE_COLOR", "COLORTERM", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE",
@@ -25,9 +28,35 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(  # the same examples each time, and none too slow; `make soak` looks for new ones
-    "weft", derandomize="WEFT_SOAK" not in os.environ, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+    "weft", derandomize=not SOAK, max_examples=100 if SOAK else 15, database=None, deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
 settings.load_profile("weft")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
+    config.pluginmanager.register(Cost(), "cost-of-tests")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if SOAK or config.option.keyword or any("::" in argument for argument in config.args):
+        return
+    if left := thinned(items):
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_assertrepr_compare(left: object, right: object) -> Generator[None, list[list[str] | None], list[list[str] | None]]:
+    """What writes a snapshot anew: of the whole file, since of a part it would delete the snapshots of the other tests."""
+    shown = yield
+    file = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0]
+    hint = f"if the change is meant: `pytest --snapshot-update {file}`"
+    if any(isinstance(side, SnapshotAssertion) for side in (left, right)):
+        return [[*lines, hint] if lines else lines for lines in shown]
+    return shown
 
 
 def pytest_collection_finish() -> None:

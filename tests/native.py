@@ -189,7 +189,8 @@ def build(text: str, mode: Mode = "fibers") -> Path:
     if compiler is None:
         raise RuntimeError("g++ is needed to run the emitted text on the CPU")
     flags = (compiler, *FLAGS, *extra)
-    header = _precompiled(flags, hashlib.sha256(" ".join(flags).encode() + shim).hexdigest()[:24])
+    included = unit.partition('"')[2].partition('"')[0]
+    header = _precompiled(included, flags, hashlib.sha256(" ".join((included, *flags)).encode() + shim).hexdigest()[:24])
     with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
         made, cpp = Path(scratch) / "made", Path(scratch) / "unit.cpp"
         cpp.write_text(unit)
@@ -200,14 +201,15 @@ def build(text: str, mode: Mode = "fibers") -> Path:
     return target
 
 
-def _precompiled(flags: Sequence[str], key: str) -> Path:
-    """A folder with the shim and its precompiled header: reading the standard library takes longer than the rest of a kernel."""
+def _precompiled(included: str, flags: Sequence[str], key: str) -> Path:
+    """A folder with the shim, and the header that the unit includes precompiled: reading the standard library takes longer than the
+    rest of a kernel. A header that another one includes would not be taken from its precompiled form."""
     folder = _folder() / f"shim-{key}"
     if not folder.exists():
         with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
             copy = Path(scratch) / "shim"
             shutil.copytree(SHIM, copy)
-            header = copy / "cuda_shim.h"
+            header = copy / included
             subprocess.run(
                 [*flags, "-x", "c++-header", str(header), "-o", f"{header}.gch"], capture_output=True, text=True, check=True
             )

@@ -29,7 +29,7 @@ SOAK = "WEFT_SOAK" in os.environ
 SEED, FIRST, CHANGES = (
     os.environ.get("WEFT_SEED", "first"),
     int(os.environ.get("WEFT_FIRST", "0")),
-    24_000 if SOAK else 150,
+    24_000 if SOAK else 30,
 )
 RECIPES = [
     "softmax",

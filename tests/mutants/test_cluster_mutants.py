@@ -55,6 +55,7 @@ LEFT_OUT = {
 }
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("kind", ["a tile each", "blocks that stay"])
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_what_is_left_out_is_found(name: str, kind: str) -> None:

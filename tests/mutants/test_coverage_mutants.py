@@ -39,10 +39,11 @@ PROGRAMS = {
 }
 COMBINATION = ("combination proven: each of", "combination assumed")
 SOAK = "WEFT_SOAK" in os.environ
-FEW = 4
+FEW = 1
 """Mutants of a program in `make test`."""
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_proven_is_equal(name: str) -> None:
     session, done = opened(name, PROGRAMS[name])

@@ -37,6 +37,7 @@ def test_right(right: Made, runs: Runs) -> None:
     assert not runs.native(right.text) and not runs.native(right.text, reverse=True)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", [name for name in ORDER if "fewer columns" not in name and "a loop" not in name])
 def test_order(name: str, right: Made, runs: Runs) -> None:
     pattern, new, codes, found = ORDER[name]
@@ -56,6 +57,7 @@ def test_an_instruction_of_another_type_is_refused(right: Made, runs: Runs) -> N
     assert text != right.text and runs.simulated(text) == runs.native(text) == {"refused"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["f8E4M3FN", "f8E5M2"])
 @pytest.mark.parametrize("n", [8, 128, 256])
 def test_machine_code(kind: str, n: int) -> None:

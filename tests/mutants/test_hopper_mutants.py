@@ -1,7 +1,7 @@
 """Each mistake in what the recipes `hopper` and `igemm_hopper` make is found by those who must find it, and what is right raises no
 alarm.
 
-Ten of the table in a test run, all of it in a soak (`WEFT_SOAK`).
+Seven of the table in a test run, all of it in a soak (`WEFT_SOAK`).
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def runs(name: str) -> Runs:
     return Runs(kernel(name))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_kernels_are_right(name: str) -> None:
     text = kernel(name).text
@@ -58,6 +59,7 @@ def test_each_recipe_has_enough_mistakes() -> None:
     assert set(of) == {"hopper", "igemm_hopper"} and min(of.values()) >= ENOUGH, of
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", TABLE if SOAK else QUICK)
 def test_mistakes_are_found(name: str) -> None:
     mutant = TABLE[name]

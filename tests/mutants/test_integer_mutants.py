@@ -75,6 +75,7 @@ def test_right(right: Made, runs: Runs) -> None:
     assert not runs.simulated(right.text) and not runs.simulated(right.text, 0) and not runs.native(right.text)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", ORDER)
 def test_order(name: str, right: Made, runs: Runs) -> None:
     pattern, new, codes, found = ORDER[name]

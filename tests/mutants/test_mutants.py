@@ -1,7 +1,7 @@
 """Mutants of random right programs, judged by three witnesses that must agree: the proof, the simulator, and the text on the CPU.
 
 A deleted barrier, a narrowed fence, a dropped token, an index shifted by one, a count of processors or a loop's end or step
-changed, an atomic operation made plain: of 10 kernels each in a test run, of 200 in a soak (`WEFT_SOAK`), which prints what became
+changed, an atomic operation made plain: of 2 kernels each in a test run, of 200 in a soak (`WEFT_SOAK`), which prints what became
 of them. `verdicts.py` and `token_verdicts.py` say what must be.
 """
 
@@ -30,7 +30,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
 
 SOAK = "WEFT_SOAK" in os.environ
-EACH = 200 if SOAK else 10
+EACH = 200 if SOAK else 2
 MOST = 2 if SOAK else 1
 """Mutants of one program and kind."""
 LARGE = 800

@@ -45,6 +45,7 @@ def product(m: int, n: int, k: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     return {"A": a, "B": b}, a.astype(np.float32) @ b.astype(np.float32)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("rung", "stages"), [("3-producer", 3), ("3-producer", 1), ("3-producer", 4), ("5-stores", 3)])
 @pytest.mark.parametrize(("m", "n", "k"), [(120, 192, 136), (200, 136, 72), (64, 64, 320), (1, 8, 8)])
 def test_right_at_any_size(rung: str, stages: int, m: int, n: int, k: int) -> None:
@@ -114,6 +115,7 @@ MISTAKES = {
 MEETING, READ = r"nvvm\.barrier [^\n]*\n", r"nvvm\.cp\.async\.bulk\.wait_group [^\n]*read[^\n]*\n"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("pattern", "number"), [(MEETING, 0), (MEETING, 1), (READ, 1), (ARRIVAL, 0), (WAIT, 0), (WAIT, 1)])
 def test_what_a_tile_does_beside_its_steps(pattern: str, number: int) -> None:
     """A result that is stored in boxes while the producer is ahead: what its barriers order is not lost."""
@@ -125,6 +127,7 @@ def test_what_a_tile_does_beside_its_steps(pattern: str, number: int) -> None:
     assert any(ran.races or ran.faults for ran in found)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("sizes", [{}, {"m": 120, "n": 192}], ids=["open", "tiles that are known"])
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_are_found(name: str, sizes: dict[str, int]) -> None:

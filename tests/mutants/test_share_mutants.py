@@ -77,6 +77,7 @@ def test_maps_as_they_are(name: str, tmp_path: Path) -> None:
     assert assumed(tmp_path, name) == []
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("mutation", MUTATIONS)
 @pytest.mark.parametrize("name", MAPS)
 def test_other_shares(name: str, mutation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +137,7 @@ OPEN_MUTATIONS = {
 }
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("mutation", [*OPEN_MUTATIONS, "a share too few"])
 @pytest.mark.parametrize("name", OPEN_MAPS)
 def test_shares_of_open_sizes(name: str, mutation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

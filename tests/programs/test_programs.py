@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_computed, expect_equal
 from native_device import NativeDevice
 
 from weft.execution import run_applied
@@ -20,7 +21,6 @@ from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
@@ -56,15 +56,16 @@ def test_simulated(name: str) -> None:
     assert report.streams_created == report.streams_destroyed
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 def test_text(name: str, backwards: bool) -> None:
     done, (inputs, wanted) = ready(name), expected(name)
     result = run_plan(done.plan, NativeDevice(reverse=backwards), inputs, text=done.cuda)
-    compared = compare(functions.signature(done.applied.payload, done.plan.entry), result.outputs, wanted)
-    assert compared.ok, compared
+    expect_computed("the text by g++", result, functions.signature(done.applied.payload, done.plan.entry), wanted)
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_was_made_computes_what_the_payload_does(name: str) -> None:
     """Its launches as loops, compiled for the CPU: nothing of the simulator."""
@@ -72,9 +73,10 @@ def test_what_was_made_computes_what_the_payload_does(name: str) -> None:
     got = reference(done.applied.module, done.plan.entry, inputs)
     assert "gpu.launch_func" in done.applied.text and wanted.keys() == got.keys()
     for output, array in wanted.items():
-        np.testing.assert_allclose(got[output], array, rtol=2e-5, atol=2e-5 * np.abs(array).max())
+        expect_equal("the launches as loops", output, got[output], array, allowed=4e-5)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("name", "chips"), list(zip(PROGRAMS, CHIPS, strict=True)), ids=PROGRAMS)
 def test_registers_suffice(name: str, chips: tuple[str, ...]) -> None:
     for arch in chips:

@@ -47,6 +47,7 @@ def expect_no_spills(recipe: str, settings: dict[str, str], *chips: str) -> bool
     return True
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("recipe", "type", "size"), CASES if SOAK else SOME)
 def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     settings = {**sizes_of(recipe)[size], **({"type": type} if type else {})}
@@ -54,6 +55,7 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     expect_no_spills(recipe, settings, *(ARCHITECTURES if SOAK else (ARCHITECTURES[turn % len(ARCHITECTURES)],)))
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("recipe", "size", "chip"), [
     ("simt_pipelined", {"m": "1000", "n": "777", "k": "333"}, "sm_100a"),
     ("simt_pipelined", {"m": "66", "n": "573", "k": "64"}, "sm_80"),
@@ -90,6 +92,7 @@ def test_where_the_compiler_is_short_of_registers(recipe: str, size: dict[str, s
     assert expect_no_spills(recipe, size, chip)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("recipe", schedules())
 def test_random_sizes(recipe: str) -> None:
     draw, wrong = random.Random(recipe + SEED), list[AssertionError]()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from proofs import expect_codes
 
 from weft import cli, verify
-from weft.dsl.diagnostics import Source, WeftError
+from weft.dsl.diagnostics import Diagnostic, Source, WeftError
 from weft.verify import Judged, Sizes, Verdict, verify_source
 
 SHARED = "#gpu.address_space<workgroup>"
@@ -59,11 +60,15 @@ def judge(text: str, block: Sizes | None = None, grid: Sizes | None = None, may_
     return verify_source(Source("p.mlir", text), block=block, grid=grid, may_alias=may_alias)
 
 
-def codes(text: str, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False) -> list[str]:
+def found(text: str, block: Sizes | None = None, grid: Sizes | None = None, may_alias: bool = False) -> Sequence[Diagnostic]:
     try:
-        return [d.code for d in judge(text, block, grid, may_alias).diagnostics]
+        return judge(text, block, grid, may_alias).diagnostics
     except WeftError as error:
-        return [d.code for d in error.diagnostics]
+        return error.diagnostics
+
+
+def codes(text: str, block: Sizes | None = None, grid: Sizes | None = None) -> list[str]:
+    return [d.code for d in found(text, block, grid)]
 
 
 SWAP = lines(put("S", "%tx"), "{}", get("r", "S", "%o"))
@@ -230,7 +235,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_verdict(name: str) -> None:
     text, expected = CASES[name]
-    assert codes(text) == expected
+    expect_codes(found(text), expected, text)
 
 
 # ---- outlined kernels -----------------------------------------------------------------------------------------------------
@@ -277,7 +282,7 @@ def launch(first: str, second: str, shift: str) -> str:
 def test_launches_decide(calls: tuple[tuple[str, str, str], ...], may_alias: bool, expected: list[str]) -> None:
     prepared = "%zero = arith.constant 0 : index\n%own = memref.alloc() : memref<64xf32>\n"
     text = OUTLINED.format(host=prepared + "\n".join(launch(*c) for c in calls), attributes="")
-    assert codes(text, may_alias=may_alias) == expected
+    expect_codes(found(text, may_alias=may_alias), expected, text)
 
 
 CARRIED = """%zero = arith.constant 0 : index

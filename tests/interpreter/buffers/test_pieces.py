@@ -1,4 +1,4 @@
-"""Tiles of a thread in several pieces: right by every witness, and in registers. 6 random ones in a test run, 150 in a soak."""
+"""Tiles of a thread in several pieces: right by every witness, and in registers. 2 random ones in a test run, 150 in a soak."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sass
 from judging import assert_barriers_needed, expect_right, scheduled
 from test_random_register_tiles import contraction
 
-COUNT = 150 if "WEFT_SOAK" in os.environ else 6
+COUNT = 150 if "WEFT_SOAK" in os.environ else 2
 
 
 def product(m: int, n: int, k: int) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from executors import mismatch
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError, render
@@ -89,8 +90,9 @@ class Program:
         )
         device = NativeDevice("quick") if native else SimDevice()
         result = run_plan(plan, device, arrays, text=self.cuda if native else self.module)
-        compared = compare(signature, result.outputs, self.expected(arrays) if expected is None else expected)
-        found = [] if compared.ok else [str(compared)]
+        wanted = self.expected(arrays) if expected is None else expected
+        compared = compare(signature, result.outputs, wanted)
+        found = [] if compared.ok else [mismatch(device, compared, result.outputs, wanted)]
         return "\n".join([*found, *map(str, result.races or ()), *map(str, result.faults or ())])
 
 

@@ -69,6 +69,7 @@ def written(folder: Path, end: str, text: str = SHARED) -> str:
     return str(folder / "s.weft")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("end", ENDS)
 def test_what_is_proven(end: str, tmp_path: Path) -> None:
     text, code, at = ENDS[end]
@@ -110,6 +111,7 @@ def test_verify_sync_proves_what_is_not_proven(tmp_path: Path, monkeypatch: pyte
         assert len(judged) == times
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("recipe", schedules())
 def test_what_a_launch_proves_is_what_stands_behind_it(recipe: str) -> None:
     """Nothing that ends a statement changes the kernel that its launch has judged: else it is judged again at the end."""
@@ -211,6 +213,7 @@ def test_kernels_that_upstream_makes_are_proven(tmp_path: Path) -> None:
 SHIPPED = {path.stem: path for folder in (PROGRAMS, TUTORIAL) for path in folder.glob("*.weft")} | schedules()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", sorted(SHIPPED) if SOAK else ["softmax", "pipelined_ragged", "9-pipelined", "igemm_split_k"])
 def test_verify_agrees_with_launch(name: str) -> None:
     """Each kernel is proven race-free by both, or assumed by both; and no barrier is one too many."""
@@ -252,6 +255,7 @@ FAST = ("accumulate", "conv1d", "pipelined_short", "stencil")
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.weft")) if SOAK else FAST
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_mutated_programs_are_refused_or_race_free(name: str, tmp_path: Path) -> None:
     text = (PROGRAMS / f"{name}.weft").read_text()

@@ -88,6 +88,7 @@ def seen(done: Applied) -> tuple[str, list[tuple[str, ...]]]:
     return done.located_text, [step.remarks for step in done.session.steps]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, kernels, times = RECIPES[name]

@@ -79,6 +79,7 @@ if "WEFT_SOAK" in os.environ:
     CASES += [(6, True), (8, False)]
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("height", "barriers"), CASES)
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize(("what", "payload"), [("sum", REDUCTION), ("plain", PLAIN), ("scan", SCAN)])

@@ -1,6 +1,6 @@
 """Layouts that put several indices at one address: the proof, the simulator and brute force agree on what races.
 
-300 kernels in a test run, 12,000 in a soak (`WEFT_SOAK`).
+40 kernels in a test run, 12,000 in a soak (`WEFT_SOAK`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.runtime.simulator.kernel import SimKernel
 
-BATCHES, KERNELS = (60, 200) if "WEFT_SOAK" in os.environ else (3, 100)
+BATCHES, KERNELS = (60, 200) if "WEFT_SOAK" in os.environ else (1, 40)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

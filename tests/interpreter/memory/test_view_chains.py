@@ -1,6 +1,6 @@
 """Chains of every view op: the proof, NumPy and, where it knows the ops, the simulator agree on who touches what.
 
-120 kernels in a test run, 4,000 in a soak (`WEFT_SOAK`).
+40 kernels in a test run, 4,000 in a soak (`WEFT_SOAK`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.races.conflicts import conflicts
 from weft.runtime.simulator.kernel import SimKernel
 
-BATCHES, KERNELS = (40, 100) if "WEFT_SOAK" in os.environ else (3, 40)
+BATCHES, KERNELS = (40, 100) if "WEFT_SOAK" in os.environ else (1, 40)
 NOT_IN_KERNELS = {"bufferization.to_buffer", "bufferization.to_tensor", "nvgpu.tma.create.descriptor"}
 NO_MEMREFS = {"nvgpu.warpgroup.generate.descriptor"}
 DTYPES = {"f32": np.float32, "i8": np.int8}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from executors import expect_computed, expect_equal
 from native_device import NativeDevice
 
 import weft
@@ -22,7 +23,6 @@ from weft.runtime.host.functions import signature
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import KernelEntry
 from weft.runtime.plan.resolve import resolve
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
@@ -51,9 +51,7 @@ def expect_right(one: Planned, sizes: dict[str, str] | None = None) -> list[tupl
     wanted = reference(one.applied.payload, None, dict(arrays))
     for device in (SimDevice(), hardware):
         ran = run_plan(load(dump(one.plan)), device, arrays, text=one.cuda if device.wants == "cuda" else one.applied.located_text)
-        assert not ran.races and not ran.faults
-        found = compare(payload, ran.outputs, wanted, rounded=one.plan.rounded)
-        assert found.ok, (device.name, found)
+        expect_computed(device, ran, payload, wanted, rounded=one.plan.rounded)
     assert all(y <= limits.GRID[1] and z <= limits.GRID[2] for _, y, z in hardware.grids)
     return hardware.grids
 
@@ -134,7 +132,7 @@ def expect_twice(one: Planned, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     for device in (SimDevice(), hardware):
         text = one.cuda if device.wants == "cuda" else one.applied.located_text
         ran = run_plan(one.plan, device, {"x": x, "y": np.zeros_like(x)}, text=text)
-        assert np.array_equal(ran.outputs["result0"], x + x), device.name
+        expect_equal(device, "result0", ran.outputs["result0"], x + x)
         assert not ran.races and not ran.faults
     return hardware.grids
 

@@ -23,7 +23,7 @@ from weft.runtime.cpu.reference import reference
 from weft.runtime.plan.plan import Copy, Launch
 from weft.runtime.run.execution import RunOptions
 
-COUNT = 300 if "WEFT_SOAK" in os.environ else 15
+COUNT = 300 if "WEFT_SOAK" in os.environ else 2
 CONSTANTS = {"%zero": 0.0, "%one": 1.0, "%again": 1.0, "%low": -2.0}
 HEAD = "".join(f"  {name} = arith.constant {value} : f32\n" for name, value in CONSTANTS.items())
 INDEX = """    %p{n} = affine.apply affine_map<(a, b, c, d) -> (a + b * 2 + c * 4 - d)>(%a, %b, %c, %d)

@@ -42,7 +42,7 @@ def done(module: ir.Module, loop: ir.Operation, trips: Sequence[int], lower: int
     return Counter(tuple((i - lower) // step for i in s.at) for s in judge.stores)
 
 
-@settings(max_examples=500 if SOAK else 25, deadline=None)
+@settings(max_examples=500 if SOAK else 4, deadline=None)
 @given(
     trips=st.lists(SIZES, min_size=2, max_size=3), sizes=st.lists(st.integers(1, 5), min_size=3, max_size=3),
     lower=st.integers(0, 3), step=st.integers(1, 3), dynamic=st.booleans(), outer=DISTS, inner=DISTS,
@@ -82,7 +82,7 @@ def value_of(form: tuple[int, int, str], i: int) -> int:
     return inner if not kind else inner % int(number) if kind == "mod" else inner // int(number)
 
 
-@settings(max_examples=800 if SOAK else 80, deadline=None)
+@settings(max_examples=800 if SOAK else 8, deadline=None)
 @given(
     read=FORMS, write=FORMS, lower=st.integers(0, 3), trips=st.integers(0, 12), step=st.integers(1, 3), inner=st.integers(1, 3),
     scale=st.integers(0, 3),
@@ -152,7 +152,7 @@ def processor(
     return tuple(block[AXES.index(a)] * threads[AXES.index(a)] + thread[AXES.index(a)] for a in axes)
 
 
-@settings(max_examples=1200 if SOAK else 60, deadline=None)
+@settings(max_examples=1200 if SOAK else 6, deadline=None)
 @given(
     data=st.data(),
     space=st.sampled_from(["blocks", "threads", "warps", "lanes", "grid"]),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_computed
 from mutations import mutants
 from native_device import NativeDevice
 
@@ -21,7 +22,6 @@ from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source
@@ -70,18 +70,14 @@ def expect_right(
         inputs = {n: np.rint(a).astype(a.dtype) for n, a in inputs.items()}
     expected = reference(made.applied.payload, made.plan.entry, inputs)
     ran = run_plan(made.plan, SimDevice(), inputs, text=made.applied.text)
-    compared = compare(signature, ran.outputs, expected)
-    assert not ran.races and not ran.faults, f"{ran.races}\n{ran.faults}{shown}"
-    assert compared.ok, f"{compared}{shown}"
+    expect_computed("the simulator", ran, signature, expected, shown=shown)
     judged = verify_source(Source("module.mlir", made.applied.text))
     assert judged.ok, f"verify: {[d.message for d in judged.diagnostics]}{shown}"
     if native:
         ran = run_plan(made.plan, NativeDevice(reverse=seed % 2 == 0), inputs, text=made.cuda)
-        compared = compare(signature, ran.outputs, expected)
-        assert compared.ok, f"text: {compared}{shown}"
+        expect_computed("the text by g++", ran, signature, expected, shown=shown)
         ran = run_plan(made.plan, CpuDevice(threads=2), inputs, text=made.applied.text)
-        compared = compare(signature, ran.outputs, expected)
-        assert compared.ok, f"loops: {compared}{shown}"
+        expect_computed("the kernels on the CPU", ran, signature, expected, shown=shown)
 
 
 def assert_barriers_needed(made: Planned, seed: int, shown: str) -> None:

@@ -17,7 +17,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.plan.plan import Copy, Launch
 
-COUNT = 400 if "WEFT_SOAK" in os.environ else 24
+COUNT = 400 if "WEFT_SOAK" in os.environ else 3
 RAGGED, EVEN = (1, 5, 8, 12, 16, 24), (8, 16, 24)
 
 LIBRARY = """

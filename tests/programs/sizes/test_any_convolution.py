@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convolution_oracle import bias_relu, convolved
+from executors import expect_clean, expect_equal
 from native_device import NativeDevice, for_all_sizes
 from test_any_size import RECIPES, SIZES, parameters
 
@@ -79,6 +80,7 @@ def random_sizes(recipe: str) -> list[Sizes]:
     return [*(dict(zip(ranges, end, strict=True)) for end in ENDS), *own]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("recipe", STEPS)
 def test_a_convolution_of_any_size(recipe: str) -> None:
     one = made(recipe)
@@ -99,6 +101,7 @@ def test_a_convolution_of_any_size(recipe: str) -> None:
             assert result.shape == wanted.shape and np.allclose(result, wanted, atol=1e-3), sizes
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("recipe", STEPS)
 def test_each_deleted_barrier_is_found_by_the_proof_and_at_some_size(recipe: str) -> None:
     one = made(recipe)
@@ -131,10 +134,10 @@ def test_channels_that_are_assumed_to_be_multiples_are_read_four_at_a_time() -> 
     steps = {"stride": 1, "pad": 1, "dilation": 1}
     for n, c, k, h, w in ((1, 4, 4, 3, 3), (2, 12, 36, 7, 5), (1, 20, 8, 1, 9)):
         arrays = arrays_of(False, steps, {"n": n, "c": c, "k": k, "h": h, "w": w})
-        for done in (run_plan(one.plan, SimDevice(), arrays, text=one.applied.located_text),
-                     run_plan(one.plan, NativeDevice(), arrays, text=one.cuda)):  # fmt: skip
-            assert np.allclose(done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3)
-            assert not done.races and not done.faults
+        for device, text in ((SimDevice(), one.applied.located_text), (NativeDevice(), one.cuda)):
+            done = run_plan(one.plan, device, arrays, text=text)
+            expect_equal(device, "Y", done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3, rtol=1e-5)
+            expect_clean(device, done)
 
 
 TILES = """payload conv2d()
@@ -160,6 +163,7 @@ PADDED, PLAIN = {"stride": 2, "pad": 1, "dilation": 2}, {"stride": 1, "pad": 0, 
 WHOLE = {"n": 2, "c": 3, "k": 5, "h": 8, "w": 9}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("open_", ["n", "c", "k", "h", "w", "hw"])
 @pytest.mark.parametrize("steps", [PADDED, PLAIN], ids=["padded", "plain"])
 def test_any_of_the_sizes_may_be_open(open_: str, steps: Sizes) -> None:
@@ -169,7 +173,7 @@ def test_any_of_the_sizes_may_be_open(open_: str, steps: Sizes) -> None:
     for sizes in (WHOLE, WHOLE | dict.fromkeys(open_, 6)):
         arrays = arrays_of(False, steps, sizes)
         done = run_plan(one.plan, SimDevice(), arrays, text=one.applied.located_text)
-        assert np.allclose(done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3)
+        expect_equal("the simulator", "Y", done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3, rtol=1e-5)
         assert not done.races and not done.faults
 
 
@@ -202,7 +206,7 @@ def test_a_convolution_that_is_tiled_as_it_is(steps: Sizes) -> None:
     for n, c, k, h, w in ((1, 1, 1, 5, 5), (2, 5, 11, 9, 7), (0, 2, 3, 6, 6), (1, 0, 3, 6, 7)):
         arrays = arrays_of(False, steps, {"n": n, "c": c, "k": k, "h": h, "w": w})
         done = run_plan(one.plan, SimDevice(), arrays, text=one.applied.located_text)
-        assert np.allclose(done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3)
+        expect_equal("the simulator", "Y", done.outputs["Y"], convolved(arrays, first=False, **steps), atol=1e-3, rtol=1e-5)
         assert not done.races and not done.faults
 
 
@@ -247,7 +251,8 @@ def test_paddings_around_what_has_any_size(outer: int) -> None:
         x = np.random.default_rng(0).random(shape).astype(np.float32)
         padded = np.pad(np.pad(x, ((1, 3), (2, 0)), constant_values=2), ((0, 1), (1, 0)), constant_values=outer)[:, :-1]
         done = run_plan(one.plan, SimDevice(), {"x": x}, text=one.applied.located_text)
-        assert np.allclose(done.outputs["result0"], np.exp(padded), rtol=1e-5) and not done.races and not done.faults
+        expect_clean("the simulator", done)
+        expect_equal("the simulator", "result0", done.outputs["result0"], np.exp(padded), rtol=1e-5, atol=1e-8)
 
 
 TAPS = """

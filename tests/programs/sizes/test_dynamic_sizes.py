@@ -46,6 +46,7 @@ LONG = {(BLOCKS[1], THREADS[2]), (BLOCKS[2], THREADS[2])}
 """Half a minute each: parts of parts of a size that nobody knows."""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("blocks", "threads"), [p for p in product(BLOCKS, THREADS) if "WEFT_SOAK" in os.environ or p not in LONG]
 )

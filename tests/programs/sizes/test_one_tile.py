@@ -16,7 +16,7 @@ from weft.pipeline import applied, planned
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
-SAMPLED = 64 if "WEFT_SOAK" in os.environ else 6
+SAMPLED = 64 if "WEFT_SOAK" in os.environ else 2
 """Of the choices of sizes that are not one tile, how many are tried."""
 SIMT = {"bm": 32, "bn": 32, "bk": 8, "wm": 16, "wn": 32, "tm": 4, "tn": 4}
 RECIPES: dict[str, tuple[dict[str, int], tuple[int, int, int]]] = {

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from executors import expect_clean, expect_equal
 from test_assumed_sizes import FOURS, PRODUCT, SMALL, WHOLE, called_recipe, made, schedule, simulated, wide
 
 import weft
@@ -323,7 +324,8 @@ def test_a_kernel_in_front_of_versions_is_there_once() -> None:
     assert [step.kernel for step in one.plan.steps if isinstance(step, Launch)] == ["chain", "chain_1", "chain", "chain_v2"]
     x = np.random.default_rng(0).standard_normal((9, 16), np.float32)
     done = run_plan(one.plan, SimDevice(), {"x": x, "y": x.copy(), "z": x.copy()}, text=one.applied.located_text)
-    assert np.allclose(done.outputs["result0"], -np.exp(x), rtol=1e-5) and not done.races
+    expect_clean("the simulator", done)
+    expect_equal("the simulator", "result0", done.outputs["result0"], -np.exp(x), rtol=1e-5, atol=1e-8)
 
 
 def test_each_pair_of_two_versions() -> None:

@@ -8,6 +8,7 @@ from math import ceil
 
 import numpy as np
 import pytest
+from executors import expect_computed
 from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
 from sass import whole
 from scheduled import run_schedule
@@ -20,7 +21,6 @@ from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host import functions
 from weft.runtime.plan.dtypes import narrow, widen
-from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
@@ -44,7 +44,7 @@ def random_size(seed: int) -> dict[str, object]:
     return chosen
 
 
-@pytest.mark.parametrize("seed", range(40 if SOAK else 4))
+@pytest.mark.parametrize("seed", range(40) if SOAK else [0])
 def test_random_sizes(seed: int) -> None:
     """On the simulator, as text, and as loops; without any of its barriers it is a race."""
     settings = random_size(seed)
@@ -54,6 +54,7 @@ def test_random_sizes(seed: int) -> None:
         assert_barriers_needed(done, seed, f"\n{settings}\n")
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("causal", [0, 1])
 @pytest.mark.parametrize(("type", "allowed"), [("f16", 1e-3), ("bf16", 8e-3)])
 def test_against_f64(type: str, allowed: float, causal: int) -> None:
@@ -100,6 +101,7 @@ def test_what_the_machine_executes(type: str, d: int, m: int | str) -> None:
     assert not counts.shared_stores.keys() - {128}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("type", "d"), [("f16", 64), ("bf16", 128), ("bf16", 192), ("f16", 256)])
 def test_no_bank_conflicts(type: str, d: int) -> None:
     settings = {"b": "1", "n": "128", "m": "128", "d": str(d), "type": type}
@@ -109,6 +111,7 @@ def test_no_bank_conflicts(type: str, d: int) -> None:
     assert not [one for one in report.bank_conflicts or () if one.conflicts]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("type", "d"), [("bf16", 16), ("bf16", 64), ("f16", 120), ("bf16", 128), ("f16", 192), ("bf16", 256)])
 def test_nothing_spills(type: str, d: int) -> None:
     done = made(b=8, n=512, m=500, d=d, type=type, causal=1)
@@ -126,9 +129,8 @@ def test_sizes_known_at_run_time(type: str, d: int, causal: int) -> None:
         asked = {"Q.0": str(b), "Q.1": str(n), "K.1": str(m)}
         inputs = random_inputs(sized(signature, asked, done.plan.agreements), 3)
         result = run_plan(done.plan, SimDevice(), inputs, text=done.applied.text)
-        assert not result.races and not result.faults
-        compared = compare(signature, result.outputs, reference(done.applied.payload, None, inputs))
-        assert compared.ok, (b, n, m, compared)
+        wanted = reference(done.applied.payload, None, inputs)
+        expect_computed("the simulator", result, signature, wanted, shown=f"\nb={b}, n={n}, m={m}")
 
 
 def test_larger_heads_are_refused() -> None:

@@ -81,6 +81,7 @@ def test_places_of_ops_are_those_of_the_posted_text() -> None:
         assert source.line(line)[column - 1 :].startswith(op.name), (op.name, line, column)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_both_references_agree(size: tuple[int, int, int]) -> None:
     batch, filters, side = size
@@ -97,6 +98,7 @@ MEMBERS = SPACE if "WEFT_SOAK" in os.environ else [one for n, one in enumerate(S
 """Few threads and many at the largest size; all that there are in a soak."""
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("member", "size"), MEMBERS, ids=str)
 def test_right_and_race_free(member: dict[str, str], size: tuple[int, int, int]) -> None:
     report = run_schedule(RECIPE, None, {**member, **settings(size)}, None, RunOptions("sim", 3)).report

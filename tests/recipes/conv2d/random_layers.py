@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from convolution_oracle import bias_relu, convolved, random_sizes
+from executors import expect_computed
 from recipe_space import members
 
 from weft.pipeline import Choice, Planned, applied, planned
@@ -16,7 +17,6 @@ from weft.recipes import builders
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
@@ -72,8 +72,8 @@ def check(schedule: str, settings: Mapping[str, str], seed: int = 1) -> None:
         assert result.banks, (schedule, settings)
         loads = [use for _, use in result.banks if use.kind == "load" and use.wavefronts > use.ideal]
         assert not loads, (schedule, settings, loads)
-    compared = compare(signature, result.outputs, reference(done.applied.payload, None, arrays))
-    assert compared.ok, (schedule, settings, compared)
+    wanted = reference(done.applied.payload, None, arrays)
+    expect_computed("the simulator", result, signature, wanted, shown=f"\n{schedule}\n{settings}")
     wanted, got = plain_loops(schedule, settings, arrays), result.outputs["Y"]
     assert got.shape == wanted.shape, (schedule, settings)
     allowed = 1e-12 if settings.get("type") == "f64" else 1e-5

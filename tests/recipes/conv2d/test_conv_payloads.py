@@ -24,7 +24,7 @@ from weft.runtime.plan.signature import FunctionSignature
 
 NAMES = ("conv2d", "conv2d_nchw", "conv2d_bias_relu")
 TYPES = ("f32", "f32", "f64", "f16", "bf16")
-COUNT = 300 if "WEFT_SOAK" in os.environ else 30
+COUNT = 300 if "WEFT_SOAK" in os.environ else 3
 ALLOWED = {"f32": 1e-5, "f64": 1e-12, "f16": 1e-5, "bf16": 1e-5}
 """Half precision, too, is multiplied and summed in f32."""
 

@@ -60,6 +60,7 @@ def wide_where_channels_are(layer: str) -> bool:
     return channels % 4 == 0
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("recipe", ["igemm", "igemm_bias_relu"])
 def test_an_image_of_whole_vectors_of_channels_is_read_16_bytes_at_a_time(recipe: str, layer: str) -> None:
@@ -68,6 +69,7 @@ def test_an_image_of_whole_vectors_of_channels_is_read_16_bytes_at_a_time(recipe
     assert ("reinterpret_cast<const float4*>(&X[" in body) == wide_where_channels_are(layer)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("recipe", "layer", "chip"), COMPILED)
 def test_machine_code(recipe: str, layer: str, chip: str) -> None:
     cuda, kernel = text(recipe, layer), RECIPES[recipe]
@@ -94,6 +96,7 @@ def behind_the_loop(cuda: str, kernel: str, chip: str) -> sass.Counts:
     return sass.Counts.of(code[sass.hottest_loop(cuda, kernel, chip).stop :])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("layer", "chip"), [(layer, chip) for recipe, layer, chip in COMPILED if recipe == "igemm_bias_relu"])
 def test_bias_residual_and_result_move_16_bytes_at_a_time(layer: str, chip: str) -> None:
     """8x8 results of a thread are 16 stores; where rows or columns are ragged, four are inside together or outside."""
@@ -133,6 +136,7 @@ TYPED = [(recipe, dtype) for n, recipe in enumerate(RECIPES) for dtype in (TYPES
 """Of the types of two bytes, which are staged alike, one for each recipe; both in a soak."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("recipe", "dtype"), TYPED)
 def test_other_types_do_not_spill(recipe: str, dtype: str) -> None:
     for layer in LAYERS if SOAK else ("conv1",):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import sass
+from executors import expect_computed
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import WeftError
@@ -18,7 +19,6 @@ from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs, sized
 from weft.runtime.host.functions import signature
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.machine import fragments
@@ -42,18 +42,17 @@ def expect_right(done: Planned, sizes: dict[str, str], *devices: SimDevice | Nat
     wanted = reference(done.applied.payload, None, dict(arrays))
     for device in devices:
         ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
-        assert not ran.races and not ran.faults
-        found = compare(payload, ran.outputs, wanted, rounded=done.plan.rounded)
-        assert found.ok, (device.name, found)
+        expect_computed(device, ran, payload, wanted, rounded=done.plan.rounded)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("tiles", TILES, ids=str)
 @pytest.mark.parametrize("type", ["bf16", "f16"])
 def test_random_sizes(type: str, tiles: dict[str, int]) -> None:
     """One kernel for rows of whole 16 bytes, and one for any others, at sizes that a run brings."""
     draw = random.Random(f"{type} {tiles}")
     done = made(type=type, m="?", n="?", k="?", **tiles)
-    for turn in range(12 if SOAK else 3):
+    for turn in range(12 if SOAK else 1):
         m, n, k = (draw.randrange(1, 200) for _ in range(3))
         if turn != 1:
             n, k = -(-n // 8) * 8, -(-k // 8) * 8
@@ -118,11 +117,12 @@ def test_text_of_bytes(type: str) -> None:
 ANYWHERE = [{"type": "f8E4M3FN"}, {"type": "i8"}, *({"type": "f32", "as_type": as_type} for as_type in OF_F32)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", ANYWHERE, ids=str)
 def test_rows_that_begin_anywhere(settings: dict[str, str]) -> None:
     """Copies whose rows take up whole 16 bytes, of whatever sizes: two kernels that copy, and one that multiplies."""
     draw = random.Random(str(settings))
-    for _ in range(8 if SOAK else 2):
+    for _ in range(8 if SOAK else 1):
         m, n, k = draw.randrange(1, 150), draw.randrange(1, 150), draw.randrange(1, 40) * 4 + 1
         done = made(m=m, n=n, k=k, bm=64, bn=64, stages=2, **settings)
         assert done.cuda.count("__global__") == 3 and not list(operations(done.applied.module, "memref.copy"))
@@ -171,6 +171,7 @@ CLUSTERS: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", CLUSTERS, ids=str)
 def test_clusters(settings: dict[str, object]) -> None:
     """Blocks side by side share tiles, at sizes that fill no clusters; and their text runs so."""
@@ -237,6 +238,7 @@ CODE = [
 OF_CLUSTERS = [WHOLE, {"m": 1000, "n": 776, "k": 328}, WHOLE | {"blocks": 132}, WHOLE | {"cluster": 4}]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sizes", OF_CLUSTERS, ids=str)
 def test_machine_code_of_clusters(sizes: dict[str, object]) -> None:
     """As without them; half of a tile of B comes by each block, for both, who meet at the beginning and at the end: there alone do
@@ -254,6 +256,7 @@ def test_machine_code_of_clusters(sizes: dict[str, object]) -> None:
     assert sum(one.mnemonic == "MEMBAR" and "GPU" in one.modifiers for one in program) == 2
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "sizes"), CODE, ids=str)
 def test_machine_code(name: str, sizes: dict[str, object]) -> None:
     """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA (of f8 QGMMA, of i8 IGMMA),
@@ -281,6 +284,7 @@ TURNS: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("settings", TURNS, ids=str)
 def test_parts_of_results_take_buffers_in_turn(settings: dict[str, object]) -> None:
     tiles = {"bm": 64, "bn": 128, "stages": 2} | settings
@@ -291,6 +295,7 @@ def test_parts_of_results_take_buffers_in_turn(settings: dict[str, object]) -> N
         sizes = [draw.randrange(1, 300), draw.randrange(1, 60) * 8, draw.randrange(1, 30) * 8]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("settings", "buffers"), [
     ({"rounded": 1}, 2), ({}, 1), ({"rounded": 1, "stages": 4, "bm": 192, "bn": 192}, 1), ({"rounded": 1, "store": 128}, 1),
     ({"rounded": 1, "buffers": 1}, 1), ({"rounded": 1, "bm": 64, "buffers": 4}, 4),

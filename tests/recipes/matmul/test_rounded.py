@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sass
 from contexts import one_context
+from executors import expect_equal
 from native_device import NativeDevice
 from test_hopper import SOAK, expect_right
 
@@ -38,6 +39,7 @@ def made(recipe: str, **settings: object) -> Planned:
     return planned(applied(Choice(recipe, None, chosen).open()))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("type", ["f16", "bf16"])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products_of_random_sizes(name: str, type: str) -> None:
@@ -45,25 +47,27 @@ def test_products_of_random_sizes(name: str, type: str) -> None:
     recipe, tiles = PRODUCTS[name]
     draw = random.Random(f"{name} {type}")
     done = made(recipe, type=type, m="?", n="?", k="?", **tiles)
-    for turn in range(12 if SOAK else 3):
+    for turn in range(12 if SOAK else 1):
         m, n, k = (draw.randrange(1, 200) for _ in range(3))
         if turn % 2 == 0:
             n, k = -(-n // 8) * 8, -(-k // 8) * 8
         expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice(), NativeDevice())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", IMAGES)
 @pytest.mark.parametrize("window", [{}, {"stride": 2, "type": "f16"}], ids=str)
 def test_images_of_random_sizes(name: str, window: dict[str, object]) -> None:
     recipe, tiles = IMAGES[name]
     draw = random.Random(f"{name} {window}")
     done = made(recipe, **dict.fromkeys("nhwck", "?"), **window, **tiles)
-    for turn in range(8 if SOAK else 2):
+    for turn in range(8 if SOAK else 1):
         n, h, w, c, k = (draw.randrange(a, b) for a, b in ((1, 3), (5, 12), (5, 12), (1, 3), (1, 12)))
         sizes = {"X.0": n, "X.1": h, "X.2": w, "X.3": 64 * c if turn != 1 else 7 * c, "W.3": 8 * k}
         expect_right(done, {name: str(size) for name, size in sizes.items()}, SimDevice(), NativeDevice())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("recipe", ["hopper", "tensor", "igemm_hopper", "igemm_tensor"])
 def test_what_accumulates_into_its_argument(recipe: str, tmp_path: Path) -> None:
     """There is no fill; whoever rounds has read what the sum begins with."""
@@ -89,6 +93,7 @@ def test_blocks_that_stay() -> None:
     expect_right(done, {}, SimDevice(), NativeDevice())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_no_bank_conflicts(name: str) -> None:
     recipe, tiles = PRODUCTS[name]
@@ -107,7 +112,7 @@ def test_a_sum_is_rounded_once() -> None:
     assert np.any(np.abs(wanted) > 2048), "sums that f16 has not"
     for device in (SimDevice(), NativeDevice()):
         ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
-        assert np.array_equal(ran.outputs["C"], wanted)
+        expect_equal(device, "C", ran.outputs["C"], wanted)
 
 
 def test_images_beside_numpy() -> None:
@@ -130,6 +135,7 @@ CODE: list[tuple[str, str, dict[str, object]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("recipe", "kernel", "sizes"), CODE, ids=str)
 def test_machine_code(recipe: str, kernel: str, sizes: dict[str, object]) -> None:
     """Two sums are rounded together, and nothing spills; warp groups store by tensor maps alone."""

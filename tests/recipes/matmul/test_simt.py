@@ -7,6 +7,7 @@ import random
 
 import pytest
 import sass
+from executors import expect_computed
 from native_device import NativeDevice
 from recipe_space import members
 from scheduled import run_schedule
@@ -19,7 +20,6 @@ from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.verify import verify_source
@@ -51,6 +51,7 @@ def check(recipe: str, member: dict[str, str], size: tuple[int, int, int]) -> No
     assert not loads, (member, size, loads)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 @pytest.mark.parametrize("size", SMALL, ids=str)
 def test_members_at_small_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
@@ -58,6 +59,7 @@ def test_members_at_small_sizes(recipe: str, dtype: str, size: tuple[int, int, i
         check(recipe, member, size)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 @pytest.mark.parametrize("size", LARGE, ids=str)
 def test_members_at_large_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
@@ -67,12 +69,14 @@ def test_members_at_large_sizes(recipe: str, dtype: str, size: tuple[int, int, i
         check(recipe, member, size)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "i32"])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_other_types(recipe: str, dtype: str) -> None:
     check(recipe, {"type": dtype}, (130, 70, 40))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("size", [(37, 35, 20), (128, 128, 32)], ids=str)
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 def test_text_on_the_cpu(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
@@ -82,10 +86,10 @@ def test_text_on_the_cpu(recipe: str, dtype: str, size: tuple[int, int, int]) ->
     expected = reference(made.applied.payload, None, inputs)
     for reverse in (False, True):
         result = run_plan(made.plan, NativeDevice(reverse=reverse), inputs, text=made.cuda)
-        compared = compare(signature, result.outputs, expected)
-        assert compared.ok, compared
+        expect_computed("the text by g++", result, signature, expected)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_machine_code(recipe: str, chip: str) -> None:
@@ -114,6 +118,7 @@ WIDE = ({"tm": "16", "bm": "256"}, {"tm": "8", "tn": "16"}, {"tm": "16", "bm": "
 """128 sums a thread."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("wide", WIDE, ids=str)
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_wide_tiles(recipe: str, wide: dict[str, str]) -> None:
@@ -134,6 +139,7 @@ def test_wide_tiles(recipe: str, wide: dict[str, str]) -> None:
         check(recipe, settings | {"m": "300", "n": "270", "k": "20"}, (300, 270, 20))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("size", RAGGED, ids=str)
 def test_registers_where_guards_or_short_loops_cost_most(recipe: str, size: tuple[int, int, int]) -> None:

@@ -30,6 +30,7 @@ def made(m: int, n: int, k: int, **settings: str) -> Planned:
     return planned(applied(Choice("simt_split_k", None, given).open()))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("parts", [2, 4, 8])
 def test_parts_of_the_sum(size: tuple[int, int, int], parts: int) -> None:

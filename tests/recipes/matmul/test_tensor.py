@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sass
+from executors import expect_computed
 from native_device import NativeDevice
 
 from weft.interpreter.hardware.ampere.fragments import MMA
@@ -31,7 +32,7 @@ from weft.runtime.simulator.device import SimDevice
 
 SOAK = "WEFT_SOAK" in os.environ
 TYPES = ("f16", "bf16", "i8", "f64", "f32")
-SIZES = 30 if SOAK else 4
+SIZES = 30 if SOAK else 1
 CONVOLUTIONS = {"igemm_tensor": "conv2d", "igemm_tensor_nchw": "conv2d_nchw"}
 Arrays = dict[str, np.ndarray]
 SMALL = {"bm": "32", "bn": "32", "wm": "16", "wn": "16"}
@@ -50,10 +51,8 @@ def expect_right(
 ) -> None:
     """`expected`: the reference's results, if nothing else is."""
     ran = run_plan(done.plan, device, arrays, text=done.cuda if device.wants == "cuda" else done.applied.located_text)
-    assert not ran.races and not ran.faults
     wanted = expected or reference(done.applied.payload, None, dict(arrays))
-    found = compare(signature(done.applied.payload), ran.outputs, wanted, rounded=done.plan.rounded)
-    assert found.ok, (device.name, found)
+    expect_computed(device, ran, signature(done.applied.payload), wanted, rounded=done.plan.rounded)
 
 
 WAYS = (*TYPES, *(("tf32", "bf16x3") if SOAK else ()))
@@ -67,6 +66,7 @@ def product(arrays: dict[str, np.ndarray], type: str) -> dict[str, np.ndarray]:
     return {"C": a @ b}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("way", "stages"), RANDOM if SOAK else [*RANDOM, ("bf16", 1)])
 def test_random_sizes(way: str, stages: int) -> None:
     """One kernel for rows of whole vectors and one for any rows, at sizes that a run brings; in a soak, as text, too."""
@@ -83,6 +83,7 @@ def test_random_sizes(way: str, stages: int) -> None:
             expect_right(done, arrays, device, expected)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_random_sizes_in_parts(type: str) -> None:
     draw = random.Random(type)
@@ -94,6 +95,7 @@ def test_random_sizes_in_parts(type: str) -> None:
         expect_right(done, inputs(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}), SimDevice())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_text(type: str) -> None:
     done = made(type=type, m=40, n=64, k=96, **SMALL)
@@ -155,6 +157,7 @@ RAGGED = [("f16", "sm_90a", False), ("i8", "sm_89", False), ("f64", "sm_80", Fal
 CODE = EACH if SOAK else [("bf16", "sm_80", True), ("f32", "sm_80", True), *RAGGED]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("type", "chip", "even"), CODE)
 def test_machine_code(type: str, chip: str, even: bool) -> None:
     """No spills; tiles by LDGSTS, fragments of 16 bits by LDSM, products by the tensor cores."""
@@ -191,6 +194,7 @@ def test_one_exchange_for_all_rows_of_a_thread(size: int | str) -> None:
         assert len(by) == 4 and all(word.isidentifier() and f" {word} = " not in step for word in by)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("recipe", CONVOLUTIONS)
 @pytest.mark.parametrize("type", WIDTHS)
 def test_random_convolutions(recipe: str, type: str) -> None:
@@ -209,6 +213,7 @@ def test_random_convolutions(recipe: str, type: str) -> None:
             expect_right(done, inputs(done, {}), NativeDevice())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("type", WIDTHS)
 def test_an_image_that_is_padding_alone(type: str) -> None:
     """A step of the filter that meets no element has nothing to copy asynchronously: threads store the zeros."""
@@ -223,6 +228,7 @@ COMPILED = [(recipe, layer, chip) for recipe in CONVOLUTIONS for layer in LAYERS
 FEW = [(recipe, *which) for recipe in CONVOLUTIONS for which in ((LAYERS[0], "sm_90a"), (LAYERS[2], "sm_80"))]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("recipe", "layer", "chip"), COMPILED if SOAK else FEW)
 def test_machine_code_of_layers(recipe: str, layer: str, chip: str) -> None:
     for type in ("bf16", "f32") if SOAK else ("bf16",):
@@ -238,6 +244,7 @@ OF_F32: dict[str, dict[str, int]] = {
 }  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("as_type", ["tf32", "3xtf32", "bf16x3"])
 @pytest.mark.parametrize("recipe", OF_F32)
 def test_no_bank_conflicts_whatever_f32_becomes(recipe: str, as_type: str) -> None:
@@ -246,6 +253,7 @@ def test_no_bank_conflicts_whatever_f32_becomes(recipe: str, as_type: str) -> No
     assert ran.banks and all(use.wavefronts == use.ideal for _, use in ran.banks)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("layer", LAYERS if SOAK else [LAYERS[0], LAYERS[8], LAYERS[21]])
 @pytest.mark.parametrize("recipe", CONVOLUTIONS)
 def test_layers(recipe: str, layer: str) -> None:

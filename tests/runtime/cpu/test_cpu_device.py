@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_computed, expect_equal
 from places import TESTS
 from scheduled import run_schedule
 
@@ -24,7 +25,6 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.plan.dtypes import NUMPY
 from weft.runtime.plan.plan import KernelEntry
-from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
@@ -54,6 +54,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize(("file", "kind"), CASES, ids=lambda part: Path(part).name)
 def test_agrees_with_the_simulator_and_the_reference(file: str, kind: str) -> None:
     """`kind`: of the elements; empty: what the program has."""
@@ -64,12 +65,11 @@ def test_agrees_with_the_simulator_and_the_reference(file: str, kind: str) -> No
     inputs = random_inputs(named, 7)
     result = run_plan(made.plan, CpuDevice(threads=3), inputs, text=made.applied.text)
     assert (result.races, result.faults, result.barriers) == (None, None, None)
-    compared = compare(named, result.outputs, reference(payload, entry, inputs))
-    assert compared.ok, compared
+    expect_computed("the kernels on the CPU", result, named, reference(payload, entry, inputs))
     simulated = run_plan(made.plan, SimDevice(), inputs, text=made.applied.text)
     assert result.outputs.keys() == simulated.outputs.keys()
     for name, array in simulated.outputs.items():
-        np.testing.assert_allclose(result.outputs[name], array, rtol=1e-6, atol=1e-6 * float(np.abs(array).max()))
+        expect_equal("the kernels on the CPU, beside the simulator", name, result.outputs[name], array, allowed=2e-6)
 
 
 # ---- kernels by themselves ---------------------------------------------------------------------------------------------

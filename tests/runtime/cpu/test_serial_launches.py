@@ -295,6 +295,7 @@ def test_what_a_schedule_made_computes_what_its_payload_does(name: str) -> None:
         np.testing.assert_allclose(got[output], array, rtol=2e-5, atol=2e-5 * np.abs(array).max())
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda p: p.name)
 def test_finished_modules_are_payloads(path: Path, tmp_path: Path) -> None:
     """Run as they are: the simulator's numbers are those of the loops."""

@@ -41,6 +41,7 @@ def inputs(seed: int) -> list[np.ndarray]:
     return made
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("batch", range(6))
 def test_arithmetic_against_the_jit(batch: int) -> None:
     seeds = list(range(100 * batch, 100 * batch + 25))
@@ -83,6 +84,7 @@ def expression(rng: random.Random, depth: int) -> tuple[str, str]:
     return f"({a} {kind} {c})", python
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("symbol", [-1000, -13, 0, 5, 77])
 def test_affine_expressions(symbol: int) -> None:
     rng = random.Random(4)

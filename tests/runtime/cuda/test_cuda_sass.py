@@ -49,6 +49,7 @@ def test_sgemm(chip: str) -> None:
     assert taken.registers <= 128 and taken.spill_bytes == 0 and whole(SGEMM, "sgemm", chip).local == 0
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("chip", ARCHITECTURES)
 @pytest.mark.parametrize(("kernel", "divides"), [("by_variable", True), ("by_constant", False), ("by_power", False)])
 def test_divisions(kernel: str, divides: bool, chip: str) -> None:
@@ -70,6 +71,7 @@ CAPPED = [(cap, ARCHITECTURES[n % len(ARCHITECTURES)]) for n, cap in enumerate(C
 """Each cap on one chip; on every one in a soak."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("cap", "chip"), list(product(CAPS, ARCHITECTURES)) if "WEFT_SOAK" in os.environ else CAPPED)
 def test_a_cap_on_registers_is_kept(cap: int, chip: str) -> None:
     """The head that the emitter writes for a cap, above a kernel that takes 115 registers or more if it may."""

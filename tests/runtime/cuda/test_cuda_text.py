@@ -16,6 +16,7 @@ def test_text(name: str, update: bool) -> None:
     pinned(HERE / "golden" / f"{name}.cu", emitted(name), update)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", MODULES)
 def test_compiles_without_spills(name: str, arch: str) -> None:

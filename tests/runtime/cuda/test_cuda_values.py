@@ -132,6 +132,7 @@ def close(got: np.ndarray, wanted: np.ndarray, tolerance: float) -> bool:
     return float(np.abs(got.astype(np.float64) - wanted).max()) <= tolerance * scale
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("reverse_threads", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize(("module", "kernel", "make", "reference", "tolerance"), VALUES, ids=[v[1] for v in VALUES])
 def test_values(

@@ -95,6 +95,7 @@ def descriptors(text: str, case: Product, offset: int) -> list[tuple[int, int, i
     return [(int(to or 0), made["A"] + int(a or 0), made["B"] + int(b or 0)) for to, a, b in calls]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("kind", ["ring", "together"])
 def test_a_step_multiplies_the_tiles_that_were_loaded(name: str, kind: str) -> None:

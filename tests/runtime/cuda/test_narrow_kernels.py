@@ -111,6 +111,7 @@ def test_indices_have_as_many_bits_as_the_sizes_need(m: int, k: int, n: int, bit
     assert bits_of_launch(made("simt"), {"A": (m, k), "B": (k, n)}) == bits
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("image", "filters", "bits"),
     [

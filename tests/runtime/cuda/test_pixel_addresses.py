@@ -93,6 +93,7 @@ def loads(text: str, blocks: tuple[int, int], k: int) -> tuple[list[int], list[i
     return numbers[:4], numbers[4:]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_step_loads_the_rows_of_the_matrix(name: str) -> None:
     layer = LAYERS[name]

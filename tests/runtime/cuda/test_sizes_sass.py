@@ -64,6 +64,7 @@ def at_one_size(recipe: str, chip: str) -> int:
     return sum(sass.product_loop(one.cuda, one.plan.kernels[0].name, chip).by_mnemonic.values())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("recipe", "chip"), CHIPS)
 def test_whole_tiles_cost_five_percent_at_most(recipe: str, chip: str) -> None:
     one = made(recipe, whole_tiles=True)
@@ -73,6 +74,7 @@ def test_whole_tiles_cost_five_percent_at_most(recipe: str, chip: str) -> None:
     assert wide <= 1.2 * at_one_size(recipe, chip)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("recipe", "chip"), CHIPS if SOAK else EACH_ONCE)
 def test_rows_of_whole_vectors_and_any_rows(recipe: str, chip: str) -> None:
     one = made(recipe)

@@ -42,6 +42,7 @@ BODIES = {
 }  # fmt: skip
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("kind", "dtype"), [("f32", np.float32), ("f16", np.float16), ("i8", np.int8), ("f64", np.float64)])
 @pytest.mark.parametrize("case", BODIES)
 def test_a_vector_waits(case: str, kind: str, dtype: type) -> None:

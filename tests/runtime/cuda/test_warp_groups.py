@@ -21,6 +21,7 @@ PRODUCTS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("kind", ["ring", "together"])
 def test_machine_code(name: str, kind: str) -> None:
@@ -78,6 +79,7 @@ def test_refusals(given: str) -> None:
         emit_text(Product().together().replace(given, said))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "n", "rows"), [("i8", 24, False), ("f8E4M3FN", 256, False), ("f8E5M2", 8, False), ("bf16", 8, True)]
 )

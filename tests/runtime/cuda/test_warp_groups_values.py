@@ -42,6 +42,7 @@ def run(
     return found, c, a.astype(np.float32) @ b.astype(np.float32)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", ["ring", "together"])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products(name: str, kind: str) -> None:
@@ -76,6 +77,7 @@ def test_what_is_wrong_shows(name: str) -> None:
         assert any(found.diverged or found.wrong or not np.array_equal(c, expected) for found, c, expected in wrong)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("wait", "kind"), [("", "ring"), ("", "together"), (LOAD_WAIT, "ring"), (STORE_WAIT, "ring")])
 def test_waits_under_the_thread_sanitizer(wait: str, kind: str) -> None:
     text = emit_text(getattr(SMALL, kind)())

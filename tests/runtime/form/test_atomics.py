@@ -74,6 +74,7 @@ def folded(kind: str, element: str, given: np.ndarray, start: np.ndarray) -> np.
     return np.array(out, NUMPY[element]) if element in FLOATS else wrapped([int(v) for v in out], element)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("kind", "element"), CASES)
 def test_every_kind_on_every_type(kind: str, element: str) -> None:
     r = random.Random(f"{kind} {element}")
@@ -124,6 +125,7 @@ def test_refused_natively(kind: str, element: str) -> None:
         CpuDevice().load(kernel(kind, element), [KernelEntry("k", "m::k", ())])
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("kind", "element"), CASES)
 def test_beside_a_plain_load(kind: str, element: str) -> None:
     load = f"%p = memref.load %y[%i] : memref<{ELEMENTS}x{element}>"

@@ -1,7 +1,7 @@
 """Random graphs of launches, from text to numbers: plans keep the order that buffers ask for, on as few streams as can be
 busy at once; every order that they allow gives the same result; what is made is given back, whatever fails.
 
-20 graphs of 200 launches in a test run, a tenth of whose launches fail; 1,000 in a soak, all of them.
+2 graphs of 200 launches in a test run, a tenth of whose launches fail; 1,000 in a soak, all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from weft.runtime.run.work import interleaved
 from weft.runtime.simulator.device import SimDevice
 
 SOAK = "WEFT_SOAK" in os.environ
-COUNT = 1000 if SOAK else 20
+COUNT = 1000 if SOAK else 2
 
 
 def planned(launches: list[LaunchSpec], buffers: int, attributes: str = "") -> tuple[Plan, str]:

@@ -70,6 +70,7 @@ def test_wide_tiles_store_whole_sectors_and_conflict_in_few_registers(name: str,
     assert conflicts <= 0.02 * sum(one.mnemonic == "FFMA" for one in instructions), conflicts
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("chip", ["a100", "h200"])
 @pytest.mark.parametrize(("name", "settings"), CASES, ids=lambda x: x if isinstance(x, str) else "-".join(map(str, x.values())))
 def test_a_block_executes_its_products_and_stores_its_tile(name: str, settings: dict[str, object], chip: str) -> None:
@@ -190,6 +191,7 @@ def test_places_in_ragged_tiles_are_known(name: str) -> None:
     assert [kernel.assumed for kernel in kernels] == [0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_convolutions_with_padding(chip: str) -> None:
     assert len(predicted(made("concurrent_convs", batch=1, filters=4, size=7), chip).kernels) == 3

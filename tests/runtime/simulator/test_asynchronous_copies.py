@@ -38,6 +38,7 @@ def run_on(device: Any, ring: Ring) -> tuple[RunResult, bool]:
     return result, np.array_equal(result.outputs["C"], ring.expected(a, b))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("ring", RINGS, ids=str)
 def test_all_who_run_it_agree(ring: Ring) -> None:
     simulated, right = run_on(SimDevice(), ring)

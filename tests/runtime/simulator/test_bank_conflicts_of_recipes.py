@@ -48,6 +48,7 @@ def staged(folder: Path, how: str, kind: str = "f32", vector: int = 1) -> dict[s
     return {access.kind: access for access in found}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("how", "kind", "degree", "pad"),
     [
@@ -94,6 +95,7 @@ def test_the_recipe_has_none() -> None:
     assert list(conflicts(report.bank_conflicts)) == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("depth", [16, 32])
 @pytest.mark.parametrize("kind", ["tf32", "3xtf32", "bf16x3"])
 def test_words_for_tensor_cores_have_none(kind: str, depth: int) -> None:

@@ -32,6 +32,7 @@ VARIANTS: dict[str, dict[str, int]] = {
 }  # fmt: skip
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_alarm(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     settings = VARIANTS[name]
@@ -63,6 +64,7 @@ OTHERS: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_alarm_of_whole_plans(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     recipe, settings = OTHERS[name]

@@ -44,6 +44,7 @@ def everywhere(value, vector: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(value, (NT, NB, *vector))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("spread", [0.0, 0.3], ids=["alike", "mixed"])
 @pytest.mark.parametrize("seed", range(12))
 def test_accesses_read_what_the_thread_wrote(seed: int, spread: float) -> None:

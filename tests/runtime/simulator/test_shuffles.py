@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contexts import one_context
+from executors import expect_clean
 from gpu_kernels import func, sim
 from native import run_native
 from native_device import NativeDevice
@@ -34,7 +35,7 @@ def outputs(text: str, *given: np.ndarray, block: int = THREADS) -> list[np.ndar
     for device in (SimDevice(), SimDevice(check=False), NativeDevice("quick"), NativeDevice("quick", reverse=True), CpuDevice(2)):
         inputs = dict(zip((b.name for b in plan.buffers), (x.copy() for x in given), strict=False))
         result = run_plan(plan, device, inputs, text=cuda if device.wants == "cuda" else str(module))
-        assert not result.races and not result.faults
+        expect_clean(device, result)
         found.append(list(result.outputs.values())[-1])
     return found
 
@@ -131,6 +132,7 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("operation", "kind"), REDUCTIONS, ids=str)
 @pytest.mark.parametrize(("cluster", "size", "stride"), [("", 32, 1), ("cluster(size = 8)", 8, 1),
                                                          ("cluster(size = 4, stride = 2)", 4, 2)])  # fmt: skip

@@ -24,6 +24,7 @@ def clean(report: LaunchReport) -> LaunchReport:
     return report
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("m", "n", "k", "kind"),
     [

@@ -53,7 +53,7 @@ between = st.one_of(st.just(()), letters)
 turns = st.tuples(st.just(COPIED), between, st.sampled_from([(so.Wait(0),), (so.Wait(1),), some_wait]), between, letters)
 """A copy, a wait, and what may come in between and behind."""
 words = st.one_of(turns, turns, st.lists(letters, min_size=3, max_size=8))
-EXAMPLES = 3000 if "WEFT_SOAK" in os.environ else 120
+EXAMPLES = 3000 if "WEFT_SOAK" in os.environ else 12
 
 anyhow = {
     "blocks": st.integers(1, 3), "threads": st.integers(1, 5), "batch": st.sampled_from([1, 5, 100]),

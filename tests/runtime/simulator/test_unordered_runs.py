@@ -114,6 +114,7 @@ def named(plan: Plan, number: int) -> str:
     return f"launch of {step.kernel}({buffers}) on stream {step.stream}"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_graphs_with_lost_edges(seed: int) -> None:
     """Exactly those plans race whose steps are out of order, and only pairs that are out of order are named."""

@@ -26,7 +26,7 @@ from weft.runtime.run.runner import RunResult, run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.runtime.simulator.kernel import Order, SimKernel
 
-SEEDS = range(300 if "WEFT_SOAK" in os.environ else 30)
+SEEDS = range(300 if "WEFT_SOAK" in os.environ else 8)
 EVERY = 10
 A = np.random.default_rng(0).integers(-9, 9, 64).astype(np.float32)
 NEXT = A.reshape(2, 32)[:, np.r_[1:32, 0]].ravel()

@@ -18,6 +18,7 @@ PRODUCTS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("kind", ["ring", "together"])
 def test_values(name: str, kind: str) -> None:

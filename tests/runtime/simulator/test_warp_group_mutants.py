@@ -15,7 +15,7 @@ from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order, SimKernel
 from weft.runtime.simulator.roles.clocks import rankings
 
-ORDERS: list[Order] = ["forward", "reverse", *range(200 if "WEFT_SOAK" in os.environ else 4)]
+ORDERS: list[Order] = ["forward", "reverse", *range(200 if "WEFT_SOAK" in os.environ else 1)]
 RIGHT = {
     "ring": RING.ring(), "two stages": replace(RING, stages=2, k=256).ring(), "together": replace(RING, k=192).together(),
     **{name: mutant.text() for name, mutant in EQUAL.items()},

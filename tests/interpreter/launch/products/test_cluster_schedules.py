@@ -93,6 +93,7 @@ RIGHT: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right(name: str, tmp_path: Path) -> None:
     """Proven, and right on the simulator, where blocks may have ended that others arrive at; surplus blocks have no tile."""

@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+from executors import expect_computed
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import Source, WeftError
@@ -15,7 +16,6 @@ from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
@@ -117,13 +117,11 @@ def expect_right(schedule: str, payload: str, folder: Path) -> Planned:
     for device in (SimDevice(), NativeDevice(), CpuDevice(2)):
         text = done.cuda if device.wants == "cuda" else done.applied.located_text
         ran = run_plan(done.plan, device, arrays, text=text)
-        assert not ran.races and not ran.faults
-        found = compare(named, ran.outputs, expected, rounded=done.plan.rounded)
-        assert found.ok, (device, found, schedule, payload)
+        expect_computed(device, ran, named, expected, rounded=done.plan.rounded, shown=f"\n{schedule}\n{payload}")
     return done
 
 
-@pytest.mark.parametrize("seed", range(100) if SOAK else [*range(10), 75])
+@pytest.mark.parametrize("seed", range(100) if SOAK else [0, 1, 75])
 def test_any_order(seed: int, tmp_path: Path) -> None:
     """Whole matrices are loaded where 16-bit elements lie side by side along rows or along columns; others one by one."""
     draw = random.Random(seed)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from executors import expect_computed
 from pinned import pinned
 from schedules import Case, launched
 
@@ -18,7 +19,6 @@ from weft.pipeline import Choice, applied, planned
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
@@ -155,6 +155,7 @@ RIGHT = [
 ]
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("pipeline", "tiles"), RIGHT)
 def test_right_and_proven(pipeline: str, tiles: str, tmp_path: Path) -> None:
     """Alone, ahead of time, and by a producer, one tile a block and several: what is proven is right on the simulator."""
@@ -168,6 +169,7 @@ def test_sums_that_begin_elsewhere_than_at_zero(start: str) -> None:
     assert "init.accumulator" in str(launched(Case()))
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("kind", ["f8E4M3FN", "f8E5M2"])
 @pytest.mark.parametrize("n", [8, 64])
 def test_sums_of_f16(kind: str, n: int, tmp_path: Path) -> None:
@@ -181,6 +183,7 @@ KINDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "bk", "shape"), KINDS)
 def test_right_operands_whose_rows_are_columns(kind: str, bk: int, shape: str, tmp_path: Path) -> None:
     tiles = Case(m=100, n=112, k=144, bm=64, bn=64, bk=bk, kind=kind, shape=shape, along=True)
@@ -250,6 +253,4 @@ def run_right(schedule: Path) -> None:
     payload = done.applied.payload
     arrays = random_inputs(signature(payload), 1)
     ran = run_plan(done.plan, SimDevice(), arrays, text=done.applied.located_text)
-    assert not ran.races and not ran.faults
-    found = compare(signature(payload), ran.outputs, reference(payload, None, dict(arrays)), rounded=done.plan.rounded)
-    assert found.ok, found
+    expect_computed("the simulator", ran, signature(payload), reference(payload, None, dict(arrays)), rounded=done.plan.rounded)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from executors import expect_computed
 from native_device import NativeDevice
 
 from weft.dsl.diagnostics import Source, WeftError
@@ -19,7 +20,6 @@ from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 
@@ -160,6 +160,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_and_proven(name: str, tmp_path: Path) -> None:
     """On the simulator and as text: what is outside of the matrix is not stored, and no banks conflict under a swizzle."""
@@ -173,8 +174,7 @@ def test_right_and_proven(name: str, tmp_path: Path) -> None:
         assert not ran.races and not ran.faults
         if case.swizzle:
             assert not ran.banks or all(use.wavefronts == use.ideal for _, use in ran.banks)
-        found = compare(signature(payload), ran.outputs, wanted, rounded=done.plan.rounded)
-        assert found.ok, (device.name, found)
+        expect_computed(device, ran, signature(payload), wanted, rounded=done.plan.rounded)
 
 
 SCOPES = {
@@ -188,6 +188,7 @@ SCOPES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SCOPES)
 def test_barriers_have_the_least_scope(name: str, tmp_path: Path) -> None:
     """Behind the first one, of the memory barriers: as many as it takes, of the threads that wait for each other."""

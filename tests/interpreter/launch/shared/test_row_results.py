@@ -106,6 +106,7 @@ func.func @f(%x: tensor<3x1000x{kind}>) -> tensor<3x{kind}> {{
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("what", "kind", "start"), [("addf", "f32", "0.0"), ("maxsi", "i32", "-2147483648"), ("xori", "i64", "0")]
 )

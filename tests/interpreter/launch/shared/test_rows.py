@@ -25,7 +25,7 @@ from weft.runtime.simulator.device import SimDevice
 SOAK = "WEFT_SOAK" in os.environ
 
 
-@pytest.mark.parametrize("seed", range(40 if SOAK else 6))
+@pytest.mark.parametrize("seed", range(40 if SOAK else 2))
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_random_rows(payload: str, seed: int, tmp_path: Path) -> None:
     r = random.Random(seed)

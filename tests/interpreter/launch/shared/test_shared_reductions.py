@@ -102,7 +102,7 @@ def in_rows_of_lanes(r: random.Random, n: int, item: int) -> str:
 
 
 @pytest.mark.parametrize("how", [shared, in_rows_of_lanes])
-@pytest.mark.parametrize("seed", range(300 if SOAK else 20))
+@pytest.mark.parametrize("seed", range(300 if SOAK else 2))
 def test_random_reductions(how: Callable[[random.Random, int, int], str], seed: int, tmp_path: Path) -> None:
     """Against NumPy, the reference, and every device; without any of its barriers it is a race."""
     r = random.Random(seed)
@@ -129,7 +129,7 @@ MIXED = "W0351"
 """Of several results, one is filled and another goes on from memory (equal fills are one): nobody has been told who fills."""
 
 
-@pytest.mark.parametrize("seed", range(300 if SOAK else 20))
+@pytest.mark.parametrize("seed", range(300 if SOAK else 2))
 def test_random_bodies(seed: int, tmp_path: Path) -> None:
     """Several inputs and results, conversions, indices, where the largest is: right, or refused as nothing to be shared."""
     r = random.Random(5000 + seed)
@@ -178,6 +178,7 @@ insert-barriers
 launch t2"""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("compared", ["ogt, %a, %best", "olt, %best, %a", "olt, %a, %best"])
 @pytest.mark.parametrize("body", ["shared", "parts", "cyclic"])
 def test_the_first_of_several_that_are_equal(compared: str, body: str, tmp_path: Path) -> None:
@@ -238,6 +239,7 @@ func.func @f(%x: tensor<5x96xf32>, %s: tensor<5xf32>) -> tensor<5xf32> {
 """
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("threads", [32, 64, 160])
 @pytest.mark.parametrize("space", ["lanes cyclic", "lanes block vector 2", "threads(x: THREADS) cyclic"])
 def test_what_goes_on_from_memory_is_added_to_once(space: str, threads: int, tmp_path: Path) -> None:
@@ -283,6 +285,7 @@ launch t"""
 RECIPROCAL = "%h = arith.divf %one, %n : f32\n    %q = arith.mulf %h, %d : f32"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("step", ["%q = arith.divf %d, %n : f32", RECIPROCAL])
 @pytest.mark.parametrize("space", ["threads(x: 64) cyclic", "threads(x: 256) block", "lanes cyclic vector 2"])
 def test_means_and_squared_differences_are_merged(space: str, step: str, tmp_path: Path) -> None:
@@ -345,6 +348,7 @@ func.func @f(%x: tensor<7x40xi64>) -> tensor<7xi64> {
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("rows", "shared"), [
     ("threads(x: 4)", "threads(y: 16)"), ("threads(z: 2)", "threads(x: 8)"), ("warps(x: 4)", "lanes(y: 8)"),
 ])  # fmt: skip

@@ -72,6 +72,7 @@ MAPS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("shape", ["19x68", "19x67"])
 @pytest.mark.parametrize("way", MAPS)
 def test_an_op_stores_under_the_guards(way: str, shape: str) -> None:

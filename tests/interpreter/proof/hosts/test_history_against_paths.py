@@ -1,6 +1,6 @@
 """What `weft verify` says of tokens and memory, against all paths through random programs with loops and branches.
 
-Where any path has a fault, the verdict has it too; and what the verdict says, some path shows. 150 programs in a test run,
+Where any path has a fault, the verdict has it too; and what the verdict says, some path shows. 30 programs in a test run,
 20,000 in a soak.
 """
 
@@ -21,7 +21,7 @@ from weft.interpreter.proof.hosts.faults import token_faults
 from weft.interpreter.proof.hosts.history import History
 from weft.interpreter.proof.hosts.memory_order import MemoryOrder
 
-BATCHES = 200 if "WEFT_SOAK" in os.environ else 5
+BATCHES = 200 if "WEFT_SOAK" in os.environ else 1
 BATCH = 100 if "WEFT_SOAK" in os.environ else 30
 
 

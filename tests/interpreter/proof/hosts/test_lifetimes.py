@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from contexts import one_context
+from proofs import expect_codes
 
 from weft import cli
 from weft.dsl.diagnostics import Diagnostic, Source, WeftError
@@ -363,7 +364,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
 def test_what_is_wrong(name: str) -> None:
     body, codes = WRONG[name]
     said = found(module(body))
-    assert [d.code for d in said] == codes, [(d.code, d.message) for d in said]
+    expect_codes(said, codes, body)
     assert all(d.span is not None or d.code == "W0634" for d in said)
     assert all(d.hint for d in said)
 

@@ -20,7 +20,7 @@ from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts
 from weft.interpreter.proof.races.unwritten import unwritten_reads
 
-BATCHES = 40 if "WEFT_SOAK" in os.environ else 4
+BATCHES = 40 if "WEFT_SOAK" in os.environ else 1
 PER_BATCH = 15
 ROW = "%q = affine.apply affine_map<(d0) -> (4 * (d0 mod 4))>(%tx)"
 LANES = [f"%q{n} = affine.apply affine_map<(d0) -> (d0 + {n})>(%q)" for n in range(6)]

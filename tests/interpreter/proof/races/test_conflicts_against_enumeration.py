@@ -17,7 +17,7 @@ from weft.interpreter.proof.races.phases import Phases, is_sure
 from weft.interpreter.proof.races.separation import residue
 from weft.interpreter.proof.solver import Solver
 
-BATCHES = 100 if "WEFT_SOAK" in os.environ else 5
+BATCHES = 100 if "WEFT_SOAK" in os.environ else 1
 PER_BATCH = 25
 CHOICES_PER_BATCH = 12
 

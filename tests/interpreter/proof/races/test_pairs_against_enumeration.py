@@ -27,7 +27,7 @@ from weft.runtime.simulator.kernel import SimKernel
 SOAK = "WEFT_SOAK" in os.environ
 FIRST = int(os.environ.get("WEFT_SEED", "0"))
 BATCH = 25
-KERNELS = 5000 if SOAK else 250
+KERNELS = 5000 if SOAK else 25
 SIZES = range(-4, 10)
 DTYPES = {"f32": np.float32, "f16": np.float16}
 TABLED = 5000 if SOAK else 200

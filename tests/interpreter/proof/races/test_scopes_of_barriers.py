@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_clean, expect_equal
 from mutations import context, mutants
 from native_device import NativeDevice
 
@@ -163,7 +164,8 @@ def test_least_scope(name: str, tmp_path: Path) -> None:
     want = A[order] if name != "sums of a warp" else A[order] + A[order + 1] + A[order + 3]
     for device in (SimDevice(), NativeDevice("quick"), NativeDevice("quick", reverse=True), CpuDevice(2)):
         found = run(done.module, device)
-        assert not found.races and not found.faults and np.array_equal(found.outputs["B"], want), device
+        expect_clean(device, found)
+        expect_equal(device, "B", found.outputs["B"], want)
 
 
 @pytest.mark.parametrize("name", KERNELS)

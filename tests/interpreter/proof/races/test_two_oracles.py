@@ -1,7 +1,7 @@
 """The exact analysis and the simulator's shadow memory judge the same random kernels, and agree.
 
 Both see the whole kernel, from the same text, and share nothing else: one reasons about integer sets, the other runs every
-thread. 200 kernels in a test run, 5,000 in a soak (`WEFT_SOAK`), which prints the counts. Of each kernel:
+thread. 40 kernels in a test run, 5,000 in a soak (`WEFT_SOAK`), which prints the counts. Of each kernel:
 
 - with the barriers that the analysis chooses, the simulator sees a race exactly where the analysis says that one is left;
 - with any one of them deleted it sees a race: a barrier that could go without one would be the bug;
@@ -30,8 +30,8 @@ from weft.interpreter.proof.races.unwritten import unwritten_reads
 from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import SimKernel
 
-KERNELS = 5000 if "WEFT_SOAK" in os.environ else 200
-BATCHES = 50 if "WEFT_SOAK" in os.environ else 8
+KERNELS = 5000 if "WEFT_SOAK" in os.environ else 40
+BATCHES = 50 if "WEFT_SOAK" in os.environ else 1
 
 
 @cache

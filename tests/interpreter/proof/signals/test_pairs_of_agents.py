@@ -22,7 +22,7 @@ from weft.runtime.simulator.kernel import Order, SimKernel
 
 FIRST = int(os.environ.get("WEFT_SEED", "0"))
 BATCH = 30
-KERNELS = 3000 if "WEFT_SOAK" in os.environ else 150
+KERNELS = 3000 if "WEFT_SOAK" in os.environ else 30
 ORDERS: tuple[Order, ...] = ("forward", 1)
 
 

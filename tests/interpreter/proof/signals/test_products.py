@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from contexts import one_context
 from hopper import Product
+from proofs import expect_among, expect_codes
 
 from weft.dsl.diagnostics import Diagnostic
 from weft.interpreter.ir import mlir
@@ -119,8 +120,8 @@ MISTAKES: dict[str, tuple[Edits, str]] = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_in_rings_are_found(name: str) -> None:
     edits, code = MISTAKES[name]
-    found = said(edited(LONG.ring(), *edits))
-    assert code in [d.code for d in found], [(d.code, d.message) for d in found]
+    text = edited(LONG.ring(), *edits)
+    expect_among(said(text), code, text)
 
 
 @pytest.mark.parametrize("loads", [True, False])
@@ -146,8 +147,8 @@ TOGETHER = {
 @pytest.mark.parametrize("name", TOGETHER)
 def test_mistakes_in_steps_together_are_found(name: str) -> None:
     edit, code = TOGETHER[name]
-    found = said(edited(LONG.together(), edit))
-    assert code in [d.code for d in found], [(d.code, d.message) for d in found]
+    text = edited(LONG.together(), edit)
+    expect_among(said(text), code, text)
 
 
 def test_one_stage_less_is_a_conflict_where_one_group_runs_ahead() -> None:
@@ -170,8 +171,8 @@ REGISTERS: dict[str, Edits] = {
 
 @pytest.mark.parametrize("name", REGISTERS)
 def test_registers_that_never_come_are_found(name: str) -> None:
-    found = said(edited(LONG.ring(), *REGISTERS[name]))
-    assert [d.code for d in found] == ["W0670"], [(d.code, d.message) for d in found]
+    text = edited(LONG.ring(), *REGISTERS[name])
+    expect_codes(said(text), ["W0670"], text)
 
 
 def test_a_witness_names_iteration_stage_phase_and_thread() -> None:

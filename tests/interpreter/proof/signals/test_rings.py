@@ -17,7 +17,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
 from weft.interpreter.proof.races.proof import Findings
 
-BATCHES, EACH = 4, 400 if "WEFT_SOAK" in os.environ else 20
+BATCHES, EACH = 4, 400 if "WEFT_SOAK" in os.environ else 12
 
 
 def found(ring: Ring) -> Findings:

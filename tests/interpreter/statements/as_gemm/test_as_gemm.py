@@ -121,12 +121,14 @@ def check(tmp_path: Path, payload: str, text: str) -> None:
     assert all(set(shape) == {1} for shape in private)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FORMS)
 def test_on_tensors(name: str, tmp_path: Path) -> None:
     form = FORMS[name]
     check(tmp_path, on_tensors(form), schedule(form.op, form.axes))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FORMS)
 def test_on_memrefs(name: str, tmp_path: Path) -> None:
     form = FORMS[name]

@@ -15,7 +15,7 @@ from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 
-COUNT = 500 if "WEFT_SOAK" in os.environ else 18
+COUNT = 500 if "WEFT_SOAK" in os.environ else 2
 OPS = {"conv2d": "nhwc_hwcf", "conv2d_nchw": "nchw_fchw", "conv2d_bias_relu": "nhwc_hwcf"}
 EDGES = (
     {"k": 1, "residual": 1},  # a bias of one element
@@ -47,6 +47,7 @@ def test_random_sizes(seed: int, tmp_path: Path) -> None:
     expect_right(tmp_path, name, random_sizes(1000 + seed) | {"residual": seed % 2}, dtype, seed)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", OPS)
 @pytest.mark.parametrize("edge", EDGES, ids=str)
 def test_sizes_of_one(name: str, edge: dict[str, int], tmp_path: Path) -> None:

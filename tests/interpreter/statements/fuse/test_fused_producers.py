@@ -53,6 +53,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("readers", READERS)
 @pytest.mark.parametrize("loops", LOOPS)
 def test_a_producer_with_other_readers(readers: str, loops: str, tmp_path: Path) -> None:

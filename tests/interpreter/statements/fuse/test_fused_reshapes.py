@@ -93,6 +93,7 @@ CASES: dict[str, tuple[str, list[list[int]], list[Groups], list[int | str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES)
 def test_a_producer_behind_reshapes(case: str, tmp_path: Path) -> None:
     kind, shapes, groups, sizes = CASES[case]
@@ -161,7 +162,7 @@ def test_sizes_that_are_open(tmp_path: Path) -> None:
     assert len(done.ready.plan.steps) == 1
 
 
-@pytest.mark.parametrize("seed", range(60 if "WEFT_SOAK" in os.environ else 6))
+@pytest.mark.parametrize("seed", range(60 if "WEFT_SOAK" in os.environ else 2))
 def test_random_tiles_behind_a_random_chain(seed: int, tmp_path: Path) -> None:
     """Done and right, or refused for what is no tile."""
     some = random.Random(seed)

@@ -181,6 +181,7 @@ def schedule(name: str, way: str) -> str:
 CASES = [(name, way) for name in PROGRAMS for way in WAYS if way.startswith("by") or (way == "in steps") == (name in SUMS)]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_fused_into_ragged_tiles(name: str, way: str) -> None:
     n, m = ("13", "13") if "two shapes" in name else ("10", "14")

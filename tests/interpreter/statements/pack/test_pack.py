@@ -121,6 +121,7 @@ def error_of(done: Planned, *devices: SimDevice | NativeDevice) -> float:
     return max(errors)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("kind", SUMS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_transposed(order: str, kind: str, tmp_path: Path) -> None:
@@ -130,6 +131,7 @@ def test_transposed(order: str, kind: str, tmp_path: Path) -> None:
     assert copies == {"A·B": 1, "Aᵀ·B": 2, "A·Bᵀ": 0, "the sum in front": 1}[order]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("as_type", "most"), [("bf16x3", 2e-5), ("3xtf32", 1e-6)])
 @pytest.mark.parametrize("order", ORDERS)
 def test_in_parts(order: str, as_type: str, most: float, tmp_path: Path) -> None:
@@ -180,6 +182,7 @@ def test_rows_that_tensor_maps_have(tmp_path: Path) -> None:
     assert {"memref<64x24xbf16>"} <= held, held
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("as_type", ["", "bf16x3", "3xtf32"])
 @pytest.mark.parametrize(("order", "is_open"), [*((order, False) for order in ORDERS), ("A·B", True)])
 def test_aligned(order: str, is_open: bool, as_type: str, tmp_path: Path) -> None:

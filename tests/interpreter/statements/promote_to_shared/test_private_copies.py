@@ -41,6 +41,7 @@ insert-barriers
 launch parts"""
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("by", "type", "options"),
     [("addi", "i32", ""), ("addi", "i64", "pad 1"), ("addf", "f32", "transpose pad 1"), ("addf", "f64", ""),

@@ -40,6 +40,7 @@ schedule staged() {{
 """
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(
     "space", ["threads(*) cyclic", "threads(*) block", "threads(*) cyclic vector 2", "threads(y: 4, x: 4) cyclic"]
 )

@@ -50,6 +50,7 @@ insert-barriers
 launch tiles"""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("sizes", [(32, 16, 8), (30, 13, 7), (5, 3, 2)])
 @pytest.mark.parametrize("options", ["", "pad 1", "transpose pad 1"])
 def test_operands_of_a_product(sizes: tuple[int, int, int], options: str, tmp_path: Path) -> None:
@@ -158,6 +159,7 @@ launch rows"""
 OUTER = {"affine.for #0": "affine.for %r = 0 to 6", "affine.parallel": "affine.parallel (%r) = (0) to (6)"}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("match", OUTER)
 @pytest.mark.parametrize("mapped", ["before", "after"])
 @pytest.mark.parametrize("size", ["6x40", "6x41"])

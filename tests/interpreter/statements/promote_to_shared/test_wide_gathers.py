@@ -33,6 +33,7 @@ FILLED = """%zero = arith.constant 0.0 : f32
       %init = linalg.fill ins(%zero : f32) outs(%empty : C) -> C"""
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("filled", [True, False], ids=["from zeros", "added to an argument"])  # which reads -0.0 along the sum
 @pytest.mark.parametrize(
     ("m", "n", "k", "wide"),

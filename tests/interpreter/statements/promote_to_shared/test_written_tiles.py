@@ -57,6 +57,7 @@ def sums(m: int | str, start: str) -> str:
     return SUMS.format(m=m, end="%n", size=size, start=start.format(m=m))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("m", [64, 61, 3])
 @pytest.mark.parametrize(("start", "names", "said"), [(STORE, "c, merge", OVERWRITTEN), ("", "c, copy, merge", READ)])
 def test_sums(m: int, start: str, names: str, said: str, tmp_path: Path) -> None:
@@ -90,6 +91,7 @@ func.func @f(%x: memref<64xf32>, %y: memref<64xf32>) {{
 EVEN, ODD = "%{}[%i0 + 2 * %i]", "%{}[%i0 + 2 * %i + 1]"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("buffer", "names", "said"), [("y", "c, merge", OVERWRITTEN), ("x", "c, copy, merge", READ)])
 @pytest.mark.parametrize("options", ["", "pad 4", "swizzle 32", "vector 4"])
 def test_two_stores_leave_no_gap(buffer: str, names: str, said: str, options: str, tmp_path: Path) -> None:
@@ -175,6 +177,7 @@ map j to threads(x: 8) cyclic
 promote-to-registers j.x across i"""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("n", [64, 50, 3])
 @pytest.mark.parametrize("memory", IN_STRIPS)
 def test_strips_of_a_loop_of_unknown_length(memory: str, n: int, tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def numbers(seed: int, kind: str, *shape: int) -> np.ndarray:
     return np.where(generator.random(shape) < 0.2, ends, drawn)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("kind", ["i32", "i64"])
 @pytest.mark.parametrize("name", REDUCED)
 @pytest.mark.parametrize("seed", range(20 if SOAK else 1))

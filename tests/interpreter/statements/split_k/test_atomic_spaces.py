@@ -91,7 +91,7 @@ ACCEPTED: set[int] = set()
 """Seeds whose schedules were not refused."""
 
 
-@pytest.mark.parametrize("seed", range(400 if SOAK else 20))
+@pytest.mark.parametrize("seed", range(400 if SOAK else 4))
 def test_random_maps(seed: int, tmp_path: Path) -> None:
     r = random.Random(seed)
     text, rank = payload(r)
@@ -121,7 +121,8 @@ def test_random_maps(seed: int, tmp_path: Path) -> None:
 
 def test_most_of_them_are_right(tmp_path: Path) -> None:
     """A generator whose schedules are all refused would show nothing."""
-    assert len([seed for seed in range(20) if seed in ACCEPTED or accepted(seed, tmp_path)]) >= 10
+    drawn = range(20 if SOAK else 8)
+    assert len([seed for seed in drawn if seed in ACCEPTED or accepted(seed, tmp_path)]) >= len(drawn) // 2
 
 
 def accepted(seed: int, folder: Path) -> bool:

@@ -1,7 +1,7 @@
 """Products in tiles of one row, one column, one element, or all there is; staged transposed, padded and n elements at a time.
 
 Nothing that these schedules ask for is refused: vectors divide rows, and a thread keeps at most one tile in registers.
-12 schedules in a test run, 400 in a soak.
+2 schedules in a test run, 400 in a soak.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import random
 from pathlib import Path
 
 import pytest
+from executors import expect_computed
 from native_device import NativeDevice
 from scheduled import ran
 from test_random_register_tiles import contraction
@@ -19,11 +20,10 @@ from weft.dsl.diagnostics import Source
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
-from weft.runtime.run.compare import compare
 from weft.runtime.run.runner import run_plan
 from weft.verify import verify_source
 
-COUNT = 400 if "WEFT_SOAK" in os.environ else 12
+COUNT = 400 if "WEFT_SOAK" in os.environ else 2
 
 
 def extreme(r: random.Random, whole: int) -> int:
@@ -133,6 +133,7 @@ NAMED = {
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("case", NAMED)
 def test_named_tiles(case: str, tmp_path: Path) -> None:
     check(tmp_path, *NAMED[case])
@@ -148,4 +149,5 @@ def check(folder: Path, payload: str, body: str, seed: int = 0) -> None:
     signature = functions.signature(made.applied.payload, made.plan.entry)
     inputs = random_inputs(signature, seed)
     again = run_plan(made.plan, NativeDevice(reverse=True), inputs, text=made.cuda)
-    assert compare(signature, again.outputs, reference(made.applied.payload, None, inputs)).ok, f"{payload}\n{body}"
+    wanted = reference(made.applied.payload, None, inputs)
+    expect_computed("the text by g++", again, signature, wanted, shown=f"\n{payload}\n{body}")

@@ -58,6 +58,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", CASES)
 def test_windows_that_share_nothing(name: str, tmp_path: Path) -> None:
     report = run(tmp_path, update(), CASES[name])

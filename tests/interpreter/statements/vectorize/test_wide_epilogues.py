@@ -102,6 +102,7 @@ def accesses(done: Planned) -> list[tuple[int, int, int]]:
     return [tuple(width for name in ("bias", "D", *wanted) for width in sorted(found[name]))] if read else []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("m", "n"), WIDE, ids=str)
 def test_right_and_as_wide_as_all_are_inside_together(tmp_path: Path, m: int, n: int) -> None:
     done = made(tmp_path, m, n)

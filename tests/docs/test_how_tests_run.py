@@ -1,0 +1,72 @@
+"""The suite itself: which cases run, what a mismatch says, and which command a changed golden names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from executors import expect_computed, expect_equal
+from pinned import pinned
+from thinning import covering, spread, thinned
+
+from weft.runtime.plan.signature import Argument, FunctionSignature
+from weft.runtime.simulator.device import SimDevice
+
+
+class Case(SimpleNamespace):
+    """What `thinning` asks of a test's case."""
+
+    __hash__ = object.__hash__
+
+
+def case(test: str, *marks: pytest.MarkDecorator, **params: object) -> Any:
+    found = {one.mark.name: one.mark for one in marks}
+    return Case(nodeid=f"{test}[{params}]", callspec=SimpleNamespace(params=params), get_closest_marker=found.get)
+
+
+def test_few_are_spread() -> None:
+    assert [spread(range(10), n) for n in (1, 2, 4, 10, 99)] == [[0], [0, 9], [0, 3, 6, 9], [*range(10)], [*range(10)]]
+
+
+def test_few_without_a_number_hold_each_value() -> None:
+    cases = [case("t", kind=kind, size=size) for kind in "abc" for size in (1, 2)]
+    chosen = covering(cases)
+    assert {c.callspec.params["kind"] for c in chosen} == set("abc") and {c.callspec.params["size"] for c in chosen} == {1, 2}
+    assert len(chosen) == 3
+
+
+def test_what_is_left_to_the_soak() -> None:
+    few, every, soak = (
+        [case(test, *marks, n=n) for n in range(4)]
+        for test, marks in (("few", [pytest.mark.few(2)]), ("every", []), ("soak", [pytest.mark.soak]))
+    )
+    assert thinned([*few, *every, *soak]) == {*few[1:3], *soak}
+
+
+def test_a_mismatch_says_who_where_got_and_expected() -> None:
+    wanted = np.arange(12.0).reshape(3, 4)
+    got = wanted.copy()
+    got[1, 2] += 0.5
+    expect_equal(SimDevice(), "C", wanted.copy(), wanted)
+    expect_equal(SimDevice(), "C", got, wanted, allowed=0.1)
+    with pytest.raises(AssertionError) as failed:
+        expect_equal(SimDevice(check=False), "C", got, wanted)
+    first, second = str(failed.value).split("\n")[:2]
+    assert first == "the simulator, unchecked: `C`[1, 2]: got 6.5, expected 6.0; 1 of 12 elements are wrong"
+    assert second.startswith("this case alone: pytest 'tests/docs/test_how_tests_run.py::test_a_mismatch")
+    signature = FunctionSignature("main", (), (Argument("C", "f32", (3, 4), "output"),))
+    with pytest.raises(AssertionError, match=r"the text by g\+\+: `C`\[1, 2\]: got 6.5, expected 6.0; error"):
+        expect_computed("the text by g++", {"C": got.astype(np.float32)}, signature, {"C": wanted.astype(np.float32)})
+
+
+def test_a_golden_that_changed_names_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "x.cu"
+    with pytest.raises(AssertionError, match=r"x.cu is missing: `pytest --update \S+test_how_tests_run.py::test_a_golden"):
+        pinned(path, "a\nb\n", False)
+    pinned(path, "a\nb\n", True)
+    pinned(path, "a\nb\n", False)
+    with pytest.raises(AssertionError, match=r"if the change is meant: `pytest --update (?s:.)*\n-b\n\+c"):
+        pinned(path, "a\nc\n", False)
