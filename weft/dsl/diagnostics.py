@@ -122,26 +122,6 @@ class Diagnostic:
     severity: Severity = "error"
 
 
-@record
-class Explanation:
-    """The long form of a code: a title, a paragraph or two, and a wrong → right example. `weft explain` prints it."""
-
-    title: str
-    text: str
-
-
-def explanations(text: str) -> dict[str, Explanation]:
-    """Code → explanation, of a text in which each begins with a line `W0101 its title`, then indented paragraphs.
-
-    The lines of a paragraph are one, but for those that are indented further or begin with `wrong:` or `right:`.
-    """
-    found: dict[str, Explanation] = {}
-    for code, title, body in re.findall(r"^(W\d{4}) (.+)\n((?:(?: {4}.*)?\n)*)", text, re.MULTILINE):
-        prose = textwrap.dedent(body).strip("\n")
-        found[code] = Explanation(title, re.sub(r"(?<=[^\n])\n(?!\n| {4}|wrong:|right:)", " ", prose))
-    return found
-
-
 class WeftError(Exception):
     """Carries one or more diagnostics up to whoever shows them. The only exception user input may cause."""
 
