@@ -122,6 +122,13 @@ class Diagnostic:
     severity: Severity = "error"
 
 
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """Plain data: code, message, place (`FILE:LINE:COLUMN` or None), notes, hint."""
+    place = str(diagnostic.span) if diagnostic.span is not None else None
+    notes, hint = list(diagnostic.notes), diagnostic.hint
+    return {"code": diagnostic.code, "message": diagnostic.message, "place": place, "notes": notes, "hint": hint}
+
+
 class WeftError(Exception):
     """Carries one or more diagnostics up to whoever shows them. The only exception user input may cause."""
 
