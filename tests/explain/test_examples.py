@@ -24,7 +24,7 @@ PAGES = all_codes()
 NOT_RAISED_AT_WILL = {
     "W0054": "a full disk, a folder without permission",
     "W0055": "a machine without memory",
-    "W0059": "no command is planned and missing at present",
+    "W0056": "a stack that is used up",
     "W0067": "a session that was killed",
     "W0070": "a process that was killed",
     "W0080": "a defect of Weft or of a pass",
