@@ -234,7 +234,7 @@ class _Trial:
                 f"how many {'iterations' if loop else 'elements'} there are for `{one.mapping}`, and for how many"
                 f" processors, is "
                 "known only at run time",
-                hint="show it for a payload of static shape and a map with counts",
+                hint="give the payload its sizes (`--set m=512`), and the map counts (`threads(x: 128)`)",
             )
         return known
 

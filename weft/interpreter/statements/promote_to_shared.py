@@ -215,7 +215,7 @@ class PromoteToShared(Statement):
                 "W0335",
                 f"this tile takes {size} bytes of shared memory, and a block has at most {MOST}",
                 at="operand",
-                hint="stage a smaller tile, or pad less",
+                hint="`tile` to smaller sizes before it, or `pad` less",
             )
 
 
