@@ -66,14 +66,11 @@ def without(failure: Failure, text: str, statements: frozenset[str], top: bool) 
     depth, opening = _balance(text, start, end)
     word = re.match(r"\w*", text[start:])
     header = _BLOCKS.get(word.group() if word else "")
-    if depth == 0 and header is None:
+    if depth == 0 and (header is None or "{" in text[start:end]):
         return Skipped(_blanked(text, start, end), end)
-    if depth == 0 and "{" not in text[start:end]:
-        return (
-            Skipped(_blanked(text, start, end, f"{header} a{{"), end, False) if len(header) + 3 < end - start else None
-        )
-    if depth == 0:
-        return Skipped(_blanked(text, start, end), end)
+    if depth == 0 and header is not None:  # its `{` is missing
+        fits = len(header) + 3 < end - start
+        return Skipped(_blanked(text, start, end, f"{header} a{{"), end, False) if fits else None
     if depth != 1 or opening is None:
         return None
     if header is not None:
