@@ -296,7 +296,7 @@ MOST_CHARACTERS = 1_000_000
 
 
 @record
-class Reading:
+class ParsedText:
     """What a parse found.
 
     Args:
@@ -323,7 +323,7 @@ def in_order(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(errors, key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))
 
 
-def reading(source: Source, start: Start) -> Reading:
+def reading(source: Source, start: Start) -> ParsedText:
     """Parse `source`, and parse it again without what was wrong, for at most 20 errors.
 
     What is wrong within what was skipped is not reported: it may follow from the first error there.
@@ -339,11 +339,11 @@ def reading(source: Source, start: Start) -> Reading:
         try:
             found = _parsed(source, here.text, start)
         except WeftError as limit:
-            return Reading(None, (), (*errors, *limit.diagnostics))
+            return ParsedText(None, (), (*errors, *limit.diagnostics))
         if not isinstance(found, Failure):
-            return Reading(None if unclosed is not None else found[0], found[1], tuple(errors))
+            return ParsedText(None if unclosed is not None else found[0], found[1], tuple(errors))
         if found.position < here.end or (unclosed is not None and found.found == "$END"):
-            return Reading(None, found.tokens, tuple(errors))
+            return ParsedText(None, found.tokens, tuple(errors))
         error = explain(found, statements)
         if not _follows(error, errors, here):
             errors.insert(len(errors) - (unclosed is not None), error)
@@ -351,7 +351,7 @@ def reading(source: Source, start: Start) -> Reading:
         following = without(found, here.text, statements, start == "file")
         most = len(errors) == MOST_ERRORS or parsed > MOST_CHARACTERS
         if following is None or following.end <= here.end or most:
-            return Reading(None, found.tokens, tuple(errors))
+            return ParsedText(None, found.tokens, tuple(errors))
         here = replace(following, whole=following.whole and here.whole)
 
 
