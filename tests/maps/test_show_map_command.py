@@ -103,7 +103,7 @@ def test_the_picture_stands_by_itself(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
-        (("shared", "lane", *SMALL), "W0970", "the schedule has no handle `lane`"),
+        (("shared", "lane", *SMALL), "W0065", "the schedule has no handle `lane`"),
         (("shared", "gemm", *SMALL), "W0971", "`gemm` is distributed by no map"),
         (("nothing.weft",), "W0972", "the schedule maps nothing"),
         (("open.weft",), "W0973", "known only at run time"),

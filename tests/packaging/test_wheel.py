@@ -1,4 +1,4 @@
-"""The wheel holds what an installed copy needs: every room, the grammar, the recipes, and nothing generic at its top."""
+"""The wheel holds what an installed copy needs (rooms, grammar, recipes, pages of diagnostics), and nothing generic at its top."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINKED = ("dsl", "grammar", "interpreter", "recipes", "runtime")
 WANTED = {
     str(path.relative_to(ROOT))
     for path in (ROOT / "weft").rglob("*")
-    if path.suffix in (".py", ".weft", ".lark") or path.name == "py.typed"
+    if path.suffix in (".py", ".weft", ".lark", ".md") or path.name == "py.typed"
 }
 
 

@@ -27,7 +27,7 @@ def recipes(context: click.Context, parameter: click.Parameter, begun: str) -> l
 
 
 def codes(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    from ..codes import all_codes
+    from ..explain import all_codes
 
     return [
         CompletionItem(code, help=each.title) for code, each in all_codes().items() if code.startswith(begun.upper())

@@ -122,24 +122,11 @@ class Diagnostic:
     severity: Severity = "error"
 
 
-@record
-class Explanation:
-    """The long form of a code: a title, a paragraph or two, and a wrong → right example. `weft explain` prints it."""
-
-    title: str
-    text: str
-
-
-def explanations(text: str) -> dict[str, Explanation]:
-    """Code → explanation, of a text in which each begins with a line `W0101 its title`, then indented paragraphs.
-
-    The lines of a paragraph are one, but for those that are indented further or begin with `wrong:` or `right:`.
-    """
-    found: dict[str, Explanation] = {}
-    for code, title, body in re.findall(r"^(W\d{4}) (.+)\n((?:(?: {4}.*)?\n)*)", text, re.MULTILINE):
-        prose = textwrap.dedent(body).strip("\n")
-        found[code] = Explanation(title, re.sub(r"(?<=[^\n])\n(?!\n| {4}|wrong:|right:)", " ", prose))
-    return found
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """Plain data: code, message, place (`FILE:LINE:COLUMN` or None), notes, hint."""
+    place = str(diagnostic.span) if diagnostic.span is not None else None
+    notes, hint = list(diagnostic.notes), diagnostic.hint
+    return {"code": diagnostic.code, "message": diagnostic.message, "place": place, "notes": notes, "hint": hint}
 
 
 class WeftError(Exception):

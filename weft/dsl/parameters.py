@@ -124,7 +124,7 @@ def _legal_hint(parameter: tree.Parameter) -> str | None:
 def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:
     notes = (f"its parameters are {', '.join(known) or 'none'}",)
     message = f"`{schedule.name}` has no parameter `{name}`"
-    return fail("W0214", message, span=schedule.span, notes=notes, hint=did_you_mean(name, known))
+    return fail("W0482", message, span=schedule.span, notes=notes, hint=did_you_mean(name, known))
 
 
 def check_parameters(schedule: tree.Schedule, check: ScopeCheck, *, settled: bool = False) -> None:

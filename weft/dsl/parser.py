@@ -15,9 +15,9 @@ from typing import Any, ClassVar, NamedTuple, cast
 from lark import Token, Tree
 
 from . import tree
-from .diagnostics import MAX_SCHEDULE_BYTES, Source, Span, fail, read_source, schedule_text
+from .diagnostics import MAX_SCHEDULE_BYTES, Diagnostic, Source, Span, WeftError, fail, read_source, schedule_text
 from .expressions import FUNCTIONS, INT_LIMIT
-from .syntax import Start, read
+from .syntax import MOST_ERRORS, Start, in_order, reading
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 
@@ -60,6 +60,11 @@ class TreeBuilder:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.errors: list[Diagnostic] = []
+
+    def report(self, code: str, message: str, span: Span, hint: str | None = None) -> None:
+        """Note what is wrong, and go on."""
+        self.errors.append(Diagnostic(code, message, span, hint=hint))
 
     def span(self, node: Tree | Token) -> Span:
         at: Any = node.meta if isinstance(node, Tree) else node
@@ -96,7 +101,7 @@ class TreeBuilder:
         payloads = [item for item in items if isinstance(item, tree.Payload)]
         if len(payloads) > 1:
             message = f"a file has one payload; line {payloads[0].span.line} names one already"
-            raise fail("W0108", message, span=payloads[1].span, hint="delete one of them, or split the file")
+            self.report("W0108", message, payloads[1].span, "delete one of them, or split the file")
         includes = tuple(item for item in items if isinstance(item, tree.Include))
         schedules = tuple(item for item in items if isinstance(item, tree.Schedule))
         return tree.File(span, self.source, includes, payloads[0] if payloads else None, schedules)
@@ -156,7 +161,7 @@ class TreeBuilder:
             if isinstance(part, FilledField):
                 if part.name in fields:
                     message = f"`{part.name.replace('_', '-')}` is given twice"
-                    raise fail("W0106", message, span=part.span, hint="delete one of them")
+                    self.report("W0106", message, part.span, "delete one of them")
                 fields[part.name] = part.value
         return tree.StatementNode(span, keyword, fields)
 
@@ -175,7 +180,7 @@ class TreeBuilder:
         """What is assumed of a size is that nothing is left of its division. The words are no field."""
         if written != ("==", "0"):
             hint = "write `assume A.1 % 4 == 0`: axis 1 of the argument `A` is a multiple of 4"
-            raise fail("W0109", "what is assumed of a size is that a number divides it", span=span, hint=hint)
+            self.report("W0109", "what is assumed of a size is that a number divides it", span, hint)
         return " ".join(written)
 
     # ---- values ----------------------------------------------------------------------------------
@@ -200,12 +205,14 @@ class TreeBuilder:
     def _integer(self, span: Span, text: str) -> tree.Literal:
         digits = text.lstrip("0") or "0"
         if len(digits) > 19 or int(digits) >= INT_LIMIT:
-            raise fail("W0104", "this integer does not fit in 64 bits", span=span)
+            hint = f"write a number up to {INT_LIMIT - 1}"
+            self.report("W0104", "this integer does not fit in 64 bits", span, hint)
+            return tree.Literal(span, 0)
         return tree.Literal(span, int(digits))
 
     def _float(self, span: Span, text: str) -> tree.Literal:
         if (value := float(text)) == float("inf"):
-            raise fail("W0104", "this number is too large for a float", span=span)
+            self.report("W0104", "this number is too large for a float", span, "write a number up to 1.7e308")
         return tree.Literal(span, value)
 
     def _string(self, span: Span, text: str) -> tree.Literal:
@@ -246,8 +253,12 @@ def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
 
 
 def _built(source: Source, start: Start) -> Any:
-    """The tree of one text alone: `include`s are not followed."""
-    return TreeBuilder(source).build(read(source, start)[0])
+    """The tree of one text alone: `include`s are not followed. Raises W01xx, all that are found."""
+    found, builder = reading(source, start), TreeBuilder(source)
+    built = builder.build(found.tree) if found.tree is not None else None
+    if errors := in_order((*found.errors, *builder.errors))[:MOST_ERRORS]:
+        raise WeftError(*errors)
+    return built
 
 
 def _complete(source: Source) -> tree.File:

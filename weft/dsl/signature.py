@@ -112,10 +112,11 @@ class Signature:
 
     def page(self, width: int | None = None) -> str:
         """How it is written, the docstring as a reader sees it, and the results. Paragraphs fill lines of `width`."""
+        from ..explain import titled
         from .usage import written
 
         results = f"\n\nResults: {', '.join(self.results)}" if self.results else ""
-        return f"{written(self.keyword)}\n\n{filled(inspect.cleandoc(self.doc), width or PAGE_WIDTH)}{results}"
+        return f"{written(self.keyword)}\n\n{filled(titled(inspect.cleandoc(self.doc)), width or PAGE_WIDTH)}{results}"
 
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name == name), None)

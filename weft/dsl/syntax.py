@@ -15,7 +15,8 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Literal, cast
 
@@ -28,8 +29,9 @@ from lark.lexer import BasicLexer, ContextualLexer, PatternRE, PatternStr, Termi
 from lark.utils import TextSlice
 
 from .. import grammar
-from .diagnostics import Source, WeftError, fail
+from .diagnostics import Diagnostic, Source, WeftError, fail
 from .records import record
+from .recovery import Skipped, without
 from .syntax_errors import BRACKETS, OPERATORS, Failure, explain
 
 MAX_NESTING = 40
@@ -288,22 +290,92 @@ def _spelling(terminal: TerminalDef) -> str | None:
     return pattern.raw if pattern.value.endswith(_WORD_END) else None
 
 
-def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
-    """Parse `source`; its tokens come along (line ends that separate nothing and comments are not among them).
+MOST_ERRORS = 20
+MOST_CHARACTERS = 1_000_000
+"""How many characters are parsed, over all that is parsed again behind an error."""
 
-    Raises:
-        WeftError: W01xx at the first thing that can't be.
+
+@record
+class ParsedText:
+    """What a parse found.
+
+    Args:
+        tree: of the text without what is wrong; None where the parse had to stop.
+        tokens: line ends that separate nothing and comments are not among them.
+        errors: W01xx, as they were found.
     """
-    masked, unclosed = blank_raw_texts(source.text)
-    if unclosed is not None:
-        raise fail("W0105", "this `{` is never closed", span=source.span(unclosed))
+
+    tree: Tree | None
+    tokens: tuple[Token, ...]
+    errors: tuple[Diagnostic, ...]
+
+
+def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
+    """Parse `source`; its tokens come along. Raises W01xx, all that are found."""
+    found = reading(source, start)
+    if found.errors or found.tree is None:
+        raise WeftError(*in_order(found.errors))
+    return found.tree, found.tokens
+
+
+def in_order(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Errors of one text by their places in it."""
+    return sorted(errors, key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))
+
+
+def reading(source: Source, start: Start) -> ParsedText:
+    """Parse `source`, and parse it again without what was wrong, for at most 20 errors.
+
+    What is wrong within what was skipped is not reported: it may follow from the first error there.
+    """
+    text, unclosed = blank_raw_texts(source.text)
+    errors: list[Diagnostic] = []
+    if unclosed is not None:  # what comes after it cannot be told apart from it
+        errors = [Diagnostic("W0105", "this `{` is never closed", source.span(unclosed), hint="close it with `}`")]
+        text = text[: text.rfind("\n", 0, unclosed) + 1]
+    statements, parsed = language().statements, 0
+    here = Skipped(text, 0)
+    while True:
+        try:
+            found = _parsed(source, here.text, start)
+        except WeftError as limit:
+            return ParsedText(None, (), (*errors, *limit.diagnostics))
+        if not isinstance(found, Failure):
+            return ParsedText(None if unclosed is not None else found[0], found[1], tuple(errors))
+        if found.position < here.end or (unclosed is not None and found.found == "$END"):
+            return ParsedText(None, found.tokens, tuple(errors))
+        error = explain(found, statements)
+        if not _follows(error, errors, here):
+            errors.insert(len(errors) - (unclosed is not None), error)
+        parsed += len(here.text)
+        following = without(found, here.text, statements, start == "file")
+        most = len(errors) == MOST_ERRORS or parsed > MOST_CHARACTERS
+        if following is None or following.end <= here.end or most:
+            return ParsedText(None, found.tokens, tuple(errors))
+        here = replace(following, whole=following.whole and here.whole)
+
+
+def _follows(error: Diagnostic, before: list[Diagnostic], here: Skipped) -> bool:
+    """Whether an error may be one only because of another: on its line, or of braces after some were skipped."""
+    lines = {other.span.line for other in before if other.span is not None}
+    if error.span is None or not before:
+        return False
+    of_braces = error.code == "W0105" or error.message.endswith("closes nothing")
+    outside = error.message.startswith("expected `include`") or error.message.endswith("found `else`")
+    text = here.text.rfind("\nschedule", 0, error.span.source.offset(error.span.line, error.span.column))
+    same = any(error.span.source.offset(line, 1) >= text for line in lines)
+    return error.span.line in lines or (of_braces and not here.whole) or (outside and same)
+
+
+def _parsed(source: Source, text: str, start: Start) -> tuple[Tree, tuple[Token, ...]] | Failure:
+    """The tree and the tokens of a text, or where its parse stopped. Raises W0107."""
     lang = language()
     tokens: list[Token] = []
-    run = lang.parser.parse_interactive(masked, start)
+    run = lang.parser.parse_interactive(text, start)
     try:
         for token in run.iter_parse():
             tokens.append(token)
-        tree = run.feed_eof(tokens[-1] if tokens else None)
+        return cast(Tree, run.feed_eof(tokens[-1] if tokens else None)), tuple(tokens)
     except LimitError as error:
         at = error.token
         hint = "write it in smaller pieces, a line or a schedule each"
@@ -311,9 +383,7 @@ def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
     except UnexpectedInput as error:
         if tokens and getattr(error, "token", None) is tokens[-1]:
             tokens.pop()  # yielded, but not eaten
-        failure = Failure(source, error, tuple(tokens), frozenset(run.accepts()), lang.spellings)
-        raise WeftError(explain(failure, lang.statements)) from None
-    return cast(Tree, tree), tuple(tokens)
+        return Failure(source, error, tuple(tokens), frozenset(run.accepts()), lang.spellings)
 
 
 def accepted(text: str, start: Start) -> frozenset[str]:

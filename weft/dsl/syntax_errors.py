@@ -32,6 +32,7 @@ _NAMED = {
 _EXPRESSION = frozenset({"NAME", "CALLED", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
 OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "EQUALS", "AT_MOST", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
 BRACKETS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+_CLOSING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 _FOUND = re.compile(r'[A-Za-z_]\w*(?:-[A-Za-z]\w*)*[?*]?|[0-9][\w.]*|"[^"\n]*"?|==|!=|<=|>=|&&|\|\||\S')
 _MEANT = {
     "&&": "write `and`",
@@ -80,7 +81,7 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
     if special is not None:
         return special
     text, span = _found(failure)
-    if text == "`}`" and not any(token.type == "LBRACE" for token in _open(failure.tokens)):
+    if text == "`}`" and not any(token.type == "LBRACE" for token in open_brackets(failure.tokens)):
         return Diagnostic("W0101", "this `}` closes nothing", span, hint="delete it, or look for a `}` too many above")
     wanted = expected(failure, statements)
     notes: tuple[str, ...] = ()
@@ -142,7 +143,7 @@ def _found(failure: Failure) -> tuple[str, Span]:
     return shown, failure.source.span(failure.position, len(word))
 
 
-def _open(tokens: Iterable[Token]) -> list[Token]:
+def open_brackets(tokens: Iterable[Token]) -> list[Token]:
     """The brackets that are open at the end of `tokens`, outermost first."""
     stack: list[Token] = []
     for token in tokens:
@@ -154,15 +155,21 @@ def _open(tokens: Iterable[Token]) -> list[Token]:
 
 
 def _innermost(tokens: Iterable[Token]) -> Token | None:
-    return next(reversed(_open(tokens)), None)
+    return next(reversed(open_brackets(tokens)), None)
 
 
 def _unclosed(failure: Failure) -> Diagnostic | None:
-    opening = _innermost(failure.tokens)
-    if failure.found != "$END" or opening is None:
+    """A bracket that is open where the file ends, or another schedule begins."""
+    opened, last = open_brackets(failure.tokens), failure.tokens[-1] if failure.tokens else None
+    if failure.found == "$END" and opened:
+        opening, where = opened[-1], "the file ends inside it"
+    elif opened and last == "schedule" and last.type == "WORD" and any(t.type == "SCHEDULE" for t in failure.tokens):
+        opening, where = opened[0], f"another schedule begins inside it, in line {last.line}"
+    else:
         return None
     span = failure.source.span(opening.start_pos or 0, 1)
-    return Diagnostic("W0105", f"this `{opening}` is never closed", span, notes=("the file ends inside it",))
+    hint = f"close it with `{_CLOSING[opening.type]}`"
+    return Diagnostic("W0105", f"this `{opening}` is never closed", span, notes=(where,), hint=hint)
 
 
 def _bad_literal(failure: Failure) -> Diagnostic | None:
@@ -218,8 +225,9 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
     last = str(failure.tokens[-1]) if failure.tokens else ""
     if word == "(" and last in statements:
         return f"a statement takes no parentheses; `weft statements {last}` shows how it is written"
-    inside = any(token.type == "LBRACE" for token in failure.tokens)
-    if not inside and word in statements.union(ITEMS) and "SCHEDULE" in failure.accepts:
-        return "statements stand in a schedule: `schedule name() { … }`"
+    if word in statements.union(ITEMS) and "SCHEDULE" in failure.accepts:
+        more = any(token.type == "LBRACE" for token in failure.tokens)
+        either = "a `}` above it is one too many: delete it, or begin a schedule" if more else "write it in a schedule"
+        return f"{either}: `schedule name() {{ … }}`"
     candidates = [failure.spellings[name] for name in failure.accepts if name in failure.spellings]
     return did_you_mean(word, [c for c in candidates if c[0].isalpha()]) if word[:1].isalpha() else None

@@ -73,7 +73,7 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
     """The maps of a session that ran to its end, in the order of their handles; or those of `names`.
 
     Raises:
-        WeftError: W0970 for a name that is not a handle, W0971 for one that is never mapped, W0972: none is.
+        WeftError: W0065 for a name that is not a handle, W0971 for one that is never mapped, W0972: none is.
     """
     found, handles = dict[str, LiveMap](), set[str]()
     for state in reversed(session.states):
@@ -87,7 +87,7 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
                 found[name] = LiveMap(name, handle, state.module)
     for name in names:
         if name not in handles:
-            raise fail("W0970", f"the schedule has no handle `{name}`", hint=f"mapped are: {', '.join(sorted(found))}")
+            raise fail("W0065", f"the schedule has no handle `{name}`", hint=f"mapped are: {', '.join(sorted(found))}")
         if name not in found:
             raise fail(
                 "W0971", f"`{name}` is distributed by no map", hint=f"mapped are: {', '.join(sorted(found)) or 'none'}"
@@ -234,7 +234,7 @@ class _Trial:
                 f"how many {'iterations' if loop else 'elements'} there are for `{one.mapping}`, and for how many"
                 f" processors, is "
                 "known only at run time",
-                hint="show it for a payload of static shape and a map with counts",
+                hint="give the payload its sizes (`--set m=512`), and the map counts (`threads(x: 128)`)",
             )
         return known
 

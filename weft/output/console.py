@@ -85,16 +85,28 @@ def _broken(text: str, width: int | None) -> str:
 
 
 def explanation(code: str | None) -> str:
-    """What a code means and, for some, a wrong → right example; without a code, the list of all. Raises W0057."""
-    from ..codes import all_codes
+    """The page of a code as plain Markdown; without a code, the list of all by title. Raises W0057."""
+    from ..explain import page_of, pages
 
-    codes = all_codes()
     if code is None:
-        return "\n".join(f"{name}  {explained.title}" for name, explained in codes.items())
-    wanted = f"W{int(code):04}" if code.isdecimal() and len(code) < 9 else code.upper()
-    if (found := codes.get(wanted)) is None:
+        return "\n".join(f"{page.code}  {page.title}" for page in pages())
+    if (found := page_of(code)) is None:
         raise fail("W0057", f"there is no diagnostic `{code}`", hint="`weft explain` lists all codes")
-    return f"{wanted}: {found.title}\n\n{found.text}"
+    return str(found)
+
+
+def explain(codes: tuple[str, ...]) -> None:
+    """Emit the pages of codes: on a terminal laid out, else as plain Markdown."""
+    texts = [explanation(code) for code in codes]
+    if (width := columns_of(sys.stdout)) is None:
+        emit("\n\n".join(texts))
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(file=sys.stdout, width=max(width, 40))
+    for text in texts:
+        console.print(Markdown(f"# {text}", code_theme="ansi_dark", hyperlinks=False))
 
 
 def colored() -> bool:

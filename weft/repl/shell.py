@@ -54,7 +54,7 @@ def incomplete(text: str) -> bool:
     try:
         parse_items(text, "<typed>")
     except WeftError as error:
-        return error.diagnostics[0].code == "W0105"
+        return all(each.code == "W0105" for each in error.diagnostics)
     return False
 
 

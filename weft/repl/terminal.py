@@ -17,9 +17,9 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from ..codes import all_codes
 from ..dsl.highlighter import WeftLexer
 from ..dsl.syntax import accepted, language
+from ..explain import all_codes
 from ..interpreter.ir.mlir import operations
 from ..interpreter.session.statement import signatures
 from ..output import colors

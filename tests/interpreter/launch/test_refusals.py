@@ -9,9 +9,9 @@ from contexts import one_context
 from loops import ROOT, launched, mapped, placed
 from pinned import pinned
 
-from weft.codes import all_codes
 from weft.dsl.diagnostics import WeftError
 from weft.dsl.signature import DistributionSpec, SpaceSpec
+from weft.explain import all_codes
 from weft.interpreter.ir import mlir
 from weft.interpreter.mapping.legality import check_map
 from weft.interpreter.mapping.mapping import Mapping

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from gpu_kernels import WORKGROUP, func, sim
 
-from weft.codes import all_codes
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.simulator.codes import CODES
+from weft.explain import all_codes
 
 SHARED = f"memref<4x8xf32, {WORKGROUP}>"
 ARGUMENTS = '%A: memref<6x10xf32> {weft.name = "A"}, %n: index'
@@ -85,7 +84,7 @@ def test_fault(name: str) -> None:
     assert fault.element == element and fault.access.thread == thread and fault.access.block == (0, 0, 0)
     assert count is None or fault.count == count
     assert fault.access.location, "the op's place is told"
-    assert all(d.code in CODES for d in report.diagnostics())
+    assert all(d.code in all_codes() for d in report.diagnostics())
 
 
 FINE = {

@@ -7,32 +7,51 @@ from pathlib import Path
 import rich_click as click
 
 from .. import completion
-from .schedules import STDIN, standard_input
+from .schedules import STDIN, json_option, standard_input
 
 
 @click.command(short_help="Parse and check a schedule; no payload needed.")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, shell_complete=completion.schedules)
-def check(files: tuple[str, ...]) -> int:
+@json_option
+def check(files: tuple[str, ...], as_json: bool) -> int:
     """Parse and check schedules: names, types, ranges, consumed handles, the defaults of parameters. No payload is
     needed.
 
-    If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists.
+    If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists. Of a file
+    with several syntax errors the first 20 are reported.
     """
-    from ...dsl.diagnostics import count
-    from ...output.console import each, say, show
+    from ...dsl import diagnostics
+    from ...output.console import each, emit, say, show
     from ...payloads.sources import payload_source
     from ...pipeline import checked_schedule
     from ...recipes import shortened
 
-    def one(name: str) -> None:
-        file, warnings = checked_schedule(standard_input() if name == STDIN else name, defaults=True)
-        if warnings:
-            show(warnings)
-        if file.payload is not None:
-            payload_source(file, None, {})  # as far as it shows without MLIR
-        say(f"{shortened(file.source.name)}: no errors in {count(len(file.schedules), 'schedule')}")
+    listed: list[dict[str, object]] = []
 
-    return each(files, one)
+    def one(name: str) -> None:
+        found: tuple[diagnostics.Diagnostic, ...] = ()
+        try:
+            file, found = checked_schedule(standard_input() if name == STDIN else name, defaults=True)
+            if found and not as_json:
+                show(found)
+            if file.payload is not None:
+                payload_source(file, None, {})  # as far as it shows without MLIR
+        except diagnostics.WeftError as error:
+            if not as_json:
+                raise
+            found = (*found, *error.diagnostics)
+        if as_json:
+            listed.extend({"severity": d.severity, **diagnostics.as_json(d)} for d in found)
+        else:
+            schedules = diagnostics.count(len(file.schedules), "schedule")
+            say(f"{shortened(file.source.name)}: no errors in {schedules}")
+
+    code = each(files, one)
+    if as_json:
+        ok = all(d["severity"] != "error" for d in listed)
+        emit({"ok": ok, "diagnostics": listed})
+        return 0 if ok else 1
+    return code
 
 
 @click.command(short_help="Format schedules in place.")

@@ -23,11 +23,14 @@ PATH = click.Path(path_type=Path)
 @click.command(short_help="Explain the code of a diagnostic.")
 @click.argument("codes", nargs=-1, metavar="[CODE…]", shell_complete=completion.codes)
 def explain(codes: tuple[str, ...]) -> None:
-    """Print what a diagnostic's code means and, where that helps, a wrong → right example; without CODE, list all
-    codes."""
-    from ...output.console import explanation, page
+    """Print the page of a diagnostic's code: what happened, a wrong → right example, why, and the way out; without
+    CODE, list all codes."""
+    from ...output import console
 
-    page("\n\n".join(explanation(code) for code in codes or (None,)))
+    if codes:
+        console.explain(codes)
+    else:
+        console.page(console.explanation(None))
 
 
 @click.command(short_help="List the statements, or show one with its example.")

@@ -123,9 +123,11 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
         if op.name in HAND_ON:
             continue
         if any(is_token(v) for r in op.regions for b in r.blocks for v in b.arguments):
-            raise refuse("W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: gpu.wait [%t]")
+            raise refuse(
+                "W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: `gpu.wait [%t]`"
+            )
         if op.name not in DEVICE and op.name != "gpu.wait" and any(is_token(v) for v in (*op.operands, *op.results)):
-            raise refuse("W0431", f"{op.name} hands a token on", op, hint="wait for it here: gpu.wait [%t]")
+            raise refuse("W0431", f"{op.name} hands a token on", op, hint="wait for it here: `gpu.wait [%t]`")
     unseen = effects.unseen(function)
     if unseen is not None:
         through = effects.launches_on_pointers(unseen) or goes_through_pointers(unseen)

@@ -1,8 +1,8 @@
 """What a statement is, and the registry that finds them.
 
 A statement is one file in `statements/`: a class whose fields are what its grammar rule names, made a frozen dataclass
-by `@statement`. Its docstring is its reference (`weft statements`), and the lines under "Errors:" explain its codes
-(`weft explain`). The registry imports every module of that folder, so that a new file is all it takes.
+by `@statement`. Its docstring is its reference (`weft statements`); "Errors:" lists its codes, explained by the pages
+of `weft/explain`. The registry imports every module of that folder, so that a new file is all it takes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-from ...dsl.diagnostics import Explanation, WeftError, explanations
+from ...dsl.diagnostics import WeftError
 from ...dsl.records import record
 from ...dsl.signature import Field, FieldKind, Signature
 from ...dsl.tree import StatementNode
@@ -93,9 +92,6 @@ raw = partial(_field, "raw")
 handles = partial(_field, "handles", optional=True)
 """All live handles in scope by name, `dict[str, Handle]`: nothing of it is written in the source."""
 
-_ERROR = re.compile(r"^ {8}(W\d{4}): (.*)\.\n((?: {12}.*\n|\n(?= {12}))+)", re.MULTILINE)
-"""A line of a docstring's "Errors:", and the text below it."""
-
 S = TypeVar("S", bound=type[Statement])
 _REGISTRY: dict[str, type[Statement]] = {}
 
@@ -112,7 +108,7 @@ def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = F
             for f in dataclasses.fields(cls)
             if "weft" in f.metadata
         )
-        doc = _ERROR.sub(r"        \1: \2.\n", cls.__doc__ or "").strip()
+        doc = (cls.__doc__ or "").strip()
         summary = " ".join(doc.split("\n\n", 1)[0].split()).split(". ", 1)[0].rstrip(".") + "."
         cls.signature = Signature(keyword, fields, returns, variadic, summary=summary, doc=doc, **more)
         _REGISTRY[keyword] = cls
@@ -129,18 +125,6 @@ def registry() -> Mapping[str, type[Statement]]:
     for module in pkgutil.iter_modules(statements.__path__):
         importlib.import_module(f"{statements.__name__}.{module.name}")
     return dict(sorted(_REGISTRY.items()))
-
-
-def explained() -> dict[str, Explanation]:
-    """What the statements' docstrings say of their errors: a line of "Errors:" is the title, what is set in below it
-    the text.
-
-    A code that several statements raise is explained by one of them.
-    """
-    errors = (error for cls in registry().values() for error in _ERROR.findall(cls.__doc__ or ""))
-    return explanations(
-        "".join(f"{code} {title}\n{re.sub('(?m)^ {12}', '    ', text)}" for code, title, text in errors)
-    )
 
 
 @cache

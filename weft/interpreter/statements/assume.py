@@ -31,20 +31,7 @@ class Assume(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0460: the payload has no such size.
-            `A.1` is axis 1 of the argument `A`, counted from 0; `gemm.lhs.1` that of an operand. The arguments are
-            those of the payload's functions, under the names that reports show.
-        W0461: a size that is known, and not what is assumed of it.
-            Where the payload says the size, the assumption is checked at once. A block of `versions` is left out then,
-            if there is another.
-        W0462: a size that no argument has.
-            The host can check the sizes of arrays that it is given. A size that the function computes is assumed of the
-            arguments that it is computed from. A block of `versions` that assumes it is left out, if there is another.
-        W0465: multiples of more than 64 bits.
-            What is assumed of a size holds at once: it is a multiple of the least common multiple. Where that is more
-                than
-            2^63 - 1, no array but an empty one has such a size.
+    Errors: W0460, W0461, W0462, W0465.
 
     Source: the idea of `llvm.assume` and of Exo's and TVM's assumptions about sizes; here the host checks them.
 

@@ -40,30 +40,7 @@ class AsyncFork(Statement):
     Returns:
         wait: the final blocking wait.
 
-    Errors:
-        W0430: nothing to fork.
-            `async-fork` orders launches, copies, allocations and frees on a device. The module has none: use `launch`
-            first.
-        W0431: a token that is an argument or a result, or comes from a region whose work is not visible.
-            A token that is a function's argument or result, or that an `async.execute` region yields, represents work
-            that is not visible in this function. `async-fork` rebuilds tokens from what the operations of a function do
-            to memory, so it does not know what such a token is meant to order, nor what is on a stream passed by a
-            caller. Wait for it (`gpu.wait [%t]`) where it comes from.
-        W0432: host code whose effects are not known.
-            A call of a function without a body, an op of an unknown dialect, an `llvm` op on a pointer, or a launch of
-            a kernel that takes pointers or is not in the module may access any memory, so no order could be proven
-            correct. Give the function a body, use memrefs, or add the kernel's `gpu.module`.
-        W0433: a launch whose place in the order is not known.
-            `async-fork` supports functions of one block, with `scf.for`, `scf.while` and `scf.if` in it, and launches
-            that are outlined. `run-pass "gpu-kernel-outlining"` outlines a `gpu.launch`; a launch inside
-            `scf.parallel`, or between `cf` branches, has no place in program order.
-        W0434: memory is used after it was freed.
-            In program order, a buffer is used, or freed again, after its `dealloc`. `async-fork` frees a buffer after
-            its last use, but it does not hide that the program is wrong.
-        W0435: `noalias` names an argument that does not exist.
-            `async-fork noalias(A, B)` states that the arguments `A` and `B` overlap no other memory of the function.
-            Arguments have the names that reports use: those of the payload, without `%`. Only memrefs of functions that
-            launch can be named.
+    Errors: W0430, W0431, W0432, W0433, W0434, W0435.
 
     Source: design, section Asynchrony; upstream `gpu-async-region` threads one token through everything.
 

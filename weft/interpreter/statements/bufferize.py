@@ -18,12 +18,7 @@ class Bufferize(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0336: upstream cannot bufferize an op.
-            One-shot bufferization rejected an op; its message is in the notes. Or the function is in a module within
-            the module. Functions that call each other may pass and return tensors of known sizes alone: upstream's
-            `buffer-results-to-out-params` makes no output argument for others. `run-pass "inline"` does without the
-            call.
+    Errors: W0336.
 
     Source: upstream `one-shot-bufferize`, `buffer-results-to-out-params`.
 

@@ -20,13 +20,7 @@ class Coalesce(Statement):
     Returns:
         loop: the loop with one dimension, from 0 with step 1.
 
-    Errors:
-        W0340: the loop, or one inside it that would become a part of it, is mapped already.
-        W0343: the iterations depend on each other.
-        W0363: not a loop, or one of a single dimension.
-            `coalesce` flattens several dimensions into one: those of a `forall` with more than one, or of parallel
-                loops with
-            nothing but index arithmetic between them, and bounds that do not depend on each other.
+    Errors: W0340, W0343, W0363.
 
     Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum; upstream
         `affine-loop-coalescing`, for sequential loops.

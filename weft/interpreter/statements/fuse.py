@@ -25,41 +25,7 @@ class Fuse(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0326: the loop does not read the producer's result.
-            `fuse` moves a producer to where a loop reads slices of its result. Tile the consumer and fuse into that
-            loop; to fuse into an inner loop, fuse into the outer one first. Of a producer of several results whose
-            sizes are open, ragged tiles are fused where the loop's op alone reads them, all from tiles of one shape.
-        W0327: the producer or the loop is on memrefs.
-            Fusion follows SSA values. A producer on memrefs is converted to tensors first, where that can be; a loop
-            that was bufferized stays on memrefs, where moving an op into it would need a dependence check. Fuse before
-            `bufferize`, and before the statements that bufferize: `promote-to-registers`, `vectorize`,
-            `insert-barriers`, `launch`.
-        W0328: not a loop.
-            `fuse P into L` needs a loop that `tile` returned.
-        W0329: what the producer reads is overwritten before the loop.
-            Between the producer and the loop stands a loop or a launch that is on memrefs already, and it may write the
-            buffer that the producer reads: the bufferization has given both results the same memory. Fused into the
-            loop, the producer would read the new contents. Fuse the two before any statement that bufferizes.
-        W0467: a reshape stands between, and a tile of it is no tile of what the producer makes.
-            `fuse` follows a producer through `tensor.expand_shape` and `tensor.collapse_shape`: a slice of the reshape
-            becomes a reshape of a slice. It has to be a tile in both shapes: of the axes that the reshape takes
-            together it cuts one at most, has one element along those in front of it, and all along those behind it. Of
-            rows of 4×32 elements that are also rows of 128, that is `[1, 8]`, `[1, 32]` or `[2, 32]`, and not `[4, 8]`;
-            and of rows of 128 that are also 4×32, 8, 32 or 64 elements, and not 48. Tiles that are ragged are read
-            element by element, and what a loop starts from is not sliced: neither is followed.
-        W0458: an atomic sum that can't be fused.
-            The sum of `split-k … atomic` is fused into the loop over the tiles of the parts: a `forall` that `tile`
-            made, one part per iteration, with the zeros that `split-k` returned already fused into it, and nothing else
-            that reads the partial sums. The op that initializes the sum, such as a fill, is not fused into that loop:
-            it is mapped and launched on its own, before. A sum that is to be tiled, or launched on its own, needs
-            `split-k` without `atomic`.
-
-            right: let (part, zeros, sum) = split-k gemm 4 atomic
-                   let (tiles, one) = tile part [1, 16, 16]
-                   fuse zeros into tiles
-                   fuse sum into tiles
-        W0311: upstream refuses; its reason is in the notes.
+    Errors: W0326, W0327, W0328, W0329, W0467, W0458, W0311.
 
     Source: upstream `transform.structured.fuse_into_containing_op`.
 

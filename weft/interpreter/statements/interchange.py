@@ -17,10 +17,7 @@ class Interchange(Statement):
     Returns:
         op: the same op, reordered (a `linalg.generic`).
 
-    Errors:
-        W0320: not a structured op.
-        W0337: `order` is not a permutation of the op's dimensions.
-            `interchange op [1, 0, 2]` names each old dimension once, in the new order.
+    Errors: W0320, W0337.
 
     Source: upstream `transform.structured.generalize`, `transform.structured.interchange`.
 

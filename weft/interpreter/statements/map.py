@@ -85,78 +85,7 @@ class Map(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0340: mapped already.
-            A loop or an op has one map. To distribute a loop over blocks and then threads, tile it twice and map each
-            of the two loops.
-
-            wrong: map tiles to blocks(y, x); map tiles to threads(y, x)
-            right: let (lanes, one) = tile tile_mm [1, 1]; map lanes to threads(y: 16, x: 16)
-        W0341: an axis per dimension is needed, each once.
-            The first axis is for the first (slowest) dimension of the loop, and so on. A loop of two dimensions takes
-            two different axes; an op takes as many as it has dimensions, or a single one for all its elements row by
-            row. So may a loop over blocks with a distribution, all of whose iterations the blocks then share.
-
-            wrong: map tiles to blocks(x)         (a loop over rows and columns)
-            right: map tiles to blocks(y, x)
-        W0342: a loop around it, or inside, uses the axis.
-            Once a loop is distributed over an axis, each processor has a fixed position on it: a loop inside cannot be
-            distributed over it again. `threads(*)` uses all three thread axes, `grid(x)` uses blocks and threads along
-            x. `warps` and `lanes` are the block's threads in another order (quotient and remainder of the linear id
-            divided by 32), so they can be combined with each other but not with threads. Loops over blocks enclose
-            loops over threads.
-        W0343: the iterations depend on each other; the diagnostic names two that do.
-            A reduction's iterations update the same element, and a sequential loop's iterations use the results of
-            earlier ones: two processors that execute iterations 0 and 1 at the same time would lose one of the updates.
-            Map the parallel loop that `tile` makes; the sequential one stays inside, and every thread runs it. One
-            processor, `threads(x: 1)`, executes a sequential loop of the payload in order. Lanes and
-            threads share a reduction whose partial results can be combined: its body is one associative operation on
-            the result so far and a term, keeps the first largest or smallest term and its index, or is Welford's
-            recurrence; and its results, of which each thread keeps a copy, fit into registers. They share a scan, too,
-            a reduction by associative operations that also writes, for each term, what it has made so far: not with
-            `block`, which gives a thread more than it can keep.
-
-            wrong: map total to blocks(x: 64) cyclic
-            right: map total to threads(x: 128) cyclic
-        W0344: neither a parallel loop nor an op.
-            `map` takes the `forall` that `tile` returns, or a structured op, such as the copy that `promote-to-shared`
-            returns.
-        W0345: more iterations than processors, and no distribution.
-            Without a distribution word each processor gets one iteration, so there must provably be as many processors
-            as iterations. Otherwise say which iterations a processor gets.
-
-            wrong: map lanes to threads(x: 16)            (64 iterations)
-            right: map lanes to threads(x: 16) cyclic
-        W0346: more threads than a block may have.
-            A block has at most 1024 threads, 64 of them along z; a grid has at most 2147483647 blocks along x. Where it
-            has more than 65535 along y or z, that is how many there can be in all. Give smaller counts and a
-            distribution, or larger tiles.
-        W0347: a count or a chunk below 1.
-            There is at least one processor along an axis, and at least one iteration in a chunk: `block-cyclic(1)` is
-            `cyclic`.
-        W0348: a vector that does not divide a row, or is too wide.
-            `vector n` makes n consecutive elements of a row one iteration: n is a power of two, divides the row's
-            (known) length, and n elements of an operand, or of an op beside it that shares one, are at most 128 bits,
-            the widest access there is; wider elements take several accesses. It is only for ops; the iterations of a
-            loop are not elements.
-        W0349: an unsupported space.
-            `*` is every thread of a block, so it is only for `threads`. A number of warps that is known only at run
-            time (`warps(x: ?)`) has a single axis: how to split it over two is not defined. Over `registers` goes a
-            loop with a known number of iterations, without a distribution: each thread does all of them. Rows and
-            columns of lanes, `lanes(y: 8, x: 4)`, have counts whose product is 32.
-        W0364: an order for anything but rows and columns.
-            `order grouped(n)` makes the blocks of a grid of two axes take its tiles in groups of n rows, for better
-            reuse in the L2 cache. Each block has one tile, or all blocks along one axis share them: `blocks(x: 132)
-            cyclic`. Of threads, those of one axis, `threads(*)`, share rows and columns in an order. Where these are as
-            many as is known at run time, they are taken row by row, and the step's report says so. `order hilbert` is
-            an order of tiles that blocks take, in a table: their numbers are known, and 65,536 tiles are the most.
-        W0396: an op that reads elements that it writes elsewhere.
-            Two operands are views of one buffer, one is read and the other written, and not each element at the same
-            place; or the layout of an output, such as `strided<[4, 1]>` of 8 × 8, puts several of its elements at one
-            address. The op declares its iterations parallel, but its result depends on their order, which tiles,
-            threads and copies change. The windows are compared by their elements, whatever subviews, loop variables and
-            run-time sizes they are made of; the note gives two iterations. Windows that share nothing are accepted (the
-            update of a blocked LU or Cholesky), and so is an op that reads each element where it writes it.
+    Errors: W0340, W0341, W0342, W0343, W0344, W0345, W0346, W0347, W0348, W0349, W0364, W0396.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
 

@@ -137,17 +137,7 @@ class Match(_Match):
     Returns:
         op: a handle to it.
 
-    Errors:
-        W0401: nothing matches; the diagnostic lists what is there.
-            The searched part of the payload has no op of that name. The notes list what it has. Use `match?` for an op
-            that may be absent: statements on an absent handle do nothing.
-        W0402: fewer matches than the index asks for.
-            `match op #n` counts from 0 in the order of the text.
-        W0403: several ops match; the diagnostic lists them.
-            `match` means exactly one op. Pick one with `#n`, look in one function with `in @f`, narrow the search with
-            `where "attribute" = "value"`, or take all of them with `match*` and iterate over them with `foreach`.
-        W0404: no function of that name.
-            The payload has no function of that name; the notes list the functions that it has.
+    Errors: W0401, W0402, W0403, W0404.
 
     Source: upstream `transform.structured.match`.
 
@@ -174,8 +164,7 @@ class MatchOptional(_Match):
     Returns:
         op: a handle to it, or an absent one: statements on an absent handle do nothing; `if op { … }` tests it.
 
-    Errors:
-        W0403: several match.
+    Errors: W0403.
 
     Source: upstream `transform.structured.match`.
 
@@ -203,8 +192,7 @@ class MatchAll(_Match):
     Returns:
         ops: a handle for each, in the order of the text.
 
-    Errors:
-        W0404: no function of that name.
+    Errors: W0404.
 
     Source: upstream `transform.structured.match`.
 

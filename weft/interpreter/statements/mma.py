@@ -64,19 +64,7 @@ class Mma(Statement):
     Returns:
         op: the product of one lane, for `promote-to-registers op.acc across k`.
 
-    Errors:
-        W0379: a product that no instruction computes.
-            Tensor cores multiply f16, bf16, i8, f64 and (`as …`) f32 in tiles of fixed shapes; those of warp groups
-            f16, bf16, f8E4M3FN, f8E5M2, i8 and f32 `as tf32`. The op must be such a product, rows in front of columns,
-            of a warp's tile that consists of whole pieces, and its sum must be as long as one instruction's: tile it by
-            k in front of the loop over warps. All other dimensions are tiled by 1. The tile of a warp group is a
-            multiple of 64 rows, of as many columns as the instruction has, and its sum a multiple of k.
-
-            wrong: let (warps, w) = tile step [64, 32]; map warps to warps(y, x); mma w [16, 8, 16]
-            right: let (kk, part) = tile step [_, _, 16]; let (warps, w) = tile part [64, 32]; …; mma w [16, 8, 16]
-
-            wrong: mma w [16, 8, 16]                    // of bf16, which is added up in bf16
-            right: mma w [16, 8, 16] accumulate f32
+    Errors: W0379.
 
     Source: PTX ISA, "Warp-level matrix instructions" and "Asynchronous warpgroup level matrix instructions"; CUTLASS
         `SM80_16x8x16_F32F16F16F32_TN`; Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores".

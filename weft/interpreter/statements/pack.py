@@ -47,17 +47,7 @@ class Pack(Statement):
         lhs, rhs: what copies that operand; absent where it is left alone. A `linalg.generic` over the operand's own
             rows (columns of the product, of the right one), with `as` the three parts, and the sum.
 
-    Errors:
-        W0476: an alignment of parts of elements.
-            `align` counts bytes, and rows are of whole elements.
-        W0477: a product that is not one of two matrices.
-            `pack` takes an op with two operands of two dimensions each, one of which both have and sum over:
-            `linalg.matmul` with any order of its operands' dimensions. Products in batches, and of vectors, are not
-            packed.
-        W0478: operands that are not the sum of two numbers.
-            `as 3xtf32` and `as bf16x3` are for operands of f32. Others are exact as they are.
-        W0479: a product in a loop.
-            The copies are launches of their own, from which all tiles of the product read. Use `pack` before `tile`.
+    Errors: W0476, W0477, W0478, W0479.
 
     Source: the packing of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; CUTLASS's 3xTF32.
 

@@ -22,12 +22,7 @@ class Pad(Tile):
     Returns:
         op: the same op, padded.
 
-    Errors:
-        W0320: not a structured op.
-        W0322: a size that must be known when the schedule is applied.
-        W0323: more sizes than dimensions.
-        W0324: no dimension has a size.
-        W0325: a tile that is no slice of a buffer.
+    Errors: W0320, W0322, W0323, W0324, W0325.
 
     Source: upstream `transform.structured.pad`.
 

@@ -17,11 +17,7 @@ class Print(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0310: the op of the handle no longer exists.
-            A handle is a tag on an op of the payload. A rewrite that does not track handles (`run-pass "canonicalize"`
-            on a loop of one iteration, `transform { … }`) may have removed or duplicated it. Match the op again, or do
-            the rewrite before the handle is created.
+    Errors: W0310.
 
     Source: upstream `transform.print`.
 

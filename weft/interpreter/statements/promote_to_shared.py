@@ -69,41 +69,7 @@ class PromoteToShared(Statement):
             loop stores the op that writes it back, a loop where elements may not be the buffer's; of an output the op
             that takes it to its place.
 
-    Errors:
-        W0330: no such operand.
-            Operands are called `lhs`, `rhs`, `acc` on contractions and `in0`…, `out0`… elsewhere; `weft statements`
-            lists them.
-        W0331: an output of an op on memrefs.
-            A result is staged while it is a value: before a statement bufferizes the payload. On memrefs it is written
-                in place.
-        W0332: a tile without a static shape.
-            Shared memory is allocated when the kernel is generated, so the tile's shape must be known: tile with static
-            sizes.
-        W0333: the op is not in a loop: there is no tile to stage.
-            The op is not in a loop; `tile` it first, so that its operand is a tile. A loop of the payload is in a loop
-            over blocks, or is that loop, and is in none over threads: the tile is the block's.
-        W0334: `transpose` of fewer than two dimensions.
-            `transpose` exchanges the two innermost dimensions of a tile.
-        W0335: more shared memory than a block may have.
-            A block has at most 227 KiB of shared memory on the largest GPUs. Stage smaller tiles, or pad less.
-        W0368: a swizzle that does not fit the rows.
-            Pieces of 16 bytes are exchanged within 32, 64 or 128 bytes of each row, so a row (`pad` included, unless
-            that is one piece) must consist of whole spans of that size, and the buffer must have rows.
-
-            wrong: promote-to-shared step.lhs pad 2 swizzle 128
-            right: promote-to-shared step.lhs pad 4 swizzle 128
-        W0396: an input and an output overlap.
-        W0468: what a loop accesses of the buffer is no tile.
-            Of a loop of the payload, the tile is found from its subscripts: each is a sum of the variables of the loop
-            and of loops inside it, times numbers, and of what is the same in all iterations; two accesses differ by
-            numbers. Subscripts that depend on data are not of this form, and views, vectors and calls are not looked
-            into. What is stored is written back as a whole: it has no gaps, and no other iteration of a mapped loop
-                around touches an element of it.
-        W0469: a buffer that cannot be privatized.
-            Blocks can have copies of their own of what the loop only combines into, by one kind of `memref.atomic_rmw`
-            whose old value nobody asks for: `addi`, `addf`, `maxs` and the like. A load or a store beside it, a second
-                kind, or `assign`
-            would tell the copies from the buffer.
+    Errors: W0330, W0331, W0332, W0333, W0334, W0335, W0368, W0396, W0468, W0469.
 
     Source: upstream `transform.structured.promote`, `bufferize_to_allocation`.
 
@@ -249,7 +215,7 @@ class PromoteToShared(Statement):
                 "W0335",
                 f"this tile takes {size} bytes of shared memory, and a block has at most {MOST}",
                 at="operand",
-                hint="stage a smaller tile, or pad less",
+                hint="`tile` to smaller sizes before it, or `pad` less",
             )
 
 

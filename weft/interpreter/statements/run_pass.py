@@ -19,10 +19,7 @@ class RunPass(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0312: a pass pipeline fails.
-            `run-pass` takes what `mlir-opt --pass-pipeline` takes, without the outer `builtin.module(…)`: `run-pass
-            "func.func(linalg-generalize-named-ops)"`. The pipeline did not parse, or a pass in it failed.
+    Errors: W0312.
 
     Source: upstream `PassManager.parse`.
 

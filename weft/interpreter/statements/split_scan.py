@@ -45,12 +45,7 @@ class SplitScan(Statement):
         loop: the loop over the parts that scans each of them.
         op: the scan of one part, in that loop.
 
-    Errors:
-        W0472: no scan to cut.
-            `split-scan` takes a `linalg.generic` with one reduction dimension, some of whose outputs are indexed by it,
-            at plain indices, and not read; the other outputs are combined, each by an associative operation, with terms
-            that do not read them. Inputs that the dimension indexes have it as an index of its own. `split-k` takes
-            reductions without such outputs.
+    Errors: W0472.
 
     Source: Blelloch, "Prefix Sums and Their Applications"; the scan of CUB, without its look-back.
 

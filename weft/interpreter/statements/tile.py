@@ -35,31 +35,7 @@ class Tile(Statement):
         loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension that is tiled).
         op: the op inside it, on one tile; for a loop, the loop inside.
 
-    Errors:
-        W0320: not a structured op, or a loop that yields tensors.
-            Tiling, interchange and promotion work on structured (linalg) ops, whose iteration space is known. Loops are
-            mapped with `map`; a fused op keeps its handle.
-        W0322: a size that must be known when the schedule is applied.
-            Tiles of dimensions whose size is known only at run time are ragged: guarded, with run-time ends. Some
-            paddings and rewrites need numbers; give the payload its sizes there. An extent of more than 2^30 iterations
-            cannot be rounded up.
-        W0323: more sizes than dimensions.
-            `tile op [16, 16]`: at most one size per dimension of the op, in its order; `_`, 0 or a missing size leaves
-            a dimension untiled.
-        W0324: no dimension is tiled.
-            Every size is `_` or 0, so the statement would do nothing.
-        W0325: a tile that is no slice of a buffer.
-            On memrefs a tile that extends beyond its buffer cannot be padded, and an input that is read at 9 - i or i
-            mod 4 is not read element by element. Tile before `bufferize`; payloads written on memrefs are converted to
-            tensors where they are straight-line code of linalg ops. A result that is written at such a place cannot be
-            tiled along it.
-        W0338: an op without iterations.
-            One of the op's dimensions has size 0: it computes nothing, and no kernel is made of it. Remove it from the
-            payload, or do not schedule it.
-        W0340: the loop is mapped already.
-        W0343: the loop's iterations depend on each other.
-        W0396: an input and an output overlap.
-        W0458: the sum of `split-k … atomic` is fused, not tiled.
+    Errors: W0320, W0322, W0323, W0324, W0325, W0338, W0340, W0343, W0396, W0458.
 
     Source: upstream `transform.structured.tile_using_forall`, `tile_using_for`.
 

@@ -23,11 +23,7 @@ class Transform(Statement):
     Returns:
         one handle per yielded value, `r0`, `r1`, …; each must be a single op.
 
-    Errors:
-        W0311: the text does not parse, or an op of it fails; upstream's messages are in the notes.
-        W0339: upstream's own printing.
-            `transform.print` writes to the process's standard output, which is for the module (`weft apply`) or the
-            JSON object (`weft run --json`). Use Weft's `print`: it writes to the report, on stderr.
+    Errors: W0311, W0339.
 
     Source: upstream `transform_interpreter.apply_named_sequence`.
 

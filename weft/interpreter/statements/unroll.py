@@ -27,16 +27,7 @@ class Unroll(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0370: not a sequential loop, or one that is already unrolled.
-            `unroll` takes a loop whose iterations run one after another: over a reduction, or over the steps of a tile.
-            Parallel loops are mapped; the compiler unrolls the iterations that one thread gets where this is required.
-            A loop is unrolled once.
-        W0371: a loop that cannot be fully unrolled: too many iterations, or an unknown number.
-            The number of iterations is known only at run time, or it is so large that compiling the copies would take
-            minutes. `unroll loop by 4` makes four copies of the body.
-        W0372: a factor above the number of iterations.
-            `unroll loop by n` takes n from 2 to the number of iterations; `unroll loop` takes all of them.
+    Errors: W0370, W0371, W0372.
 
     Source: CUDA C++ Programming Guide, `#pragma unroll`.
 

@@ -26,14 +26,7 @@ class VerifySync(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0601: two threads of a block conflict: the witness names them, the element and both operations.
-        W0602: two blocks conflict.
-        W0603: a barrier that not all threads of a block reach, a shuffle that not all lanes of a warp reach.
-        W0605: there is neither a mapped loop nor a kernel.
-        W0610: a thread reads shared memory that was never written.
-        W0614: what threads reduce together is not made of the parts that it states.
-        W0640: an op whose effects on memory are not known.
+    Errors: W0601, W0602, W0603, W0605, W0610, W0614, W0640.
 
     Source: design, section Synchronization.
 

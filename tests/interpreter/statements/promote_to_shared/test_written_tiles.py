@@ -189,4 +189,4 @@ def test_strips_of_a_loop_of_unknown_length(memory: str, n: int, tmp_path: Path)
 
 def test_as_many_threads_as_nobody_knows(tmp_path: Path) -> None:
     said = refusal(tmp_path, ROWS, UNKNOWN)
-    assert codes(said) == ["W0386"] and "no known number of iterations" in said
+    assert codes(said) == ["W0332"] and "no known number of iterations" in said

@@ -98,7 +98,7 @@ class _Speaker:
             return self._said("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
                               fault.made or maker(fault.value),
                               *self._at("it is used by", first), "a branch or a loop around that use may not run",
-                              hint="wait for the token in both arms, or after the branch or loop")  # fmt: skip
+                              hint="wait for it in both arms, or after the branch or loop: `gpu.wait [%t]`")  # fmt: skip
         if fault.kind == "synchronous":
             return self._said("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
                               f"it waits for `{name}` on a stream, and makes no token for what comes after it",
@@ -113,7 +113,7 @@ class _Speaker:
         if fault.kind == "twice":
             return self._said("W0623", f"`{name}`{made} is waited for twice", second, *where,
                               "the first wait gave its stream back",
-                              hint="remove one of the two waits")  # fmt: skip
+                              hint="delete one of the two `gpu.wait`")  # fmt: skip
         if fault.kind == "used after":
             return self._said(
                 "W0624",
@@ -124,7 +124,7 @@ class _Speaker:
             )
         return self._said("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
                           *self._at("on it still runs", first),
-                          hint="wait for the token of the last operation on the stream instead")  # fmt: skip
+                          hint="wait for the token of the last operation on the stream: `gpu.wait [%last]`")  # fmt: skip
 
     # ---- memory ------------------------------------------------------------------------------------------------------
 

@@ -34,36 +34,7 @@ class AsGemm(Statement):
         gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are
             `lhs`, `rhs`, `acc`.
 
-    Errors:
-        W0440: not a convolution.
-            `as-gemm` takes an op that moves a filter over an image and adds up products: the `linalg.conv_*` ops, or a
-            `linalg.generic` with the same indexing maps, strides, dilations and groups included. Matrix products are
-            tiled as they are; pooling has no filter that is multiplied, and is tiled and mapped as it is.
-        W0441: a depthwise convolution, or one of a single filter.
-            Each channel of a depthwise convolution's result reads one channel of the image and its own filter (or a
-            few); a convolution without channels has one filter. As matrix products they would have one column or a few:
-            almost nothing would be reused, and shared memory would gain nothing. Tile the convolution itself, stage its
-            image's tile with `promote-to-shared`, and map the tiles to blocks and threads. Grouped convolutions with
-            several channels per group are fine: the groups become a batch of products.
-        W0443: an impossible window.
-            Strides and dilations are 1 or more, and the filter's window stays inside the (padded) image. The message
-            says along which axis, and how far it reaches.
-        W0444: a filter that is not a matrix.
-            The filter's axes that are summed over must be adjacent, and so must those of the result: HWCF, FHWC, FCHW,
-            and their grouped forms are like this. Transpose the filter once, before the convolution.
-        W0445: a convolution on memrefs.
-            A payload written on memrefs is converted to tensors where its function is straight-line code of linalg ops
-            on entire buffers or windows of them. This one is not, or was bufferized by an earlier statement, or a
-            buffer's type has a layout, which tensors do not have. Use `as-gemm` before `bufferize`, and
-            `memref.subview` for windows.
-
-            wrong:  %x: memref<1x6x6x3xf32, strided<[200, 20, 3, 1]>>
-            right:  %b: memref<1x10x20x3xf32>, and in the function %x = memref.subview %b[0, 0, 0, 0] [1, 6, 6, 3] [1, 1, 1, 1]
-        W0446: a padding that differs from the payload's.
-            `as-gemm conv padding [1, 1]` states how the payload pads its image (with `tensor.pad`, or a filled buffer
-            that the image is copied into), one number for both sides of each axis that the window moves along; this is
-            checked. Padding is part of what is computed, and a schedule only says how: it cannot add any. Write it in
-            the payload; `as-gemm` reads it as a mask, and no padded copy is made.
+    Errors: W0440, W0441, W0443, W0444, W0445, W0446.
 
     Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and
         fuse on the MLIR forum that asks for it.

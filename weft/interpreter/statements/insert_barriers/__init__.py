@@ -60,30 +60,7 @@ class InsertBarriers(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0602: blocks conflict with each other: no barrier orders them.
-        W0603: a barrier of the payload is where not all threads pass.
-            A barrier waits for all threads of its block. Inside a condition or a loop that is not the same for all of
-            them, it waits forever, or orders less than it seems to. Move it out, to a place that every thread passes.
-            Barriers of a warp, shuffles and tensor-core instructions take all 32 lanes of a warp: conditions around
-            them must be the same for each 32 threads in a row, and the size of a block a multiple of 32.
-        W0604: threads conflict where no barrier can be placed.
-            Threads conflict inside one distributed op or loop: its iterations, distributed over threads, access the
-            same element. A barrier inside would not be reached by all threads in the same way, and one of a warp is not
-            reached by whole warps, or does not order threads of two warps. Give each element one owner (map only the
-            parallel dimensions), or tile so that the steps become a sequential loop that can contain a barrier.
-        W0605: there is no mapped loop.
-            `insert-barriers` works on loops that are mapped and not yet launched; `verify-sync` on those and on
-            kernels.
-
-            wrong: tile gemm [16, 16]; insert-barriers
-            right: let (tiles, mm) = tile gemm [16, 16]; map tiles to blocks(y, x); …; insert-barriers; launch tiles
-        W0606: an asynchronous copy is met on its way.
-            An asynchronous copy reads its source and writes its destination at any time between its issue and its
-            thread's wait for its group. Nobody may write what it reads in between, or touch what it writes; a barrier
-            does not help. Wait until fewer groups are pending, begin the copy later, or use one more buffer.
-        W0614: what threads reduce together is not made of the parts that it states.
-        W0640: an op whose effects on memory are not known.
+    Errors: W0602, W0603, W0604, W0605, W0606, W0614, W0640.
 
     Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets are ISL's.
 

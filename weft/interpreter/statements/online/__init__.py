@@ -38,21 +38,7 @@ class Online(Statement):
         outside: for each op that makes terms which others read, too, the one that stays outside; its handle names the
             one in the loop.
 
-    Errors:
-        W0320: not a structured op.
-        W0454: on memrefs.
-        W0470: no extreme.
-            `online` takes the reduction that the others depend on: `maximumf` or `maxnumf` along one dimension, or the
-            smallest elements where exp(min - x) is summed.
-        W0471: a sum that cannot be corrected.
-            A sum so far is corrected by a factor where all its terms have the form b^(c·(x - m)) · v, m the extreme of
-            x, b e or 2, and v free of m; or that divided by another of the sums. b and c are those of all sums. A sum
-            starts at zero, and walks along the same dimension as the extreme. Of other reductions nothing is known that
-            would make what they have so far right for another m; and powers of what m is not the extreme of are too
-            large for their type where m is still small.
-
-            right: Σ exp(x - m) · v        Σ exp2((x - m) · 1.44) / s
-            wrong: Σ (x - m)²              max (exp(x - m))              Σ exp(y - m)
+    Errors: W0320, W0454, W0470, W0471.
 
     Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); FlashAttention-2
         (arXiv 2307.08691).

@@ -62,45 +62,7 @@ class Pipeline(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0355: the buffers take more shared memory than a block has.
-        W0365: a register stage that does not fit into registers (at `launch`).
-            With `pipeline` each thread keeps the elements that it copies in registers while the previous tile is used.
-            Their number must be known when the kernel is built, and they must leave registers for the computation. Give
-            the copies' maps counts, use more threads, or smaller tiles.
-        W0366: a copy that cannot be asynchronous (at `launch`).
-            An asynchronous copy moves 4, 8 or 16 consecutive bytes from global to shared memory as they are, or zeroes
-            them. It cannot convert elements, fill in other values than zero, or move single elements of less than 4
-            bytes. Let `map … vector` make wider accesses, leave out `transpose`, or pipeline without `async`.
-        W0373: a number of registers that no thread can have; `overlap` without a producer, or of one stage.
-        W0374: not a sequential loop of the block.
-            `pipeline` makes the copies of a sequential loop run one iteration ahead of its computation. The loop must
-            be inside the loop over blocks, contain the copies that all threads execute together, and have a constant
-            step: `tile` makes such a loop of a reduction.
-        W0375: nothing in the loop fills a shared buffer.
-            No op in the loop fills a shared buffer. Use `promote-to-shared` on the operands of the op in the loop,
-            `map` the copies, and then `pipeline` the loop.
-        W0376: a shared buffer that is not filled by one mapped copy.
-            `pipeline` splits a copy: a thread reads its elements of the next tile into registers, and writes them
-            later. So each buffer must be filled by one op, directly in the loop, with its own map, element by element.
-
-            wrong: let (a, copy_a) = promote-to-shared step.lhs; pipeline k stages 2
-            right: let (a, copy_a) = promote-to-shared step.lhs; map copy_a to threads(*) cyclic; pipeline k stages 2
-        W0377: a shared buffer that is used outside the loop, or read before it is filled.
-            With two alternating tiles, the content of a buffer is only valid within its iteration. Here the buffer is
-            used outside the loop, or an iteration reads what the previous one has copied.
-        W0378: the loop writes what its copies read.
-            The tile of the next iteration is read before the current one is finished. If the current iteration writes
-            there, old values would be read. Buffers that are different arguments are assumed to be distinct memory.
-        W0406: a producer whose consumers are not warp groups.
-            A producer waits until all warp groups that read a tile have said that they have left it: so loops over
-            `warpgroups` hold all that the loop computes, of one number of groups. With the producer they are the
-            block's threads; other maps of the launch are over these groups' threads alone.
-        W0388: the loop already contains barriers.
-            The barriers were placed for the original copies; with two alternating tiles fewer are needed, at other
-            places. Use `pipeline` first and `insert-barriers` afterwards.
-        W0389: the loop is pipelined already.
-            The copies of this loop already run one iteration ahead.
+    Errors: W0355, W0365, W0366, W0373, W0374, W0375, W0376, W0377, W0378, W0406, W0388, W0389.
 
     Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining: the two-stage scheme that predates `cp.async`, and
         `MmaMultistage`, and its warp-specialized kernels for Hopper; upstream `nvgpu.device_async_copy`,

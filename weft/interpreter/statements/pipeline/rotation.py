@@ -204,7 +204,7 @@ def redirect(
     seeing = inside.difference([but] if but is not None else [])
 
     def move(old: ir.Value, new: ir.Value) -> None:
-        for user in users(old):
+        for user in dict.fromkeys(users(old)):  # one that reads it twice is rewritten once
             if user in seeing:
                 replace_operands(user, {old: new})
             elif user not in inside and user.name != "memref.dealloc":

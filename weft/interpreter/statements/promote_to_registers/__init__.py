@@ -50,41 +50,7 @@ class PromoteToRegisters(Statement):
         copy: of an input, the op that reads it, to be tiled and mapped; without a map it has that of the ops that read
             the tile. Of an output, the op that takes it to its place.
 
-    Errors:
-        W0380: an accumulator that threads share (at `launch`).
-            `promote-to-registers` gives each thread the tile that it owns. If a loop is mapped differently, or an op
-            accesses the entire accumulator, its parts cannot be kept in registers. Map all loops that access it in the
-            same way, or write it back first. An input's tile is read by ops with one map, in the order of their
-            dimensions, and is as large as threads' registers. A thread that is to keep several tiles has pieces: `tile`
-            into pieces, `map` that loop to `registers`, and `tile` the piece for the threads.
-        W0330: no such operand of an op that only reads it, or no such buffer of a loop.
-        W0332: a tile without a static shape.
-        W0381: no such operand, or one that is only read.
-            `promote-to-registers` keeps an operand that the op writes (`acc` of a contraction, `out0` elsewhere).
-            Inputs are staged by `promote-to-shared`, or loaded into registers by `vectorize`.
-        W0382: no sequential loop around the op.
-            The accumulator stays in registers while a sequential loop (`scf.for`) runs, and the op must be in it: name
-            the loop that `tile` made of the reduction, or the loop of the payload.
-        W0383: which part a thread owns changes from one iteration of the loop to the next.
-            In each iteration of the loop a thread would accumulate into other elements, so nothing could stay in its
-            registers. Name an inner loop. The elements of a scan are such a case: each is written once, by its own
-            iteration; what it accumulates in is its running result.
-        W0384: something else in the loop accesses the same buffer.
-            While the accumulator is in registers, its buffer is out of date, but something else in the loop accesses
-            it.
-        W0385: no loop over threads defines which thread owns what.
-            An accumulator is kept by the thread that owns its tile, so the op must be in a loop over threads (or warps
-            and lanes) that takes tiles of the operand. Of loops of the payload, too, `map` one around
-            that which is named, or one inside that holds all accesses of the buffer.
-        W0386: a part without a static shape.
-            What a thread keeps in registers must have a static shape.
-        W0387: more than a thread's registers hold.
-            A thread has at most 255 registers of 4 bytes, and needs some besides the accumulator. Use smaller tiles per
-            thread.
-        W0395: it is already kept in registers.
-            An earlier `promote-to-registers` keeps this operand in registers while that loop runs: nothing is left to
-            do.
-        W0468: what a loop accesses of the buffer is no tile.
+    Errors: W0380, W0330, W0332, W0381, W0382, W0383, W0384, W0385, W0387, W0395, W0468.
 
     Source: LICM's scalar promotion, for tiles; `stage_mem` of Exo.
 

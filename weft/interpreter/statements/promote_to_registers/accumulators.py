@@ -178,9 +178,9 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
 
 
 def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
-    """What a thread keeps, in words, of so many pieces. W0386, W0387."""
+    """What a thread keeps, in words, of so many pieces. W0332, W0387."""
     if not kind.has_static_shape:
-        raise fail("W0386", f"a thread's part, {kind}, has no static shape", "tile with static sizes")
+        raise fail("W0332", f"a thread's part, {kind}, has no static shape", "tile with static sizes")
     registers = prod(pieces) * registers_of(kind)
     shape = " of ".join("x".join(map(str, each)) for each in (pieces, kind.shape) if each) or "1"
     if registers > MOST_REGISTERS:
@@ -210,7 +210,7 @@ def _last_touch(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
 
 def _temporary(kind: ir.MemRefType, before: ir.Operation) -> ir.Operation:
     if not kind.has_static_shape:
-        raise fail("W0386", f"the block's part, {kind}, has no static shape", "tile with static sizes")
+        raise fail("W0332", f"the block's part, {kind}, has no static shape", "tile with static sizes")
     with ahead_of(before):
         return memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], []).operation
 

@@ -120,7 +120,7 @@ def _in_copy(own: ThreadTile, before: ir.Operation, tile: LoopTile, emit: Callab
 
 
 def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]) -> tuple[ir.Operation, ...]:
-    """The loops over threads inside the loop that hold all that accesses the buffer. Raises W0383 to W0386."""
+    """The loops over threads inside the loop that hold all that accesses the buffer. Raises W0383 to W0332."""
     around = len(thread_nest(loop))
     nests = [thread_nest(op)[around:] for op in users]
     nest, inside = nests[0], next(nested_maps(loop), None)
@@ -160,6 +160,6 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
         if any(dimension.most_trips is None for dimension in loop_dimensions(one)):
             hint = "`tile` it with static sizes, and map the loop over a tile"
             raise fail(
-                "W0386", f"{describe(one)} has no known number of iterations, and each has a part of `{name}`", hint
+                "W0332", f"{describe(one)} has no known number of iterations, and each has a part of `{name}`", hint
             )
     return nest

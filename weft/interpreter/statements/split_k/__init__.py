@@ -52,38 +52,7 @@ class SplitK(Statement):
         sum: the op that combines them; its last dimension is the parts. The fill before the original op is now before
             this one.
 
-    Errors:
-        W0450: no reduction to cut.
-            `split-k` takes an op whose body combines its result so far with one term, by an associative operation: a
-            matrix product, a convolution after `as-gemm`, a sum, a product, an extreme, an extreme and its index. The
-            result must be indexed only with the op's parallel dimensions. A quotient, or a body that does something to
-            the result so far, depends on the order of all terms.
-        W0451: a sum over several dimensions.
-            The op must have exactly one reduction dimension, which is cut. `as-gemm` merges a convolution's several
-            into one.
-        W0453: more parts than summands, or fewer than two.
-            A sum is cut into 2 parts or more, and each of them has at least one summand. `by n` rounds a part's length
-            up to a multiple of n, so there may be fewer parts than requested, but not just one.
-        W0454: a sum on memrefs.
-            A payload written on memrefs is converted to tensors where its function is straight-line code of linalg ops
-            on entire buffers or windows of them. This one is not, or was bufferized by an earlier statement, or a
-            buffer's type has a layout, which tensors do not have. Use `split-k` before `bufferize`, and
-            `memref.subview` for windows.
-
-            wrong:  %x: memref<16x16xf32, strided<[20, 1]>>
-            right:  %b: memref<16x20xf32>, and in the function %x = memref.subview %b[0, 0] [16, 16] [1, 1]
-        W0455: a body that reads memory.
-            The body of the op reads a tensor directly (`tensor.extract`), at indices that no indexing map bounds. Where
-            the last part is shorter than the others, such a read would be out of bounds. Choose a number of parts that
-            divides the sum.
-        W0456: a sum inside a loop.
-            The partial sums need a buffer that all parts share, and a later op that adds them up: two launches. Inside
-            a loop that is not possible. Use `split-k` before `tile`.
-        W0457: nothing that blocks combine atomically.
-            A block combines an element atomically by one instruction: sums of f32 and f64; sums, extremes (signed and
-            unsigned), and, or and xor of i32 and i64. GPUs have none for products, for extremes of floats, for an
-            extreme and its index, or for several results at once; and an atomic addition in f16 or bf16 would round
-            once per part. Without `atomic` a second launch combines the parts, in any type and by any operation.
+    Errors: W0450, W0451, W0453, W0454, W0455, W0456, W0457.
 
     Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream `transform.structured.split_reduction`, whose factor
         must divide the sum.

@@ -32,20 +32,7 @@ class Vectorize(Statement):
     Returns:
         nothing.
 
-    Errors:
-        W0390: not a structured op, or one that is mapped itself.
-            `vectorize` takes a structured op that one thread executes alone. For a copy or an op that is mapped itself,
-            use `vector n` on its map instead.
-        W0391: the op is not in a loop over threads: no single thread executes it.
-            `vectorize` is for the op in a loop over threads. Tile the op, and map the loop to threads.
-        W0392: a tile without a static shape.
-            A fragment is an array in registers: its tile needs a static shape.
-        W0393: the fragments take more registers than a thread has.
-            The tiles of the op do not fit into a thread's 255 registers. Tile the reduction by 1 first: then a step
-            needs a column of one operand and a row of the other.
-        W0394: every operand of an op with a reduction is already in registers, or read under a mask in the op's body.
-            All operands of the op are already in registers: there is nothing to load or store.
-        W0396: an input and an output overlap.
+    Errors: W0390, W0391, W0332, W0393, W0394, W0396.
 
     Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes
         SSA vectors
@@ -86,7 +73,7 @@ class Vectorize(Statement):
         for kind in (ir.MemRefType(v.type) for v in op.operands if is_memref(v)):
             if not kind.has_static_shape:
                 what = f"a tile of type {kind} has no static shape"
-                raise rewrite.error("W0392", what, op, "tile with static sizes")
+                raise rewrite.error("W0332", what, op, "tile with static sizes")
         if goes_along(op):
             self._mark(rewrite, op)
             return {}
