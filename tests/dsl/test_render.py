@@ -82,7 +82,8 @@ def test_of_a_long_line_the_part_around_the_carets_is_shown() -> None:
 def test_on_a_terminal_the_line_fits(column: int) -> None:
     """The part around the carets, whichever part of the line that is, and the carets below it."""
     line = "".join(f"{n:03}" for n in range(60))
-    *_, shown, carets = render(Diagnostic("W0001", "m", Span(Source("x", line), 1, column + 1, 1, column + 4)), width=80).split("\n")
+    place = Span(Source("x", line), 1, column + 1, 1, column + 4)
+    *_, shown, carets = render(Diagnostic("W0001", "m", place), width=80).split("\n")
     assert len(shown) <= 80 and "…" in shown
     start = carets.index("^")
     assert carets[start:] == "^^^" and shown[start : start + 3] == line[column : column + 3]

@@ -55,7 +55,7 @@ def test_a_page_fills_its_lines(width: int) -> None:
 
 
 def test_an_example_keeps_its_column() -> None:
-    assert in_lines("right: " + "word " * 10, 30) == ["right: word word word word", "       word word word word", "       word word"]
+    assert in_lines("right: " + "word " * 6, 30) == ["right: word word word word", "       word word"]
 
 
 def test_lines_are_broken_between_words() -> None:
