@@ -61,6 +61,7 @@ class _Indices:
         self._parts: dict[Symbol, tuple[Operator, Linear, Linear]] = {}
         self._warps: dict[str, Linear] = {}
         self._places: dict[Term, tuple[tuple[int, int], str, str]] = {}
+        self._inside: dict[tuple[Term, bool], set[Symbol]] = {}
         size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
         self._in_row = size[1:] == [1, 1] and size[0] > WARP
 
@@ -114,9 +115,11 @@ class _Indices:
         """
         if term in self._order:
             return set() if throughout else {term}
-        _, form, by = self._operation(term)
-        inside = {symbol for part in form.terms for symbol in self._values(part, throughout=throughout)}
-        return inside | {symbol for part in by.terms for symbol in self._values(part)}
+        if (term, throughout) not in self._inside:
+            _, form, by = self._operation(term)
+            inside = {symbol for part in form.terms for symbol in self._values(part, throughout=throughout)}
+            self._inside[term, throughout] = inside.union(*(self._values(part) for part in by.terms))
+        return self._inside[term, throughout]
 
     def _operation(self, term: Term) -> tuple[Operator, Linear, Linear]:
         """The operation of a term that is not a value."""

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import islpy as isl
 
-from ..indices.linear import Formula, Linear, Symbol, at_least, either, equal, involved, less
+from ..indices.linear import FALSE, Formula, Linear, Symbol, at_least, either, equal, involved, less
 from .matrices import Alternatives, conjunctions, matrix
 from .matrices import Unknown as Unknown
 
@@ -348,6 +348,8 @@ def _refined(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
 
 
 def _point(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
+    if FALSE in formulas:
+        return None
     naming, solver = Naming(""), Solver()
     names, parts = described((naming,), [naming.formula(f) for f in formulas])
     found = solver.point(names, parts, names)
