@@ -1,6 +1,7 @@
-"""Products of warp groups, in inline PTX: where a matrix lies, the instructions, and what stands around them.
+"""Products of warp groups, in inline PTX: matrix descriptors, the instructions, and the fences and
+waits around them.
 
-A header for the CPU has functions of these names.
+A header for the CPU defines functions of the same names.
 """
 
 from __future__ import annotations
@@ -107,14 +108,18 @@ __device__ inline void {name}({type}* d, {left} a, unsigned long long b) {{{take
 
 
 def group_product_name(product: TileProduct, *, by_rows: bool, held: bool = False) -> str:
-    """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column; `held`: the
-    left one is in registers."""
+    """The name of the device function for a product.
+
+    Args:
+        by_rows: the right operand is row-major in memory, not column-major.
+        held: the left operand is in registers.
+    """
     to = f"{'_in_f16' if product.sum == 'f16' else ''}{'_held' if held else ''}"
     return f"product_m64n{product.n}k{product.k}_{product.kind}{to}{'_by_rows' if by_rows else ''}"
 
 
 def group_product(product: TileProduct, *, by_rows: bool, held: bool = False) -> str:
-    """The device function."""
+    """The text of the device function for a product."""
     total, word, pairs = NUMBERS[product.sum], NUMBERS[product.kind].word, product.sum == "f16"
     count, sums = product.n // 2 // total.each, "pairs" if pairs else "d"
     scales = ", 1, 1" if product.sum != "i32" else ""
@@ -153,7 +158,7 @@ def _named() -> dict[str, tuple[TileProduct, bool, bool]]:
 
 
 def products(words: Iterable[str]) -> list[str]:
-    """The texts of the products among the names."""
+    """The texts of the products among these names."""
     wanted = sorted(word for word in words if word.startswith("product_m64"))
     found = [_named()[word] for word in wanted if word in _named()]
     pairs = [_HOLD_IN_PAIRS] if any(product.sum == "f16" for product, _, _ in found) else []

@@ -1,6 +1,7 @@
-"""Device functions of chips with warp groups: memory barriers, boxes of tensors, in inline PTX.
+"""Device functions for architectures with warp groups: memory barriers and boxes of tensors, in
+inline PTX.
 
-A header for the CPU has functions of these names.
+A header for the CPU defines functions of the same names.
 """
 
 from __future__ import annotations
@@ -144,12 +145,13 @@ template <int n> __device__ inline void {name}() {{ asm volatile("cp.async.bulk.
 
 
 def load_box_name(rank: int, *, pixels: bool = False, blocks: bool = False) -> str:
-    """What loads a box of so many dimensions, or pixels of a tensor that has them; for several blocks of a cluster."""
+    """The name of the function that loads a box of this rank, or pixels of a tensor of this rank;
+    with `blocks`, for several blocks of a cluster."""
     return f"load_{'pixels' if pixels else 'box'}_{rank}d{'_for' if blocks else ''}"
 
 
 def store_box_name(rank: int) -> str:
-    """What stores one."""
+    """The name of the function that stores a box."""
     return f"store_box_{rank}d"
 
 
@@ -161,13 +163,14 @@ def _box(template: str, name: str, rank: int, first: int, **more: str) -> str:
 
 
 def _several(comma: str, mask: int) -> dict[str, str]:
-    """What a load for all blocks of a mask, its operand of this number, has in the place of `_HERE`."""
+    """The template words of a load for all blocks of a mask, in the place of `_HERE`; `mask` is the
+    mask's operand number."""
     words = {"where": f"{comma} of each block of a mask", "there": " there", "blocks": ", unsigned short blocks"}
     return words | {"multicast": ".multicast::cluster", "mask": f", %{mask}", "taken": ', "h"(blocks)'}
 
 
 def _pixels(rank: int, *, blocks: bool = False) -> str:
-    """The load of pixels of a tensor of so many dimensions; for all blocks of a mask."""
+    """The load of pixels of a tensor of this rank; with `blocks`, for all blocks of a mask."""
     letters, first = [f"d{d}" for d in range(1, rank - 1)], 3 + rank
     more = dict(_several("", first + len(letters)) if blocks else _HERE)
     more["far"] = ", ".join(f"unsigned short {letter}" for letter in letters)
