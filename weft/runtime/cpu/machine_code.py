@@ -114,7 +114,7 @@ def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct
             function.attributes["no_inline"] = ir.UnitAttr.get()
             marks = [
                 nothing
-            ] * LEADING  # otherwise upstream would import all ops because of LLVM-dialect attributes on arguments
+            ] * LEADING  # counted from the shapes: the typed view of the op would import all of LLVM's ops
             for _, shape in kernels[symbol(function)]:
                 marks += [nothing] if shape is None else [mark, mark, *[nothing] * (1 + 2 * len(shape))]
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)

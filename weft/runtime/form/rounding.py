@@ -11,7 +11,9 @@ MODES = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_awa
 
 def own_rounding(op: ir.Operation) -> str | None:
     """The mode of an op that rounds in another way; else None."""
-    if "roundingmode" not in op.attributes or not hasattr(op.opview, "roundingmode"):  # on other ops the attribute has no meaning
+    if "roundingmode" not in op.attributes or not hasattr(
+        op.opview, "roundingmode"
+    ):  # on other ops the attribute has no meaning
         return None
     mode = ir.IntegerAttr(op.attributes["roundingmode"]).value
     return MODES[mode] if mode else None

@@ -217,7 +217,9 @@ def _reached(expr: ir.AffineExpr, ends: Mapping[int, Size]) -> tuple[Size, Size]
     number = right[0]
     if not isinstance(number, int):
         return None
-    if isinstance(expr, ir.AffineModExpr) and number > 0:  # across a multiple of the divisor: from 0 to the divisor less 1
+    if (
+        isinstance(expr, ir.AffineModExpr) and number > 0
+    ):  # across a multiple of the divisor: from 0 to the divisor less 1
         passed = fold("min", fold("sub", *(fold("floordiv", end, number) for end in reversed(left))), 1)
         low, high = (fold("mod", end, number) for end in left)
         return fold("mul", fold("sub", 1, passed), low), fold("max", high, fold("mul", passed, number - 1))

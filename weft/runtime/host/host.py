@@ -91,7 +91,9 @@ def _plan(
     if host.ordered:
         most = ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
         needs = [*host.needs, *(frozenset() for _ in range(len(host.steps) - len(host.needs)))]
-        stays = [not isinstance(step, Free) or n in host.ordered for n, step in enumerate(host.steps)]  # frees without a token may move
+        stays = [
+            not isinstance(step, Free) or n in host.ordered for n, step in enumerate(host.steps)
+        ]  # frees without a token may move
         steps, fewest = on_streams(steps, needs, stays, most)
     plan = plan_of(host, function, steps)
     names = tuple(n for n, out in zip(argument_names(function), out_arguments(function), strict=True) if not out)

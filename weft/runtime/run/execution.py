@@ -149,7 +149,9 @@ class Program:
                 arrays,
                 text=text,
                 repeat=options.repeat,
-                order=options.seed if simulated else None,  # the simulated interleaving of streams, which a GPU decides on its own
+                order=options.seed
+                if simulated
+                else None,  # the simulated interleaving of streams, which a GPU decides on its own
                 trace=options.trace is not None,
                 graph=options.graph,
                 share=clock.share,
