@@ -106,8 +106,8 @@ class Library:
 
 def _refused(value: object, why: str, hint: str | None = None) -> WeftError:
     kind = type(value)
-    called = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    return fail("W0740", f"a {called} cannot be passed as an array: {why}", hint)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return fail("W0740", f"a {name} cannot be passed as an array: {why}", hint)
 
 
 def _read_numpy(array: np.ndarray) -> Seen:
@@ -139,9 +139,7 @@ def _read_torch(tensor: Any) -> Seen:
         way = "pass `tensor.detach()`, or call the kernel under `torch.no_grad()`"
         raise _refused(tensor, "it requires a gradient, and a kernel has none", way)
     if tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
-        raise _refused(
-            tensor, "its elements do not lie in memory as they are", "pass `tensor.resolve_conj().to_dense()`"
-        )
+        raise _refused(tensor, "its elements are not stored as plain values", "pass `tensor.resolve_conj().to_dense()`")
     kind = tensor.device.type
     if kind not in ("cpu", "cuda"):
         raise _refused(tensor, f"it is on the device `{tensor.device}`")
@@ -199,7 +197,7 @@ def _read_foreign(value: Any) -> Seen:
         raise
     except Exception as error:
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise _refused(value, f"asked for its elements, it raises {why}") from error
+        raise _refused(value, f"reading its elements raises {why}") from error
 
 
 _VERSIONS = range(4)
@@ -227,9 +225,7 @@ def _read_interface(value: Any, interface: Any) -> Seen:
     expect(isinstance(typestr, str), f"has the `typestr` {typestr!r}")
     kind = np.dtype(typestr)
     address, read_only = data
-    expect(
-        address + prod(shape) * kind.itemsize < 1 << 64, "says that there are more elements than there are addresses"
-    )
+    expect(address + prod(shape) * kind.itemsize < 1 << 64, "states more elements than there are addresses")
     element = BF16 if kind == np.dtype("V2") else kind
     steps = None if strides is None else tuple(map(int, strides))
     return int(address), (element, tuple(map(int, shape)), steps, 1, _device_at(int(address)), not read_only)

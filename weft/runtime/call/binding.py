@@ -146,7 +146,7 @@ class Ready:
             raise fail("W0740", f"`{name}` has elements, and a null pointer")
         raise fail(
             "W0742",
-            f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access so many"
+            f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access this many"
             f" bytes at once",
             "pass a copy: it begins where memory was allocated",
         )
@@ -160,7 +160,7 @@ class BoundCall(NamedTuple):
         addresses: of all arrays, in order.
         numbers: the scalars.
         made: arrays that were allocated for the results.
-        library: of these arrays.
+        library: the library that allocated them.
         alive: objects that keep the arrays' memory alive.
     """
 

@@ -18,7 +18,7 @@ from ...dsl.records import record
 from ..devices.device import Stream
 from ..files.bundle import read_bundle
 from ..forks import renew_in_forks
-from ..plan.plan import Plan, said
+from ..plan.plan import Plan, stated_texts
 from ..plan.resolve import deciding
 from ..plan.signature import Argument, FunctionSignature
 from ..run.cupy_device import cupy_module
@@ -158,7 +158,7 @@ class Kernel:
             ],
             "compared": self.plan.compared,
             "unchecked": self.plan.unchecked,
-            "assumed": [said(each) for each in self.plan.versions or (self.plan.assumptions,)],
+            "assumed": [stated_texts(each) for each in self.plan.versions or (self.plan.assumptions,)],
             "steps": [{"statement": text, "remarks": list(remarks)} for text, remarks in self._made.steps],
         }
 
@@ -320,7 +320,7 @@ class Kernel:
         return BoundCall(ready, addresses, numbers, made, first, alive)
 
     def _accept(self, ready: Ready, written: tuple[tuple[Any, ...], ...]) -> None:
-        """Checks arrays of these layouts for the results, and records the layouts. Raises an error
+        """Checks arrays with these layouts for the results, and records the layouts. Raises an error
         with all mismatches."""
         results = self.signature.results
         if len(written) != len(results):
@@ -334,7 +334,7 @@ class Kernel:
         ready.accepted.add(written)
 
     def _prepare(self, key: Sequence[ArrayLayout | tuple[Any, ...] | None], stream: Stream) -> Ready:
-        """Prepares the plan for arrays of these layouts. Raises an error with all mismatches."""
+        """Prepares the plan for arrays with these layouts. Raises an error with all mismatches."""
         (arguments, results), device = (self.signature.arguments, self.signature.results), self._target.number
         problems: list[Diagnostic] = []
         shapes: dict[str, tuple[int, ...]] = {}

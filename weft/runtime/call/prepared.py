@@ -27,7 +27,7 @@ class Prepared:
     Args:
         plan: with symbols for dynamic sizes.
         device: where it runs.
-        shapes, scalars: the values of these symbols.
+        shapes, scalars: their values.
         names: of the arrays, in the order of a call's addresses.
         stream: the caller's stream, on which the work begins and ends.
         free: scalars that each call supplies, in this order.

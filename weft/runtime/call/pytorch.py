@@ -69,7 +69,7 @@ def _schema(kernel: Kernel) -> str:
 
 
 def _size(size: Any, given: dict[str, Any]) -> Any:
-    """A size of the plan, evaluated for tensors whose dimensions may be symbols of PyTorch."""
+    """A size of the plan, evaluated for tensors with dimensions that may be symbols."""
     if isinstance(size, int):
         return size
     if isinstance(size, DimOf):

@@ -43,7 +43,7 @@ _DIALECTS = frozenset(_UPSTREAM.split())
 machine."""
 
 _NOT = named(memref="extract_aligned_pointer_as_index dma_start dma_wait", vector="print")
-"""Excluded ops of these dialects: they expose addresses or call a runtime of their own."""
+"""Excluded ops of the dialects above: they expose addresses or call a runtime of their own."""
 
 _OF_NUMBERS = (
     "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma"
@@ -113,8 +113,8 @@ def expect_finished(module: ir.Module) -> None:
     )
     for op in operations(module.operation):
         for name in _freedom(op):
-            said = op.attributes[name]
-            message = f"the module has `{op.name}` with `{name}` = {said}, of which the text says nothing"
+            value = op.attributes[name]
+            message = f"the module has `{op.name}` with `{name}` = {value}, which the text does not express"
             raise NotLoopsError(op, message)
 
 
@@ -154,21 +154,21 @@ def _freedom(op: ir.Operation) -> Iterator[str]:
     that are not part of the op's definition."""
     own = type(op.opview)
     for name in op.attributes:
-        said, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
+        value, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
         if name in _NO_FLAGS and has:
             index = name == "overflowFlags" and isinstance(
                 op.results[0].type, ir.IndexType
             )  # upstream's lowering sets them on index arithmetic
-            if not index and "none" not in str(said):
+            if not index and "none" not in str(value):
                 yield name
         elif name.endswith("_attrs") and has:
-            if not all(_is_known(op, named.name) for entry in said for named in ir.DictAttr(entry)):
+            if not all(_is_known(op, named.name) for entry in value for named in ir.DictAttr(entry)):
                 yield name
         elif "." in name:
             if not _is_known(op, name):
                 yield name
         elif not (has or name in _OF_EVERY_OP) or (
-            name in _HINTS and not (name == "alignment" and _is_natural(op, said))
+            name in _HINTS and not (name == "alignment" and _is_natural(op, value))
         ):
             yield name
 
@@ -230,7 +230,7 @@ def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool],
                 plain.add(value.type)
 
 
-_LISTED = "only what is known to compute, and nothing else, is compiled for this machine"
+_LISTED = "only listed ops and attributes, which are known to compute, are compiled for this machine"
 _WITHOUT = "write it in arith, math, linalg, scf, memref, vector or gpu ops: `docs/running.md` lists them"
 
 

@@ -156,8 +156,9 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
     if next(operations(kernel.func, REGISTERS), None) is not None and threads is not None:
         fit = limits.registers_of_blocks(threads)
         if cap is not None and cap not in fit:
-            said = f"{cap} registers for each of {threads} threads, of which warp groups hand some on: no number of blocks has all"
-            raise refuse("W0503", said, kernel.func, hint=f"those of one block, two, …: {', '.join(map(str, fit))}")
+            message = f"{cap} registers for each of {threads} threads with warp groups that pass some on"
+            message += ": no number of blocks gives that"
+            raise refuse("W0503", message, kernel.func, hint=f"those of one block, two, …: {', '.join(map(str, fit))}")
         blocks = 1 if cap is None else fit.index(cap) + 1
         return f"__launch_bounds__({threads}, {blocks}) "  # warp groups redistribute the registers of a block
     careful = has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None) is not None

@@ -14,8 +14,8 @@ from ...interpreter.hardware.hopper.warpgroups import OPERANDS, every_product
 from .values.types import SCALARS
 
 _MATRIX = """\
-// A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
-// pieces of 16 bytes exchanged; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
+// The descriptor of a matrix in shared memory for products of a warp group: panels of 128 bytes of each row, `panel` bytes apart,
+// with pieces of 16 bytes permuted; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned long long matrix_in_shared(const void* first, int panel) {
   return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16
@@ -37,7 +37,7 @@ template <int n> __device__ inline void hold_sums(int (&sums)[n]) {
 #endif"""
 
 _HOLD_IN_PAIRS = """\
-// The same of sums of f16, two in a register.
+// The same for sums of f16, two in a register.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void hold_sums(f16 (&sums)[n]) {
   unsigned pairs[n / 2];
@@ -58,7 +58,7 @@ template <int n> __device__ inline void hold_registers(unsigned (&words)[n]) {
 #endif"""
 
 _BEGIN = """\
-// What the warp group has done with the sums comes before the products that follow.
+// Orders earlier accesses of the warp group to the sums before the products that follow.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void begin_products(T (&sums)[n]) {
   hold_sums(sums);
@@ -67,7 +67,7 @@ template <typename T, int n> __device__ inline void begin_products(T (&sums)[n])
 #endif"""
 
 _END = """\
-// The products since become a group; waits for it, and has its sums then.
+// Commits the products since the last group as a group, and waits for it: its sums are complete then.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
   asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -76,7 +76,7 @@ template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
 #endif"""
 
 _COMMIT = """\
-// The products since become a group; waits until so many groups are in flight, this one among them.
+// Commits the products since the last group as a group; waits until at most this many groups are in flight, including this one.
 #ifdef __CUDA_ARCH__
 template <int pending, typename T, int n> __device__ inline void commit_products(T (&sums)[n]) {
   asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned %0;" :: "n"(pending) : "memory");
@@ -85,7 +85,7 @@ template <int pending, typename T, int n> __device__ inline void commit_products
 #endif"""
 
 _WAIT_PRODUCTS = """\
-// Waits for all groups of products, and has the sums then.
+// Waits for all groups of products: the sums are complete then.
 #ifdef __CUDA_ARCH__
 template <typename... S> __device__ inline void wait_products(S&... sums) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");

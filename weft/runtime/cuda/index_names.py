@@ -52,7 +52,7 @@ def _axes(value: ir.Value, steps: int = 3) -> Iterator[tuple[str, ir.Value | Non
 
 
 def _summands(op: ir.Operation) -> set[int]:
-    """The operands of an `affine.apply` of which its result is the sum, with factor 1."""
+    """The operands of an `affine.apply` that add up to its result, each with factor 1."""
     mapping = ir.AffineMapAttr(op.attributes["map"]).value
     operands = [{number} for number in range(len(op.operands))]
     return results_of(mapping, operands, lambda _: set(), lambda kind, a, b: a | b if kind == "add" else set())[0]

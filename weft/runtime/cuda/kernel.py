@@ -153,7 +153,7 @@ class KernelWriter:
         lanes = self.lanes(value)
         if len(lanes) == 1:
             return lanes[0]
-        raise refuse("W0503", f"a value of type {value.type} cannot stand here", maker(value))
+        raise refuse("W0503", f"a value of type {value.type} is not allowed here", maker(value))
 
     def atom(self, value: ir.Value, base: str = "v") -> Expr:
         """The expression as a name or a literal, for operations that repeat their operand."""
@@ -166,13 +166,13 @@ class KernelWriter:
         """The elements of a vector value; of a scalar, its only element."""
         bound = self._take(value)
         if isinstance(bound, NamedView):
-            raise refuse("W0503", "a memref cannot stand here", maker(value))
+            raise refuse("W0503", "a memref is not allowed here", maker(value))
         return bound
 
     def view(self, value: ir.Value) -> NamedView:
         bound = self._take(value)
         if not isinstance(bound, NamedView):
-            raise refuse("W0503", f"a value of type {value.type} cannot stand for a memref", maker(value))
+            raise refuse("W0503", f"a value of type {value.type} is not a memref", maker(value))
         return bound
 
     def _take(self, value: ir.Value) -> Binding:
@@ -315,7 +315,7 @@ class KernelWriter:
 
 WRITERS: dict[str, Callable[[KernelWriter, ir.Operation], Binding | None]] = {}
 writes = registrar(WRITERS)
-"""Registers a function of a `KernelWriter` and an op as the writer of ops of these names; all
+"""Registers a function of a `KernelWriter` and an op as the writer of ops with these names; all
 writers are in `dialects`.
 
 A writer returns the value of the op's result, or None if it has bound the results itself.

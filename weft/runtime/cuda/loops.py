@@ -160,8 +160,8 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
     lower, upper, step = to_signed(lower, kind), to_signed(upper, kind), to_signed(step, kind)
     low, high, by = bounds(lower, kind), bounds(upper, kind), bounds(step, kind)
     known = Range(low.low, max(low.low, high.high - 1), (low + by).multiple)
-    behind = bounds(add(upper, step), kind) if kind.index else known  # an upper bound of the variable in all iterations
-    if kind.index and Range(known.low, max(known.high, behind.high - 1)).fits(32) and upper.type == "int":
+    end = bounds(add(upper, step), kind) if kind.index else known  # an upper bound of the variable in all iterations
+    if kind.index and Range(known.low, max(known.high, end.high - 1)).fits(32) and upper.type == "int":
         type = "int"
     else:
         type = kind.cxx
@@ -184,9 +184,9 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
     ptxas loads operands so far ahead that it spills sums.
     """
     if UNROLL in op.attributes:
-        said = op.attributes[UNROLL]
-        if isinstance(said, ir.IntegerAttr):
-            return f"#pragma unroll {said.value}"
+        unroll = op.attributes[UNROLL]
+        if isinstance(unroll, ir.IntegerAttr):
+            return f"#pragma unroll {unroll.value}"
         ahead = trips is None or trips > AT_ONCE
         if ahead and not _subscripts_registers(op) and _stands_alone(op):
             return f"#pragma unroll {AT_ONCE}"

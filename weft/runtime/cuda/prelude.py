@@ -21,7 +21,7 @@ def _both(template: str) -> str:
 
 
 _QUOTIENT = """\
-// n / d, where n is not negative: `by` is a factor and a shift that the host made of d.
+// n / d for nonnegative n: `by` is a factor and a shift that the host computed from d.
 __device__ inline int quotient(int n, long long by) { return (unsigned long long)(unsigned)n * (unsigned)by >> (by >> 32); }
 __device__ inline long long quotient(long long n, long long by) {
   return __umul64hi((unsigned long long)n << 8, by & (1LL << 57) - 1) >> (by >> 57);
@@ -155,7 +155,7 @@ __device__ inline {name} fma({name} a, {name} b, {name} c) {{
 }}"""
 
 _BYTE = """\
-// 8 bits in memory, of which a float is made; nothing calculates with them.
+// 8 bits in memory, which are only converted to float: there is no arithmetic on them.
 struct {name} {{
   unsigned char bits;
   {name}() = default;

@@ -7,7 +7,7 @@ from ...interpreter.hardware.ampere.fragments import NUMBERS, PRODUCTS, TileProd
 from .values.types import SCALARS
 
 _LOAD = """\
-// Of {count} 8 x 8 matrices of 16-bit elements, what the lane gets of {each}{how}. Lane 8*t + r says where row r of matrix t is.
+// Loads {count} 8 x 8 matrices of 16-bit elements{how}: the lane's part of {each}. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(unsigned (&to)[{count}], const void* row) {{
   unsigned at = (unsigned)__cvta_generic_to_shared(row);

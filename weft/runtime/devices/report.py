@@ -34,7 +34,7 @@ buffer); further ones are only counted. So the races of one buffer never hide th
 
 SEPARATED = "put a barrier between the two, or give the element to one thread"
 AWAITED = (
-    "wait for the copy first: `nvgpu.device_async_wait`, and a barrier behind it if another thread has started the copy"
+    "wait for the copy first: `nvgpu.device_async_wait`, and a barrier after it if another thread has started the copy"
 )
 
 FAULT_CODES: dict[str, str] = {
@@ -100,8 +100,7 @@ class Operation:
 
 @record
 class Race:
-    """Two unordered accesses of one element by two threads or two streams, of which at least one is
-    a write.
+    """Two unordered accesses of one element by two threads or two streams, at least one a write.
 
     Args:
         kind: `RAW`, `WAR` or `WAW`: the second after the first, in the simulator's order;

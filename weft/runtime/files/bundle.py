@@ -67,10 +67,10 @@ class Bundle:
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """W0738 for edited files."""
-        said = f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more"
+        message = f"the simulator runs {MODULE}, a GPU {CUDA}: findings about one no longer hold for the other"
         hint = "`weft build` writes both from the schedule"
         files = (f"{self.path / name} was edited after the bundle was built" for name in self.edited or ())
-        return tuple(Diagnostic("W0738", file, notes=(said,), hint=hint, severity="warning") for file in files)
+        return tuple(Diagnostic("W0738", file, notes=(message,), hint=hint, severity="warning") for file in files)
 
     @property
     def signature(self) -> FunctionSignature:

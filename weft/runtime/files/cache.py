@@ -90,7 +90,7 @@ def _not_own(made: Path, why: str, hint: str) -> WeftError:
 
 
 def seal(*parts: str | bytes) -> bytes | None:
-    """The 32-byte seal of these parts, which only this user's processes can compute; None without a
+    """The 32-byte seal of the parts, which only this user's processes can compute; None without a
     key."""
     if (key := _key(state_folder())) is None:
         return None
@@ -102,10 +102,10 @@ def seal(*parts: str | bytes) -> bytes | None:
     return made.digest()
 
 
-def is_sealed(said: bytes, *parts: str | bytes) -> bool:
+def is_sealed(given: bytes, *parts: str | bytes) -> bool:
     """Whether this is the seal of the parts."""
     own = seal(*parts)
-    return own is not None and hmac.compare_digest(own, said)
+    return own is not None and hmac.compare_digest(own, given)
 
 
 @lru_cache(4)

@@ -75,7 +75,7 @@ def chosen_inputs(
     )
     if twice := sorted(arrays.keys() & asked.keys()):
         raise fail(
-            "W0718", f"{quoted(twice)}: given as an array, and asked for as `{asked[twice[0]]}`", hint="leave one out"
+            "W0718", f"{quoted(twice)}: given as an array, and requested as `{asked[twice[0]]}`", hint="leave one out"
         )
     arguments = {a.name: a for a in signature.arguments}
     arrays |= {

@@ -63,7 +63,7 @@ def expect_apart(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
     Paths are equal if they lead to the same file, through any notation and any links.
 
     Args:
-        read: the command's inputs, with their descriptions; a folder stands for all files in it.
+        read: the command's inputs, with their descriptions; a folder includes all files in it.
     """
     taken = dict(read)
     for output in outputs:

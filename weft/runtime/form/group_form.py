@@ -154,10 +154,10 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         add = (
             ""
             if op.name == warpgroups.MMA
-            else f"; add to them what some {warpgroups.SUM_BYTES} bytes of a row begin behind it"
+            else f"; add the offset at which the instruction's {warpgroups.SUM_BYTES} bytes of a row begin"
         )
         hint = f"make them by `{warpgroups.DESCRIBE}`{add}"
-        raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=hint)
+        raise refuse(code, f"`{op.name}`: its descriptors are computed elsewhere", op, hint=hint)
     by_rows, depth = "transposeB" in op.attributes, a.columns * right.bytes
     pending = warpgroups.may_pend(op)
     in_use, alone = (pending and op.name == name and not warpgroups.flies(op) for name in warpgroups.PRODUCTS)
@@ -166,7 +166,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     in_memory = right.rows if by_rows else right.columns
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
-        else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait behind, by"
+        else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait after it, by"
              f" `{warpgroups.END} 0`" if in_use
         else "it is not between a fence and a wait, alone with others of its sum: sums would be in flight" if alone
         else f"sums of {total.element}, of {kind}; take f32" if taken is None or str(total.element) not in taken.sums
@@ -201,8 +201,8 @@ def _wrong_instruction(op: ir.Operation, product: TileProduct) -> str | None:
     if product.sum not in warpgroups.OPERANDS[product.kind].by_instruction:
         return f"sums of {product.sum}, of {product.kind}; for these there is `{warpgroups.MMA}`"
     wanted = {name: f"#nvvm.{word}" for name, word in warpgroups.attributes_of(product).items()}
-    said = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
-    return ", ".join(f"{name} = {word}" for name, word in said.items() if word != wanted[name]) or None
+    stated = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
+    return ", ".join(f"{name} = {word}" for name, word in stated.items() if word != wanted[name]) or None
 
 
 @expects(warpgroups.SAME)
@@ -251,9 +251,9 @@ def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | No
     while made.name == mbarriers.POINTER:
         made = maker(made.operands[0])
     if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
-        raise refuse(code, f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
+        raise refuse(code, f"`{op.name}` at an address of another form, or with a state that is used", op)
     if mbarriers.ordered_by(op, elsewhere=block is not None) is None:
         raise refuse(
-            code, f"`{op.name}` that does not order what comes before it for who waits", op, hint=mbarriers.RELEASING
+            code, f"`{op.name}` that does not order earlier accesses before the wait", op, hint=mbarriers.RELEASING
         )
     return made, block

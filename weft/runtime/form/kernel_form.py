@@ -160,19 +160,19 @@ def registrar(table: dict[str, Reader]) -> Callable[..., Callable[[Reader], Read
 
 EXPECTED: dict[str, Callable[[ir.Operation, str], None]] = {}
 expects = registrar(EXPECTED)
-"""Registers a function of an op and a code that checks ops of these names for all readers, and
+"""Registers a function of an op and a code that checks ops with these names for all readers, and
 raises the code for forms that none supports."""
 
 
-def reader_of(op: ir.Operation, table: Mapping[str, Reader], who: str, unknown: str, form: str) -> Reader:
+def reader_of(op: ir.Operation, table: Mapping[str, Reader], reader: str, unknown: str, form: str) -> Reader:
     """The reader of the op. Raises `unknown` if the table has none, `form` if the op is supported,
     but not in this form."""
     if op.name not in table:
         hint = "lower it to scf, affine, arith, math, memref, vector or gpu ops first"
-        raise refuse(unknown, f"{who} does not know `{op.name}`", op, hint=hint)
+        raise refuse(unknown, f"{reader} does not support `{op.name}`", op, hint=hint)
     mode = own_rounding(op)
     if mode is not None:
-        raise refuse(form, f"`{op.name}` that rounds {mode}: {who} rounds to nearest", op)
+        raise refuse(form, f"`{op.name}` that rounds {mode}: {reader} rounds to nearest", op)
     if any(isinstance(r.type, ir.UnrankedMemRefType) for r in op.results):
         raise refuse(form, f"`{op.name}` makes a memref of unknown rank", op)
     if op.name in EXPECTED:
@@ -273,8 +273,8 @@ def expected_shuffle(op: ir.Operation, code: str) -> WarpShuffle:
     mode = str(op.attributes["mode"]).split()[-1].rstrip(">")
     offset, width = (constant_of(value) for value in list(op.operands)[1:])
     if width is None or not 0 < width <= WARP or width & (width - 1):
-        said = "a width that is not constant" if width is None else f"width {width}"
-        raise refuse(code, f"`{op.name}` with {said}", op, hint=f"take a power of two up to {WARP}")
+        width_text = "a width that is not constant" if width is None else f"width {width}"
+        raise refuse(code, f"`{op.name}` with {width_text}", op, hint=f"take a power of two up to {WARP}")
     if mode == "xor" and offset is not None and not 0 <= offset < width:
         raise refuse(code, f"`{op.name} xor` with offset {offset}: no lane of {width} has that number", op)
     if isinstance(op.results[0].type, ir.VectorType):

@@ -58,7 +58,7 @@ def _keep_reads(function: ir.Operation) -> None:
 
 
 def simplify(function: ir.Operation, *names: str) -> None:
-    """Replaces ops with a lowering in `LOWERINGS`, in place: those of these names, or all."""
+    """Replaces ops with a lowering in `LOWERINGS`, in place: those with these names, or all."""
     for op in operations(function, *(names or LOWERINGS)):
         with ir.InsertionPoint(op), op.location:
             made = LOWERINGS[op.name](op, *op.operands)

@@ -226,9 +226,9 @@ def _bf16(text: str) -> np.ndarray:
     raw = RAW.match(text)
     if raw is not None:
         return widen(np.frombuffer(bytes.fromhex(raw[1]), "<u2"), "bf16")
-    spelled = NUMBER.findall(text[: text.rindex(":")].removeprefix("dense"))
-    bits = [int(n, 16) if n.startswith("0x") else None for n in spelled]
-    decimals = np.array([float(n) if b is None else 0.0 for n, b in zip(spelled, bits, strict=True)], np.float32)
+    numbers = NUMBER.findall(text[: text.rindex(":")].removeprefix("dense"))
+    bits = [int(n, 16) if n.startswith("0x") else None for n in numbers]
+    decimals = np.array([float(n) if b is None else 0.0 for n, b in zip(numbers, bits, strict=True)], np.float32)
     rounded = widen(narrow(decimals, "bf16"), "bf16")  # six printed digits identify a bf16
     special = widen(np.array([b or 0 for b in bits], np.uint16), "bf16")
     return np.where([b is not None for b in bits], special, rounded)

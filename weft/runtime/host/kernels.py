@@ -172,7 +172,7 @@ def _check_known(host: Host, op: ir.Operation, kernel: ir.Operation, key: str, s
     """Checks that a kernel compiled for one launch shape is launched with it. Raises W0737."""
     known = sizes_of(kernel, key)
     if known is not None and any(isinstance(size, int) and size != n for size, n in zip(sizes, known, strict=True)):
-        raise refuse("W0737", f"{key} of @{symbol(kernel)} is {list(known)}, the launch says {list(sizes)}", op)
+        raise refuse("W0737", f"{key} of @{symbol(kernel)} is {list(known)}, the launch states {list(sizes)}", op)
 
 
 def _check_clusters(host: Host, op: ir.Operation, kernel: ir.Operation, grid: Sequence[Size]) -> None:
@@ -180,10 +180,10 @@ def _check_clusters(host: Host, op: ir.Operation, kernel: ir.Operation, grid: Se
     text. Raises W0737 or W0731."""
     known, seen = sizes_of(kernel, CLUSTER_SIZE), op.opview
     given = [seen.clusterSizeX, seen.clusterSizeY, seen.clusterSizeZ]
-    said = None if given[0] is None else tuple(host.number(size, op, "the size of a cluster") for size in given)
-    if said is not None and said != (known or (1, 1, 1)):
+    stated = None if given[0] is None else tuple(host.number(size, op, "the size of a cluster") for size in given)
+    if stated is not None and stated != (known or (1, 1, 1)):
         raise refuse(
-            "W0737", f"{CLUSTER_SIZE} of @{symbol(kernel)} is {list(known or ())}, the launch says {list(said)}", op
+            "W0737", f"{CLUSTER_SIZE} of @{symbol(kernel)} is {list(known or ())}, the launch states {list(stated)}", op
         )
     if prod(known or ()) > limits.MOST_OF_CLUSTER:
         raise refuse(
@@ -214,7 +214,7 @@ def _make(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(seen.tensor, op)
     if given != found.box or len(view.shape) != (len(found.box) if window is None else window.rank):
         boxes = f"boxes of {list(given)}, of a tensor of {len(view.shape)} dimensions"
-        raise refuse("W0731", f"`{op.name}` of {boxes}; its type says {list(found.box)}", op)
+        raise refuse("W0731", f"`{op.name}` of {boxes}; its type states {list(found.box)}", op)
     return [TensorMapOf(view, boxes_of(found, window))]
 
 

@@ -91,7 +91,7 @@ def _get_global(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     if (name := host.constants.get(wanted)) is None:
         array = constant_array(found.attributes.get("initial_value"), dtype)
         if array is None or "constant" not in found.attributes:
-            raise refuse("W0731", f"the global @{wanted} is not a constant whose value is known", op)
+            raise refuse("W0731", f"the global @{wanted} is not a constant with a known value", op)
         name = host.constants[wanted] = host.fresh(wanted)
         host.buffers[name] = Buffer(name, dtype, sizes, "constant", array.tobytes())
     return [BufferView(name, 0, sizes, row_major(sizes))]
@@ -131,7 +131,7 @@ def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     wanted, _ = static_strides(type_, describe(op))
     whole = subview(view, *_window(host, op))
     kept = kept_dimensions(list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), type_)
-    strides = tuple(whole.strides[i] if said is None else said for i, said in zip(kept, wanted, strict=True))
+    strides = tuple(whole.strides[i] if stated is None else stated for i, stated in zip(kept, wanted, strict=True))
     return [BufferView(whole.buffer, whole.offset, tuple(whole.shape[i] for i in kept), strides)]
 
 

@@ -244,7 +244,7 @@ class Host:
         own = any(str(r.type) == TOKEN_TYPE for r in op.results)
         number = len(self.steps)
         self.steps.append(step)
-        self.needs.append(self._behind(tokens) | self._allocations(step))
+        self.needs.append(self._ordering(tokens) | self._allocations(step))
         self.epochs.append(self.epoch)
         self.issuers.append(op)
         if isinstance(step, Alloc):
@@ -256,7 +256,7 @@ class Host:
             self.wait(TokenValue(frozenset({number})))
         return []
 
-    def _behind(self, tokens: Sequence[TokenValue]) -> frozenset[int]:
+    def _ordering(self, tokens: Sequence[TokenValue]) -> frozenset[int]:
         """The steps that happen before, by these tokens and the host's last wait; tokens of this
         epoch imply the latter."""
         steps = frozenset().union(*(t.steps for t in tokens))
@@ -268,7 +268,7 @@ class Host:
 
     def wait(self, token: TokenValue) -> None:
         """Makes the host wait for the token's steps."""
-        self.waited = self._behind([token])
+        self.waited = self._ordering([token])
         self.epoch += 1
 
     def unmapped(self, op: ir.Operation) -> WeftError:
@@ -282,7 +282,7 @@ class Host:
             hint = "map it (or the loop around it) and launch it"
             return refuse("W0730", f"{describe(op)} is in no launch", op, hint)
         message = f"{describe(op)} is in no launch, and a run does nothing on the host between launches"
-        hint = "move it into a kernel, or return the buffer and go on from there"
+        hint = "move it into a kernel, or return the buffer and continue from there"
         if op.name in ("affine.for", "affine.if"):
             message = f"{describe(op)} is in no launch, and the host runs the control flow of scf"
             hint = f'`run-pass "func.func(lower-affine)"`, after the launches, makes {op.name.replace("affine", "scf")} of it'

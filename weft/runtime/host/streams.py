@@ -195,11 +195,11 @@ def on_streams(
     order = _frees_moved(steps, kept)
     place = {number: i for i, number in enumerate(order)}
     issued = [steps[number] for number in order]
-    behind = [{place[n] for n in needs[number]} if kept[number] else set() for number in order]
+    before = [{place[n] for n in needs[number]} if kept[number] else set() for number in order]
     for i, earlier in _uses_before_frees(issued):
-        behind[i].update(earlier)
-    streams, fewest = _streams(issued, behind, most)
-    after = waited(behind, streams)
+        before[i].update(earlier)
+    streams, fewest = _streams(issued, before, most)
+    after = waited(before, streams)
     return [replace(step, stream=s, after=a) for step, s, a in zip(issued, streams, after, strict=True)], fewest
 
 
@@ -209,12 +209,12 @@ def _frees_moved(steps: Sequence[AnyStep], kept: Sequence[bool]) -> list[int]:
     for number, step in enumerate(steps):
         if not isinstance(step, Free):
             last.update(dict.fromkeys(used_buffers(step), number))
-    behind: dict[int, list[int]] = {}
+    moved: dict[int, list[int]] = {}
     for number, step in enumerate(steps):
         if isinstance(step, Free) and not kept[number]:
-            behind.setdefault(last.get(step.buffer, number), []).append(number)
+            moved.setdefault(last.get(step.buffer, number), []).append(number)
     stay = [n for n, step in enumerate(steps) if not isinstance(step, Free) or kept[n]]
-    return [each for number in stay for each in (number, *behind.get(number, ()))]
+    return [each for number in stay for each in (number, *moved.get(number, ()))]
 
 
 def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]:
@@ -229,12 +229,12 @@ def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]
     return found
 
 
-def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | None) -> tuple[list[int], int]:
+def _streams(issued: Sequence[AnyStep], before: Sequence[set[int]], most: int | None) -> tuple[list[int], int]:
     """A stream for each step, and the fewest that suffice: launches and copies by chains,
     allocations and frees by users."""
     work = [i for i, step in enumerate(issued) if not isinstance(step, Alloc | Free)]
     number = {i: n for n, i in enumerate(work)}
-    streams_of_work, fewest = assign_streams(_needs_of_work(behind, number), min(most or MAX_STREAMS, MAX_STREAMS))
+    streams_of_work, fewest = assign_streams(_needs_of_work(before, number), min(most or MAX_STREAMS, MAX_STREAMS))
     streams = [0] * len(issued)
     for i, n in number.items():
         streams[i] = streams_of_work[n]
@@ -248,11 +248,11 @@ def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | 
     return streams, fewest
 
 
-def _needs_of_work(behind: Sequence[set[int]], number: dict[int, int]) -> list[set[int]]:
+def _needs_of_work(before: Sequence[set[int]], number: dict[int, int]) -> list[set[int]]:
     """The dependences of launches and copies, including those through allocations and frees."""
     through: dict[int, set[int]] = {}
     needs: list[set[int]] = []
-    for i, direct in enumerate(behind):
+    for i, direct in enumerate(before):
         found = {number[j] for j in direct if j in number}.union(*(through[j] for j in direct if j in through))
         if i in number:
             needs.append(found)

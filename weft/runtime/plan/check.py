@@ -177,7 +177,7 @@ class _Checker:
         elif isinstance(size, DimOf):
             buffer = self.buffers.get(size.buffer)
             if buffer is None or buffer.role not in ("input", "inout"):
-                yield self.error("W0702", place, f"`{size.buffer}` is not an input whose shape is known")
+                yield self.error("W0702", place, f"`{size.buffer}` is not an input with a known shape")
             elif not 0 <= size.axis < len(buffer.shape):
                 yield self.error("W0702", place, f"`{size.buffer}` has no dimension {size.axis}")
         elif isinstance(size, ScalarOf):

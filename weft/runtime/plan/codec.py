@@ -150,8 +150,8 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _no_constant(spelling: str) -> Any:
-    raise ValueError(f"`{spelling}` is not a number")
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"`{text}` is not a number")
 
 
 @record
@@ -257,7 +257,7 @@ def _step(at: Cursor) -> AnyStep:
     for kind in STEPS:
         if at.has("do") and at.value["do"] == kind.__name__.lower():
             return _object(at, kind, "do")
-    raise at.error("a step is an object whose key `do` is alloc, free, copy, fill or launch")
+    raise at.error("a step is an object with a key `do`: alloc, free, copy, fill or launch")
 
 
 def _value(at: Cursor) -> Value:

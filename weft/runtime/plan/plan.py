@@ -30,7 +30,7 @@ from .sizes import Operator as Operator
 from .sizes import Relation as Relation
 from .sizes import ScalarOf as ScalarOf
 from .sizes import Size, Value
-from .sizes import said as said
+from .sizes import stated_texts as stated_texts
 
 VERSION = 1
 
@@ -309,7 +309,7 @@ def used_buffers(step: AnyStep) -> set[str]:
     return {step.buffer} if isinstance(step, Alloc | Free) else {view.buffer for _, view in views(step)}
 
 
-def behind(steps: Sequence[AnyStep]) -> list[set[int]]:
+def direct_needs(steps: Sequence[AnyStep]) -> list[set[int]]:
     """For each step, the steps that it waits for, and its predecessor on its stream."""
     last: dict[int, int] = {}
     found: list[set[int]] = []
@@ -342,7 +342,7 @@ def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
         return
     allocated: dict[str, int] = {}
     uses: dict[str, int] = {}
-    for i, (step, before) in enumerate(zip(steps, closed(behind(steps)), strict=True)):
+    for i, (step, before) in enumerate(zip(steps, closed(direct_needs(steps)), strict=True)):
         for name in used_buffers(step):
             if isinstance(step, Alloc):
                 allocated[name] = i
@@ -395,8 +395,7 @@ class Plan:
         fewest_streams: the fewest streams at which everything runs at once that tokens permit; None
             without tokens.
         agreements, assumptions: conditions on the sizes, checked before a run.
-        versions: the assumptions of each version of the plan, if there are several: a run takes the
-            first whose assumptions hold.
+        versions: the assumptions of each version of the plan, if there are several: a run takes the first with assumptions that hold.
         taken: the number of that version, once the sizes are known.
         arguments: the names of the entry's arguments in order, unless that is the buffers, then the
             scalars.

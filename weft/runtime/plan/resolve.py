@@ -50,7 +50,7 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
     plan = _taken(plan, shapes, scalars)
     for assumption in plan.assumptions:
         if number := _excess(assumption, shapes, scalars):
-            what = f"{_spelled(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
+            what = f"{_text(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
             notes = (f"assumed at {assumption.by}",) if assumption.by else ()
             raise fail(
                 "W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes
@@ -99,14 +99,14 @@ def deciding(plan: Plan) -> set[str]:
 def _broken(one: Agreement, left: int, right: int) -> str:
     """The message about an agreement that does not hold."""
     if one.relation == "==" and isinstance(one.right, DimOf):
-        return f"{_spelled(one.left, left)}, and {_spelled(one.right, right)}: they are one dimension of {one.op}"
+        return f"{_text(one.left, left)}, and {_text(one.right, right)}: they are one dimension of {one.op}"
     if not right and not isinstance(one.left, DimOf | ScalarOf):
-        return f"a size or an offset of {one.op} would be {left}: the sizes of the arguments do not go together"
-    return f"{_spelled(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
+        return f"a size or an offset of {one.op} would be {left}: the sizes of the arguments do not fit together"
+    return f"{_text(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
 
 
 def _taken(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
-    """The plan with only the first of its versions whose assumptions hold; with the last one if
+    """The plan with only the first version with assumptions that hold; with the last one if
     there is none."""
     if not plan.versions:
         return plan
@@ -128,7 +128,7 @@ def _excess(assumption: Assumption, shapes: Shapes, scalars: Scalars) -> int:
     return 0 if assumption.holds(number) else number
 
 
-def _spelled(size: Size, number: int) -> str:
+def _text(size: Size, number: int) -> str:
     match size:
         case DimOf():
             return f"axis {size.axis} of `{size.buffer}` has {number} element{'' if number == 1 else 's'}"

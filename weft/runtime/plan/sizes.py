@@ -90,6 +90,6 @@ class Assumption:
         return f"{size} % {self.multiple} == 0" if self.most is None else f"{size} <= {self.most}"
 
 
-def said(assumptions: Iterable[Assumption]) -> list[str]:
+def stated_texts(assumptions: Iterable[Assumption]) -> list[str]:
     """The assumptions that a schedule has stated, in its syntax."""
     return [str(one) for one in assumptions if one.by]

@@ -29,7 +29,7 @@ class Snapshot:
         launch: the number of the launch among those of the plan, from 0.
         kernel: of that launch.
         buffer: the buffer that is copied.
-        wanted: names of values of the payload, one of which it must equal.
+        wanted: names of values of the payload; it must equal one of them.
         other: names of values that it may also equal.
     """
 

@@ -259,7 +259,7 @@ class _Sides:
 
     def _launch(self, snapshot: Snapshot) -> LaunchComparison | None:
         """The comparison of a snapshot with the value of the payload that it equals; else with the
-        nearest one of those of which it must equal one; None if it need not."""
+        nearest of the `wanted` values; None if it need not."""
         got, name = self.got[snapshot.name], snapshot.name
         dtype = next(b.dtype for b in self.task.plan.buffers if b.name == name)
         if (left := _unwritten(got, dtype)) is None:

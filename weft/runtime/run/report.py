@@ -105,11 +105,11 @@ class Report:
 
 
 def ran(plan: Plan, number: int | None) -> RanVersion | None:
-    from ..plan.plan import said
+    from ..plan.plan import stated_texts
 
     if number is None:
         return None
-    return RanVersion(number + 1, len(plan.versions), tuple(said(plan.versions[number])))
+    return RanVersion(number + 1, len(plan.versions), tuple(stated_texts(plan.versions[number])))
 
 
 _KEYS = {

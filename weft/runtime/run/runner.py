@@ -55,7 +55,7 @@ class RunResult:
         timeline: launches and copies in the order in which they began; None if not requested, or if
             the device keeps no time.
         repeats: seconds of each additional run of the steps, as requested by `repeat`.
-        issued: seconds that the host took to issue each of these runs.
+        issued: seconds that the host took to issue each additional run.
         graphs_created, graphs_destroyed: counted as they happened.
         version: the number of the version that ran, from 0; None if there is only one.
     """

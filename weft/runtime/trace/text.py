@@ -105,9 +105,11 @@ def outputs(trace: Path) -> tuple[Output, ...]:
     if trace.suffix.lower() == ".svg":
         wanted = trace.with_suffix(".json")
         hint = f"`--trace {wanted}` writes the timeline there, and the picture to `{picture_path(wanted)}`"
-        raise fail("W0714", f"`{trace}` is where the picture of the trace goes", hint=hint)
+        raise fail("W0714", f"`{trace}` is the path of the trace's picture", hint=hint)
     if trace.exists() and not trace.is_file():
-        raise fail("W0714", f"`{trace}` is not a file, and the picture of the trace goes beside it", hint="name a file")
+        raise fail(
+            "W0714", f"`{trace}` is not a file, and the trace's picture is written next to it", hint="name a file"
+        )
     return Output("--trace", trace, ".json"), Output("the picture of --trace", picture_path(trace), ".svg")
 
 

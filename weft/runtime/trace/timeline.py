@@ -160,14 +160,16 @@ def _counted(steps: Sequence[AnyStep], timed: Iterable[Timed]) -> list[Timed]:
 def _waits(steps: Sequence[AnyStep], timed: set[int]) -> Iterator[tuple[int, int]]:
     """The dependences of each timed step on other streams, through steps that are not timed
     (allocations)."""
-    behind: list[frozenset[int]] = []  # by step, the timed steps that it, or a later one on its stream, has to wait for
+    awaited: list[
+        frozenset[int]
+    ] = []  # by step, the timed steps that it, or a later one on its stream, has to wait for
     last: dict[int, frozenset[int]] = {}
     for number, step in enumerate(steps):
-        ahead = last.get(step.stream, frozenset()).union(*(behind[earlier] for earlier in step.after))
+        ahead = last.get(step.stream, frozenset()).union(*(awaited[earlier] for earlier in step.after))
         if number in timed:
             yield from ((earlier, number) for earlier in sorted(ahead) if steps[earlier].stream != step.stream)
             ahead = frozenset({number})
-        behind.append(ahead)
+        awaited.append(ahead)
         last[step.stream] = ahead
 
 

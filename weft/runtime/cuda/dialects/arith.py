@@ -43,7 +43,7 @@ class ElementwiseSite:
         """Raises W0503 for arithmetic in 8 bits."""
         small = next((kind for kind in (self.source, self.result) if kind.byte_float), None)
         if small is not None and self.name != "arith.select" and (self.name != "arith.extf" or self.result.byte_float):
-            hint = "extend it by `arith.extf`, to f32 or f16: what is stored in 8 bits was rounded by others"
+            hint = "extend it by `arith.extf`, to f32 or f16: there is no arithmetic on 8-bit floats"
             raise refuse("W0503", f"`{self.name}` on {small.name}", self.op, hint=hint)
 
     @property
@@ -62,7 +62,7 @@ FUNCTIONS: dict[str, Function] = {}
 
 
 def elementwise(*names: str) -> Callable[[Function], Function]:
-    """Registers a function `(site, *operands) -> Expr` on scalars as the writer of these ops on
+    """Registers a function `(site, *operands) -> Expr` on scalars as the writer of the named ops on
     scalars and vectors."""
 
     def register(function: Function) -> Function:
@@ -96,7 +96,7 @@ def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[
         return [attribute.get_splat_value().value] * count
     if isinstance(attribute, ir.DenseFPElementsAttr | ir.DenseIntElementsAttr):
         return list(attribute)
-    raise refuse("W0503", "a constant whose elements are not in the text (a resource)", op)
+    raise refuse("W0503", "a constant with elements outside the text (a resource)", op)
 
 
 # ---- integers ------------------------------------------------------------------------------------

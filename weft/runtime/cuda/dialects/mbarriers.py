@@ -115,7 +115,7 @@ def place_in_cluster(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     axis, size = axis_of(op), clusters(kernel)
     if size is None:
         raise refuse(
-            "W0503", f"`{op.name}` in a kernel whose clusters are not known", op, hint=f"state `{CLUSTER_SIZE}` of it"
+            "W0503", f"`{op.name}` in a kernel without a known cluster size", op, hint=f"state `{CLUSTER_SIZE}` on it"
         )
     if op.name == mbarriers.BLOCKS or size[axis] == 1:
         return (literal(size[axis] if op.name == mbarriers.BLOCKS else 0),)
@@ -161,7 +161,10 @@ def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
     known = count if count is not None or kernel.block is None else literal(prod(kernel.block))
     if known is None:
         raise refuse(
-            "W0503", f"`{op.name}` of a block whose threads are not known", op, hint="say how many threads meet"
+            "W0503",
+            f"`{op.name}` in a kernel without a known block size",
+            op,
+            hint="state the number of threads at the barrier",
         )
     _line(kernel, f"meet_at({_int(number or literal(0))}, {_int(known)})")
 

@@ -116,19 +116,19 @@ _SIGNED = ("maxs", "mins")
 
 @writes("memref.atomic_rmw")
 def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
-    spelled = combiner(op)
+    kind = combiner(op)
     value, view = kernel.expr(op.operands[0]), kernel.view(op.operands[1])
-    if not has_form(spelled, op.results[0].type):
-        raise refuse("W0503", f"memref.atomic_rmw {spelled} on {view.element.name}", op, hint=f"GPUs have {forms()}")
+    if not has_form(kind, op.results[0].type):
+        raise refuse("W0503", f"memref.atomic_rmw {kind} on {view.element.name}", op, hint=f"GPUs have {forms()}")
     target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
     type = view.element.cxx
     at = f"&{target.text}"
     # CUDA has unsigned 64-bit atomics, except signed min and max; sums and bitwise ops have equal results
-    if spelled in ("maxu", "minu") or (view.element.name == "i64" and spelled not in _SIGNED):
+    if kind in ("maxu", "minu") or (view.element.name == "i64" and kind not in _SIGNED):
         other = "unsigned long long" if view.element.name == "i64" else "unsigned"
         at, value = f"reinterpret_cast<{other}*>({at})", cast(other, value)
-    made = call(f"atomic{_ATOMICS[spelled]}", type, Expr(at, "pointer"), value, range=view.element.full_range)
+    made = call(f"atomic{_ATOMICS[kind]}", type, Expr(at, "pointer"), value, range=view.element.full_range)
     if is_used(op.results[0]):
         kernel.values[op.results[0]] = kernel.declare(op.results[0], (made,))
     else:

@@ -96,7 +96,7 @@ def _sums_at(op: ir.Operation) -> Iterator[ir.Value]:
 def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     found, given = expected_group_product(op, "W0503"), sums_before(op)
     kind, _ = element(op.results[0].type, op)
-    called = group_product_name(found.product, by_rows=found.by_rows, held=found.left is None)
+    function = group_product_name(found.product, by_rows=found.by_rows, held=found.left is None)
     run = run_of(op) if op.name == MMA_ASYNC else [op]
     before = kernel.lanes(given)
     sums = whole(before, ARRAY)
@@ -122,7 +122,7 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
             )
             right = (place(found.right, 0, number, rows=found.by_rows) + found.starts[1]) // STEP
             matrices = (f"{name} + {at}" if at else name for name, at in ((a, left), (b, right)))
-            kernel.line(f"{called}({', '.join([to, *matrices])});")
+            kernel.line(f"{function}({', '.join([to, *matrices])});")
     if op == run[-1]:
         kernel.line(f"end_products({sums});" if not found.pending else f"commit_products<{found.pending}>({sums});")
     if found.left is None:

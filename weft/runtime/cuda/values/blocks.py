@@ -63,9 +63,9 @@ class BlockNumbers:
         grid is not known."""
         known = sizes_of(func, "known_grid_size")
         folded = folded if known is None else is_folded(func)
-        said = known or stated_most(func) or (-1, -1, -1)
+        bounds = known or stated_most(func) or (-1, -1, -1)
         limit = (limits.GRID[0],) * 3 if folded else limits.GRID
-        most = tuple(n if stated < 0 else min(n, max(stated, 1)) for stated, n in zip(said, limit, strict=True))
+        most = tuple(n if stated < 0 else min(n, max(stated, 1)) for stated, n in zip(bounds, limit, strict=True))
         return cls(facts, known, most, folded)
 
     def size(self, axis: int) -> Expr:

@@ -47,7 +47,7 @@ class Expr:
         mutable: variables in it that are assigned later (loop-carried ones).
         atom: a name or a literal, which may be repeated at no cost.
         split: left operand, operator and right operand.
-        base: the variable of which it is a short offset: `row`, `row + 1`, `j * 4`, `j * 4 + 1`.
+        base: the variable that it is a short offset from: `row`, `row + 1`, `j * 4`, `j * 4 + 1`.
         element: the part of a variable that it is, if it is one.
         names: names in it that are declared only if they are read.
         host: the value of an integer as the host computes it before a launch, or a bound of it.
