@@ -325,7 +325,7 @@ REFUSED = {
         inline("%first = arith.cmpi eq, %tx, %c0 : index\nscf.if %first { gpu.barrier }"),
     ),
     "a bound that is read from memory": (
-        "a barrier in scf.for .*, whose bounds may differ",
+        "a barrier in scf.for .* with bounds that may differ",
         inline(
             "%n = memref.load %I[%c0] : memref<4xindex>\nscf.for %i = %c0 to %n step %c1 { gpu.barrier }",
             arguments="%I: memref<4xindex>",
@@ -340,7 +340,7 @@ REFUSED = {
         inline(lines(get("v", "A", "%tx"), "%s = gpu.all_reduce add %v uniform {} : (f32) -> (f32)", put("s", "B", "%tx"))),
     ),
     "a memref that a thread chose, used behind a barrier": (
-        "a memref<64xf32> of each thread is used behind a barrier",
+        "a memref<64xf32> of each thread is used after a barrier",
         inline(lines("%f = arith.cmpi eq, %tx, %c0 : index",
                      f"%M = scf.if %f -> ({V}) {{ scf.yield %A : {V} }} else {{ scf.yield %B : {V} }}",
                      "gpu.barrier", put("zero", "M", "%tx"))),

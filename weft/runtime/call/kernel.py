@@ -320,8 +320,8 @@ class Kernel:
         return BoundCall(ready, addresses, numbers, made, first, alive)
 
     def _accept(self, ready: Ready, written: tuple[tuple[Any, ...], ...]) -> None:
-        """Checks arrays with these layouts for the results, and records the layouts. Raises an error
-        with all mismatches."""
+        """Checks arrays with these layouts for the results, and records the layouts. Raises an
+        error with all mismatches."""
         results = self.signature.results
         if len(written) != len(results):
             raise self._wrong_outs(len(written))

@@ -395,7 +395,8 @@ class Plan:
         fewest_streams: the fewest streams at which everything runs at once that tokens permit; None
             without tokens.
         agreements, assumptions: conditions on the sizes, checked before a run.
-        versions: the assumptions of each version of the plan, if there are several: a run takes the first with assumptions that hold.
+        versions: the assumptions of each version of the plan, if there are several: a run takes the
+            first with assumptions that hold.
         taken: the number of that version, once the sizes are known.
         arguments: the names of the entry's arguments in order, unless that is the buffers, then the
             scalars.

@@ -21,7 +21,8 @@ from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry, Param
 
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
-"""`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: the most shared memory of a block, if its launch requests it."""
+"""`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: the most shared memory of a block,
+if its launch requests it."""
 
 
 class CupyWork:
