@@ -119,8 +119,9 @@ def expect_finished(module: ir.Module) -> None:
 
 
 def without_promises(module: ir.Module) -> None:
-    """Take out what ops promise of their numbers (`exact`, `nsw`, `nneg`, `fastmath`). Texts and the simulator do not
-    know of it: machine code that uses a promise would compute something else than a GPU where a payload breaks it."""
+    """Removes flags that promise something about operands or results (`exact`, `nsw`, `nneg`,
+    `fastmath`). CUDA texts and the simulator ignore them: machine code that relies on a promise
+    would differ from a GPU where a payload breaks it."""
     for op in operations(module.operation):
         for name in {"isExact", "nonNeg", *_NO_FLAGS} & set(op.attributes):
             if name not in _NO_FLAGS:

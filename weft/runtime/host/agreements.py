@@ -158,12 +158,12 @@ class _Reader:
             return size
         if size in self.names:
             return ScalarOf(self.names[size])
-        behind, op = dimension_behind(size), producer(size)
-        if behind is not None:
-            if behind[0] in self.names:
-                return DimOf(self.names[behind[0]], behind[1])
-            asked = size_of(*behind)
-            return None if isinstance(asked, ir.Value) and dimension_behind(asked) == behind else self.size(asked)
+        origin, op = dimension_behind(size), producer(size)
+        if origin is not None:
+            if origin[0] in self.names:
+                return DimOf(self.names[origin[0]], origin[1])
+            asked = size_of(*origin)
+            return None if isinstance(asked, ir.Value) and dimension_behind(asked) == origin else self.size(asked)
         if op is None or op.name not in NUMBERS:
             return None
         for operand in op.operands:
