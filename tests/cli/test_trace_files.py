@@ -72,12 +72,12 @@ def test_a_bundle() -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--trace", "out.svg"], "W0714", "`out.svg` is where the picture of the trace goes"),
-        (["--trace", "out.SVG"], "W0714", "`out.SVG` is where the picture of the trace goes"),
+        (["--trace", "out.svg"], "W0714", "`out.svg` is the path of the trace's picture"),
+        (["--trace", "out.SVG"], "W0714", "`out.SVG` is the path of the trace's picture"),
         (["--trace", "missing/t.json"], "W0054", "cannot write `missing/t.json`: the folder `missing` does not exist"),
         (["--trace", "."], "W0054", "cannot write `.`: it is a directory"),
         (["--trace", "taken.json"], "W0054", "cannot write `taken.svg`: it is a directory"),
-        (["--trace", "/dev/null"], "W0714", "`/dev/null` is not a file, and the picture of the trace goes beside it"),
+        (["--trace", "/dev/null"], "W0714", "`/dev/null` is not a file, and the trace's picture is written next to it"),
         (["--trace", "y.json", "--save", "y.json"], "W0714", "--trace would overwrite `y.json`, which is --save"),
         (["--trace", "y.json", "--save", "./y.svg"], "W0714", "the picture of --trace would overwrite `y.svg`, which is --save"),
         (["--trace", "async-fork.weft"], "W0714", "--trace would overwrite `async-fork.weft`, which is the schedule"),

@@ -1,4 +1,4 @@
-"""`python -m weft.runtime DIR`: run a bundle on a GPU. Of Weft's dependencies it needs NumPy and CuPy alone."""
+"""`python -m weft.runtime DIR`: runs a bundle on a GPU. It needs only NumPy and CuPy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from .trace.text import picture_path, plain
 from .trace.timeline import Timeline
 
 COLUMNS = 78
-"""Of the timeline, in characters."""
+"""Width of the timeline, in characters."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0: right, or nothing to compare with; 1: wrong, or an error; 2: usage; 130: interrupted."""
+    """Exit status 0: right, or nothing to compare with; 1: wrong, or an error; 2: usage; 130:
+    interrupted."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.graph and options.trace is not None:
@@ -82,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _streams(shown: Timeline | None) -> list[str]:
-    """The timeline in characters, as this terminal can show them."""
+    """The timeline in characters that this terminal can show."""
     if shown is None or not shown.bars:
         return []
     lines = [*plain(shown, COLUMNS), *shown.summary()]

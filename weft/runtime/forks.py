@@ -1,4 +1,5 @@
-"""What a process that was forked makes anew: a lock that another thread of its parent held would stay so for ever."""
+"""State that a forked process must renew: a lock held by another thread of its parent would stay
+locked forever."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from weakref import WeakSet
 
 
 class Renewed(Protocol):
-    """What has a lock."""
+    """An object with a lock."""
 
     def renew(self) -> None:
-        """Make the lock, and what may have been half changed under it, as at first."""
+        """Replaces the lock, and resets state that may have been half changed under it."""
         ...
 
 
@@ -21,12 +22,13 @@ _renewed: WeakSet[Renewed] = WeakSet()
 
 
 def renew_in_forks(owner: Renewed) -> None:
-    """Have `owner.renew()` called in each process that is forked from this one, as long as `owner` is used."""
+    """Registers `owner.renew()` to run in each process forked from this one, for as long as `owner`
+    lives."""
     _renewed.add(owner)
 
 
 class Guard:
-    """A lock for as long as the process lives, made anew in forks."""
+    """A process-wide lock, renewed in forks."""
 
     def __init__(self, make: Callable[[], AbstractContextManager[object]]) -> None:
         self._make = make

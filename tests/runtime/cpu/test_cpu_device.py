@@ -337,11 +337,11 @@ def test_sums_of_threads(case: str) -> None:
 
 REFUSED = {
     "a reduction of a block": (
-        "W0725: .*`gpu.all_reduce` is done by several together",
+        "W0725: .*`gpu.all_reduce` involves several threads at once",
         kernel("%a: memref<?xi32>", "%s = gpu.all_reduce add %id uniform {} : (i32) -> (i32)"),
     ),
     "a barrier that some threads may not reach": (
-        "W0725: .*whose condition may differ from thread to thread",
+        "W0725: .*with a condition that may differ from thread to thread",
         kernel("", "%f = arith.cmpi eq, %tx, %c0 : index\nscf.if %f { gpu.barrier }"),
     ),
     "a conversion that LLVM has no code for": (

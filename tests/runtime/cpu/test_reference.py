@@ -296,7 +296,7 @@ def test_large_contractions_are_tiled_and_keep_their_order(monkeypatch: pytest.M
 
 REFUSED = {
     "a function that is not there": (
-        "W0802: the payload has `llvm.func`, and only what is known to compute",
+        "W0802: the payload has `llvm.func`, and only listed ops and attributes",
         "llvm.func @nowhere()\nfunc.func @main(%x: memref<4xindex>) { llvm.call @nowhere() : () -> ()\nreturn }",
     ),
     "an op without a lowering": (

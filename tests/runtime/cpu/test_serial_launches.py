@@ -317,15 +317,15 @@ def test_kernels_that_fault_do_not_take_the_process_down(tmp_path: Path) -> None
 
 REFUSED = {
     "a barrier in a loop of uneven length": (
-        "a barrier in scf.for .*, whose bounds may differ from thread to thread",
+        "a barrier in scf.for .* with bounds that may differ from thread to thread",
         inline("scf.for %i = %tx to %c64 step %c1 { gpu.barrier }"),
     ),
     "a barrier that some threads may not reach": (
-        "a barrier in scf.if .*, whose condition may differ from thread to thread",
+        "a barrier in scf.if .* with a condition that may differ from thread to thread",
         inline("%first = arith.cmpi eq, %tx, %c0 : index\nscf.if %first { gpu.barrier }"),
     ),
     "a bound that is read from memory": (
-        "a barrier in scf.for .*, whose bounds may differ",
+        "a barrier in scf.for .* with bounds that may differ",
         inline(
             "%n = memref.load %I[%c0] : memref<4xindex>\nscf.for %i = %c0 to %n step %c1 { gpu.barrier }",
             arguments="%I: memref<4xindex>",
@@ -336,11 +336,11 @@ REFUSED = {
         inline("scf.while : () -> () { %no = arith.constant false\n scf.condition(%no) } do { gpu.barrier\n scf.yield }"),
     ),
     "a reduction of a block": (
-        "`gpu.all_reduce` is done by several together",
+        "`gpu.all_reduce` involves several threads at once",
         inline(lines(get("v", "A", "%tx"), "%s = gpu.all_reduce add %v uniform {} : (f32) -> (f32)", put("s", "B", "%tx"))),
     ),
     "a memref that a thread chose, used behind a barrier": (
-        "a memref<64xf32> of each thread is used behind a barrier",
+        "a memref<64xf32> of each thread is used after a barrier",
         inline(lines("%f = arith.cmpi eq, %tx, %c0 : index",
                      f"%M = scf.if %f -> ({V}) {{ scf.yield %A : {V} }} else {{ scf.yield %B : {V} }}",
                      "gpu.barrier", put("zero", "M", "%tx"))),

@@ -322,7 +322,7 @@ REFUSED = {
     ),
     "a variable": (
         "W0731",
-        "not a constant whose value is known",
+        "not a constant with a known value",
         """memref.global "private" @v : memref<2xf32>
         func.func @f(%a: memref<2xf32>) { %v = memref.get_global @v : memref<2xf32>
         memref.copy %v, %a : memref<2xf32> to memref<2xf32> return }""",

@@ -132,7 +132,7 @@ def test_a_trace_and_its_picture(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--trace", "{tmp}/out.svg"], "W0714", "is where the picture of the trace goes"),
+        (["--trace", "{tmp}/out.svg"], "W0714", "is the path of the trace's picture"),
         (["--trace", "{tmp}/missing/out.json"], "W0054", "does not exist"),
         (["--trace", "{tmp}"], "W0054", "is a directory"),
         (["--trace", "{tmp}/b/out.json"], "W0714", "which is the bundle"),

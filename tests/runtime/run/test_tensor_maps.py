@@ -151,7 +151,7 @@ def test_arguments_that_do_not_fit() -> None:
 def test_boxes_other_than_the_type_says() -> None:
     text = Product().ring().replace("box[%ra, %ca]", "box[%ca, %ca]")
     with pytest.raises(
-        WeftError, match=r"W0731: .*boxes of \[64, 64\], of a tensor of 2 dimensions; its type says \[128, 64\]"
+        WeftError, match=r"W0731: .*boxes of \[64, 64\], of a tensor of 2 dimensions; its type states \[128, 64\]"
     ):
         make_plan(parse(text, one_context()))
 

@@ -55,7 +55,7 @@ def test_the_simulator_runs_what_has_no_text(payload: str, body: str, compared: 
     one = choice(tmp_path, payload, body)
     done = run_recipe(one.open(), None, RunOptions(target="sim", reference="jit" if compared else "none"))
     assert not done.report.races and done.report.ok is (True if compared else None)
-    assert done.cuda.startswith("// no text: the CUDA emitter does not know")
+    assert done.cuda.startswith("// no text: the CUDA emitter does not support")
     with pytest.raises(WeftError) as caught:
         planned(applied(one.open()))
     assert [found.code for found in caught.value.diagnostics] == ["W0501"]

@@ -46,7 +46,7 @@ __device__ inline bf16 bf16_of_bits(int bits) {
 
 __device__ inline unsigned pack_bf16(bf16 low, bf16 high) { return low.bits | (unsigned)high.bits << 16; }
 
-// Of 2 8 x 8 matrices of 16-bit elements, what the lane gets of each, transposed. Lane 8*t + r says where row r of matrix t is.
+// Loads 2 8 x 8 matrices of 16-bit elements, transposed: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x2_transposed(unsigned (&to)[2], const void* row) {
   unsigned at = (unsigned)__cvta_generic_to_shared(row);
@@ -54,7 +54,7 @@ __device__ inline void load_matrices_x2_transposed(unsigned (&to)[2], const void
 }
 #endif
 
-// Of 4 8 x 8 matrices of 16-bit elements, what the lane gets of each. Lane 8*t + r says where row r of matrix t is.
+// Loads 4 8 x 8 matrices of 16-bit elements: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
   unsigned at = (unsigned)__cvta_generic_to_shared(row);

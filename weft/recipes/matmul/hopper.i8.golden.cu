@@ -1,5 +1,5 @@
 // weft golden hopper.weft --set type=i8 --set m=256 --set n=256 --set k=250
-// What the tensor memory accelerator knows of a tensor: the host's driver makes it.
+// The descriptor of a tensor for the tensor memory accelerator, encoded by the host's driver.
 struct alignas(64) TensorMap { unsigned long long words[16]; };
 
 // An address in shared memory, as instructions take it.
@@ -7,7 +7,7 @@ struct alignas(64) TensorMap { unsigned long long words[16]; };
 __device__ inline unsigned in_shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 #endif
 
-// A memory barrier, of whose phases each ends when so many threads have arrived, and no bytes are missing.
+// Initializes a memory barrier: a phase ends when this many threads have arrived, and no bytes are missing.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_init(unsigned long long* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(in_shared(barrier)), "r"(arrivals) : "memory");
@@ -20,7 +20,7 @@ __device__ inline void barrier_arrive(unsigned long long* barrier) {
 }
 #endif
 
-// Arrives, and says how many bytes are to come.
+// Arrives, and announces the number of bytes to come.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_expect(unsigned long long* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" :: "r"(in_shared(barrier)), "r"(bytes)
@@ -28,7 +28,7 @@ __device__ inline void barrier_expect(unsigned long long* barrier, int bytes) {
 }
 #endif
 
-// Waits for the end of the phase of that parity.
+// Waits for the end of the phase with this parity.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_wait(unsigned long long* barrier, unsigned parity) {
   asm volatile("{\n.reg .pred over;\n"
@@ -37,7 +37,7 @@ __device__ inline void barrier_wait(unsigned long long* barrier, unsigned parity
 }
 #endif
 
-// The barriers that were made are visible to the tensor memory accelerator.
+// Makes initialized barriers visible to the tensor memory accelerator.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 #endif
@@ -52,7 +52,7 @@ template <int n> __device__ inline void fewer_registers() { asm volatile("setmax
 template <int n> __device__ inline void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(n)); }
 #endif
 
-// Starts the copy of a box of a tensor to shared memory; its bytes are counted on the barrier. Coordinates stand
+// Starts the copy of a box of a tensor to shared memory; its bytes are counted on the barrier. Coordinates are
 // innermost first.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_box_2d(void* to, const TensorMap& map, unsigned long long* barrier, int x0, int x1) {
@@ -62,8 +62,8 @@ __device__ inline void load_box_2d(void* to, const TensorMap& map, unsigned long
 }
 #endif
 
-// A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
-// pieces of 16 bytes exchanged; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
+// The descriptor of a matrix in shared memory for products of a warp group: panels of 128 bytes of each row, `panel` bytes apart,
+// with pieces of 16 bytes permuted; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned long long matrix_in_shared(const void* first, int panel) {
   return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16
@@ -83,7 +83,7 @@ template <int n> __device__ inline void hold_sums(int (&sums)[n]) {
 }
 #endif
 
-// What the warp group has done with the sums comes before the products that follow.
+// Orders earlier accesses of the warp group to the sums before the products that follow.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void begin_products(T (&sums)[n]) {
   hold_sums(sums);
@@ -91,7 +91,7 @@ template <typename T, int n> __device__ inline void begin_products(T (&sums)[n])
 }
 #endif
 
-// The products since become a group; waits for it, and has its sums then.
+// Commits the products since the last group as a group, and waits for it: its sums are complete then.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");

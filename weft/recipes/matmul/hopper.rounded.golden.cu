@@ -38,7 +38,7 @@ __device__ inline bf16 operator*(bf16 a, bf16 b) { return bf16((float)a * (float
 __device__ inline bf16 operator/(bf16 a, bf16 b) { return bf16((float)a / (float)b); }
 __device__ inline bf16 operator-(bf16 a) { a.bits ^= 0x8000; return a; }
 
-// What the tensor memory accelerator knows of a tensor: the host's driver makes it.
+// The descriptor of a tensor for the tensor memory accelerator, encoded by the host's driver.
 struct alignas(64) TensorMap { unsigned long long words[16]; };
 
 // An address in shared memory, as instructions take it.
@@ -46,7 +46,7 @@ struct alignas(64) TensorMap { unsigned long long words[16]; };
 __device__ inline unsigned in_shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 #endif
 
-// A memory barrier, of whose phases each ends when so many threads have arrived, and no bytes are missing.
+// Initializes a memory barrier: a phase ends when this many threads have arrived, and no bytes are missing.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_init(unsigned long long* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(in_shared(barrier)), "r"(arrivals) : "memory");
@@ -59,7 +59,7 @@ __device__ inline void barrier_arrive(unsigned long long* barrier) {
 }
 #endif
 
-// Arrives, and says how many bytes are to come.
+// Arrives, and announces the number of bytes to come.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_expect(unsigned long long* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" :: "r"(in_shared(barrier)), "r"(bytes)
@@ -67,7 +67,7 @@ __device__ inline void barrier_expect(unsigned long long* barrier, int bytes) {
 }
 #endif
 
-// Waits for the end of the phase of that parity.
+// Waits for the end of the phase with this parity.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_wait(unsigned long long* barrier, unsigned parity) {
   asm volatile("{\n.reg .pred over;\n"
@@ -76,19 +76,19 @@ __device__ inline void barrier_wait(unsigned long long* barrier, unsigned parity
 }
 #endif
 
-// So many threads of the block meet at a barrier with a number: whole warps.
+// Synchronizes this many threads of the block (whole warps) at a numbered barrier.
 #ifdef __CUDA_ARCH__
 __device__ inline void meet_at(int number, int threads) {
   asm volatile("bar.sync %0, %1;" :: "r"(number), "r"(threads) : "memory");
 }
 #endif
 
-// The barriers that were made are visible to the tensor memory accelerator.
+// Makes initialized barriers visible to the tensor memory accelerator.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 #endif
 
-// What the thread has written to shared memory is visible to what reads it asynchronously.
+// Makes the thread's writes to shared memory visible to asynchronous reads.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif
@@ -103,7 +103,7 @@ template <int n> __device__ inline void fewer_registers() { asm volatile("setmax
 template <int n> __device__ inline void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(n)); }
 #endif
 
-// Starts the copy of a box of a tensor to shared memory; its bytes are counted on the barrier. Coordinates stand
+// Starts the copy of a box of a tensor to shared memory; its bytes are counted on the barrier. Coordinates are
 // innermost first.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_box_2d(void* to, const TensorMap& map, unsigned long long* barrier, int x0, int x1) {
@@ -113,7 +113,7 @@ __device__ inline void load_box_2d(void* to, const TensorMap& map, unsigned long
 }
 #endif
 
-// Starts the copy of a box from shared memory to a tensor. Coordinates stand innermost first.
+// Starts the copy of a box from shared memory to a tensor. Coordinates are innermost first.
 #ifdef __CUDA_ARCH__
 __device__ inline void store_box_2d(const TensorMap& map, const void* from, int x0, int x1) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"
@@ -131,8 +131,8 @@ __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_grou
 template <int n> __device__ inline void wait_stores_read() { asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(n) : "memory"); }
 #endif
 
-// A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
-// pieces of 16 bytes exchanged; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
+// The descriptor of a matrix in shared memory for products of a warp group: panels of 128 bytes of each row, `panel` bytes apart,
+// with pieces of 16 bytes permuted; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned long long matrix_in_shared(const void* first, int panel) {
   return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16
@@ -152,7 +152,7 @@ template <int n> __device__ inline void hold_sums(int (&sums)[n]) {
 }
 #endif
 
-// What the warp group has done with the sums comes before the products that follow.
+// Orders earlier accesses of the warp group to the sums before the products that follow.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void begin_products(T (&sums)[n]) {
   hold_sums(sums);
@@ -160,7 +160,7 @@ template <typename T, int n> __device__ inline void begin_products(T (&sums)[n])
 }
 #endif
 
-// The products since become a group; waits for it, and has its sums then.
+// Commits the products since the last group as a group, and waits for it: its sums are complete then.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");

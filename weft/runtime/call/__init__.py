@@ -1,1 +1,2 @@
-"""A scheduled program as a function of arrays. It needs NumPy and CuPy; MLIR where it runs on the CPU."""
+"""A scheduled program as a function of arrays. It needs NumPy, and CuPy for a GPU; MLIR only if it
+runs on the CPU."""

@@ -1,7 +1,9 @@
-"""Arrays of other libraries, without a copy: where their elements lie, and new ones for results.
+"""Arrays of other libraries, without a copy: addresses and layouts of arguments, and new arrays for
+results.
 
-NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quickest; all others through DLPack or CUDA's array
-interface (https://dmlc.github.io/dlpack; Numba). No library is imported that the caller has not imported.
+NumPy, CuPy, PyTorch and JAX are read through their own APIs, which is fastest; all others through
+DLPack or the CUDA array interface (https://dmlc.github.io/dlpack; Numba). Only libraries that the
+caller has imported are used.
 """
 
 from __future__ import annotations
@@ -21,14 +23,15 @@ from ..run.cupy_device import cupy_module
 
 
 class ArrayLayout(NamedTuple):
-    """What an array is, apart from where it lies.
+    """The properties of an array other than its address.
 
     Args:
-        element: its element type, as its library calls it.
+        element: the element type, in its library's form.
         shape: its dimensions.
-        strides: in steps of `unit` bytes; None where the library says that it is row-major.
-        device: the number of its CUDA device; None in the host's memory.
-        writable: whether its library lets it be changed.
+        strides: in units of `unit` bytes; None if the library states that it is row-major.
+        unit: size in bytes of a unit of the strides.
+        device: the number of its CUDA device; None for host memory.
+        writable: whether its library permits writes.
     """
 
     element: Hashable
@@ -40,12 +43,13 @@ class ArrayLayout(NamedTuple):
 
     @property
     def dtype(self) -> str | None:
-        """The element type as a plan names it; None for one that no kernel takes."""
+        """The element type as a plan names it; None for a type that no kernel takes."""
         return _dtype(self.element)
 
     @property
     def row_major(self) -> bool:
-        """Whether its elements lie side by side; the stride of a dimension of one element says nothing."""
+        """Whether its elements are contiguous and row-major; strides of dimensions with one element
+        are ignored."""
         if self.strides is None or 0 in self.shape:
             return True
         dtype, step = self.dtype, 1
@@ -57,19 +61,19 @@ class ArrayLayout(NamedTuple):
 
 
 Seen = tuple[int, tuple[Any, ...]] | tuple[int, tuple[Any, ...], object]
-"""The address of an array's first element, and its layout as a plain tuple, which a call that is like one before only
-compares; and what has to stay for that to be so, where it is not the array."""
+"""The address of an array's first element, and its layout as a plain tuple, which a later call only
+compares; and an object that keeps the memory alive, if the array itself does not."""
 
 _NAMES = {dtype: name for name, dtype in (*BITS.items(), *NUMPY.items()) if name != "index"}
-"""Element types by NumPy's: 16 and 8 bits without a sign may be those of a float."""
+"""Element types by NumPy type: unsigned types of 16 and 8 bits may hold the bits of a float."""
 
 _BYTES = {"float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
-"""As PyTorch calls them."""
+"""By PyTorch's names."""
 
 
 @cache
 def _dtype(element: Hashable) -> str | None:
-    """A plan's name of an element type: of NumPy's, or of PyTorch's by what it calls itself."""
+    """The plan's name of an element type of NumPy, or of PyTorch (by its text); None if unknown."""
     if isinstance(element, np.dtype):
         return _NAMES.get(element)
     words = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "uint16": "bf16"}
@@ -82,13 +86,15 @@ def _dtype(element: Hashable) -> str | None:
 
 @record
 class Library:
-    """What is asked of a library of arrays.
+    """The operations on one library's arrays.
 
     Args:
-        read: the address and the layout of one of its arrays. Raises W0740.
-        empty: a new array for results, of a shape and NumPy type on a device; `finish`: makes the caller's of it.
-        finish: the caller's array, once the result is in it.
-        stream: the handle of the CUDA stream that the library works on now.
+        name: of the library.
+        read: the address and the layout of an array. Raises W0740.
+        empty: a new array for a result, by shape, element type and device.
+        finish: converts an array from `empty` to the caller's array, once the result has been
+            written.
+        stream: the handle of the library's current CUDA stream; None if it has none.
     """
 
     name: str
@@ -100,8 +106,8 @@ class Library:
 
 def _refused(value: object, why: str, hint: str | None = None) -> WeftError:
     kind = type(value)
-    called = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    return fail("W0740", f"a {called} cannot be passed as an array: {why}", hint)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return fail("W0740", f"a {name} cannot be passed as an array: {why}", hint)
 
 
 def _read_numpy(array: np.ndarray) -> Seen:
@@ -133,9 +139,7 @@ def _read_torch(tensor: Any) -> Seen:
         way = "pass `tensor.detach()`, or call the kernel under `torch.no_grad()`"
         raise _refused(tensor, "it requires a gradient, and a kernel has none", way)
     if tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
-        raise _refused(
-            tensor, "its elements do not lie in memory as they are", "pass `tensor.resolve_conj().to_dense()`"
-        )
+        raise _refused(tensor, "its elements are not stored as plain values", "pass `tensor.resolve_conj().to_dense()`")
     kind = tensor.device.type
     if kind not in ("cpu", "cuda"):
         raise _refused(tensor, f"it is on the device `{tensor.device}`")
@@ -156,7 +160,7 @@ def _empty_torch(shape: tuple[int, ...], dtype: str, device: int | None) -> Any:
 
 
 def _read_jax(array: Any) -> Seen:
-    """JAX's arrays are values: nobody may write into one."""
+    """JAX's arrays are immutable values, so they are read-only."""
     if isinstance(array, sys.modules["jax"].core.Tracer):
         raise _refused(array, "it is traced", "call the kernel outside of `jax.jit`")
     if array.is_deleted():
@@ -180,11 +184,12 @@ def _finish_jax(array: Any) -> Any:
 # ---- anything else, by the protocols -------------------------------------------------------------
 
 _CPU, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
-"""DLPack's numbers of kinds of devices."""
+"""DLPack's codes of device kinds."""
 
 
 def _read_foreign(value: Any) -> Seen:
-    """By CUDA's array interface, else by DLPack; code of others, which may raise and say anything."""
+    """Reads an array by the CUDA array interface, else by DLPack; both run foreign code, which may
+    raise anything."""
     try:
         interface = getattr(value, "__cuda_array_interface__", None)
         return _read_dlpack(value) if interface is None else _read_interface(value, interface)
@@ -192,11 +197,11 @@ def _read_foreign(value: Any) -> Seen:
         raise
     except Exception as error:
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise _refused(value, f"asked for its elements, it raises {why}") from error
+        raise _refused(value, f"reading its elements raises {why}") from error
 
 
 _VERSIONS = range(4)
-"""Of CUDA's array interface."""
+"""Of the CUDA array interface."""
 
 
 def _read_interface(value: Any, interface: Any) -> Seen:
@@ -220,9 +225,7 @@ def _read_interface(value: Any, interface: Any) -> Seen:
     expect(isinstance(typestr, str), f"has the `typestr` {typestr!r}")
     kind = np.dtype(typestr)
     address, read_only = data
-    expect(
-        address + prod(shape) * kind.itemsize < 1 << 64, "says that there are more elements than there are addresses"
-    )
+    expect(address + prod(shape) * kind.itemsize < 1 << 64, "states more elements than there are addresses")
     element = BF16 if kind == np.dtype("V2") else kind
     steps = None if strides is None else tuple(map(int, strides))
     return int(address), (element, tuple(map(int, shape)), steps, 1, _device_at(int(address)), not read_only)
@@ -259,7 +262,7 @@ def _read_masked(array: Any) -> Seen:
 
 
 def _device_at(address: int) -> int:
-    """The device that memory belongs to: the interface does not say."""
+    """The device that owns the memory, which the interface does not state."""
     cupy = cupy_module()
     return int(cupy.cuda.runtime.pointerGetAttributes(address).device) if address else int(cupy.cuda.Device().id)
 
@@ -275,12 +278,12 @@ FOREIGN = Library("DLPack", _read_foreign, _empty_where)
 
 _MASKED = Library("numpy", _read_masked, _empty_numpy)
 _KINDS = {"numpy": "__array_interface__", "cupy": "data", "torch": "data_ptr", "jax": "shape"}
-"""An attribute of the arrays of a library, which other objects of its modules do not have."""
+"""By library: an attribute that its arrays have, and other objects of its modules lack."""
 
 
 @cache
 def library_of(kind: type) -> Library:
-    """The library that a type of arrays is of, or of which one of its bases is."""
+    """The library of an array type, or of one of its base classes."""
     for base in kind.__mro__:
         if base is np.ma.MaskedArray:
             return _MASKED

@@ -1,4 +1,5 @@
-"""What a call is given against what the kernel takes: a diagnostic for each misfit, before anything runs."""
+"""Checks of a call's arguments against the kernel's signature: a diagnostic for each mismatch,
+before anything runs."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ ON_GPU = "`cupy.asarray(x)` copies an array to the GPU"
 
 
 def misfits(argument: Argument, found: ArrayLayout, *, written: bool, device: int | None) -> Iterator[Diagnostic]:
-    """What is wrong with an array for an argument of a kernel on this device (None: the CPU)."""
+    """The mismatches of an array with an argument of a kernel on this device (None: the CPU)."""
     name, wanted = argument.name, argument.shape or ()
     fits = len(wanted) == len(found.shape) and all(w in (None, n) for w, n in zip(wanted, found.shape, strict=True))
     same = found.dtype == argument.dtype or {found.dtype, argument.dtype} == {"i64", "index"}
@@ -47,7 +48,8 @@ def misfits(argument: Argument, found: ArrayLayout, *, written: bool, device: in
 
 
 def number(value: Any) -> tuple[Any, ...]:
-    """A scalar with its type, since 1, 1.0 and True are equal; NumPy's, and one-element arrays, as Python's."""
+    """A scalar with its type, since 1, 1.0 and True compare equal; scalars of NumPy and arrays of
+    one element become Python's."""
     if not isinstance(value, int | float) and hasattr(value, "item") and getattr(value, "size", 1) == 1:
         value = value.item()
     if isinstance(value, float):
@@ -56,7 +58,7 @@ def number(value: Any) -> tuple[Any, ...]:
 
 
 def number_misfits(argument: Argument, found: tuple[Any, ...]) -> Iterator[Diagnostic]:
-    """What is wrong with a number for a scalar argument."""
+    """The mismatches of a number with a scalar argument."""
     kind, value, *_ = found
     whole = argument.dtype.startswith("i")
     if not issubclass(kind, int if whole else int | float) or (
@@ -71,7 +73,8 @@ def number_misfits(argument: Argument, found: tuple[Any, ...]) -> Iterator[Diagn
 
 
 def version_for(plan: Plan, signature: FunctionSignature, given: Sequence[Any]) -> int | None:
-    """Which of a plan's versions these arguments take, from 1; None: it has one. Raises what sizes do not fit."""
+    """The number, from 1, of the plan's version that these arguments select; None if it has only
+    one. Raises an error for sizes that do not fit."""
     shapes: dict[str, tuple[int, ...]] = {}
     scalars: dict[str, Any] = {}
     for argument, value in zip(signature.arguments, given, strict=True):
@@ -87,13 +90,15 @@ LARGEST = int(np.finfo(np.float64).max)
 
 
 class Ready:
-    """A plan prepared for a layout, and what is checked of the addresses of each call.
+    """A plan prepared for one layout of arguments, with the checks of each call's addresses.
 
     Args:
+        prepared: the plan, prepared.
         names: of the arrays in the order of a call: arguments, then results.
-        written: which of them are written.
+        written: for each array, whether it is written.
         results: shape and element type of each result.
-        alignment: bytes that each array's first element must begin at a multiple of.
+        stream: the stream of the calls.
+        alignment: of each array's first element, in bytes.
     """
 
     def __init__(
@@ -112,14 +117,15 @@ class Ready:
         ]
         self._mask = alignment - 1
         self.numbers: Numbers = ()
-        """Numbers that were found to fit."""
+        """Numbers that have been checked."""
         self.accepted: set[tuple[tuple[Any, ...], ...]] = set()
-        """Layouts of arrays for the results that were found to fit."""
+        """Layouts of result arrays that have been checked."""
 
     def check(self, addresses: Sequence[int]) -> None:
-        """W0740: a null pointer; W0742: not aligned; W0744: what is written overlaps something."""
+        """Raises W0740 for a null pointer, W0742 for wrong alignment, W0744 if an array that is
+        written overlaps another."""
         if addresses == self.prepared.at:
-            return  # as before
+            return  # unchanged since the last call
         sizes, mask, there = self._sizes, self._mask, len(addresses)
         for place, address in enumerate(addresses):
             if sizes[place] and (not address or address & mask):
@@ -140,15 +146,23 @@ class Ready:
             raise fail("W0740", f"`{name}` has elements, and a null pointer")
         raise fail(
             "W0742",
-            f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access so many"
+            f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access this many"
             f" bytes at once",
             "pass a copy: it begins where memory was allocated",
         )
 
 
 class BoundCall(NamedTuple):
-    """One call: the addresses of all arrays in order; the results that were made for it, and of which library; what
-    keeps arrays where they are that their library has made for this."""
+    """One call.
+
+    Attributes:
+        ready: the prepared plan.
+        addresses: of all arrays, in order.
+        numbers: the scalars.
+        made: arrays that were allocated for the results.
+        library: the library that allocated them.
+        alive: objects that keep the arrays' memory alive.
+    """
 
     ready: Ready
     addresses: Sequence[int]
@@ -158,11 +172,11 @@ class BoundCall(NamedTuple):
     alive: Sequence[object]
 
     def issue(self, lock: threading.Lock) -> None:
-        """Do it: one after the other, since calls share temporaries."""
+        """Runs the call. Calls are serialized by `lock`, since they share temporaries."""
         with lock:
             self.ready.prepared.alive = self.alive
             self.ready.prepared.run(self.addresses, self.numbers)
 
     def results(self) -> tuple[Any, ...]:
-        """Those that were made for the call, as arrays of the caller's library."""
+        """The arrays that were allocated for the results, as arrays of the caller's library."""
         return tuple(self.library.finish(array) for array in self.made)

@@ -18,7 +18,7 @@ from ...dsl.records import record
 from ..devices.device import Stream
 from ..files.bundle import read_bundle
 from ..forks import renew_in_forks
-from ..plan.plan import Plan, said
+from ..plan.plan import Plan, stated_texts
 from ..plan.resolve import deciding
 from ..plan.signature import Argument, FunctionSignature
 from ..run.cupy_device import cupy_module
@@ -31,19 +31,21 @@ if TYPE_CHECKING:
     from ...interpreter.ir.mlir import ir
 
 MOST = 64
-"""Layouts that a kernel stays prepared for."""
+"""Number of layouts for which a kernel stays prepared."""
 
 
 @record
 class Compiled:
-    """What a kernel was made of.
+    """The program of a kernel.
 
     Args:
         name: the schedule's.
-        plan, cuda, module: what is done on the host; the kernels as CUDA C++; the scheduled module as MLIR.
-        signature: of the entry function, its arguments in order.
-        steps: each statement of the schedule with what it reported; none where it came from a bundle.
-        assumed: what is not proven of what its kernels combine.
+        plan: the steps on the host.
+        cuda: the kernels as CUDA C++.
+        module: the scheduled module as MLIR text.
+        signature: of the entry function, with its arguments in order.
+        steps: each statement of the schedule with its report; empty for a bundle.
+        assumed: facts about the kernels' combined reductions that were not proved.
     """
 
     name: str
@@ -57,7 +59,7 @@ class Compiled:
 
 @record
 class CallTimes:
-    """Seconds of each of a number of calls: by the device's clock where it has one, else by the host's."""
+    """Seconds of repeated calls: by the device's clock if it has one, else by the host's."""
 
     seconds: tuple[float, ...]
 
@@ -73,22 +75,24 @@ class CallTimes:
 class Kernel:
     """A scheduled program as a function of arrays.
 
-    `kernel(a, b)` takes the entry function's arguments in order, or by name: arrays of anything that speaks DLPack or
-    `__cuda_array_interface__`, and numbers for scalars. Arrays that the function writes are updated in place; its
-    results are returned, as arrays of the library that the first one came from: one, or a tuple of several. On a GPU
-    the work is issued to `stream`, or to the library's current one, and not waited for; on the CPU it is done when the
-    call returns. Nothing is copied that lies where the kernel runs; NumPy arrays are copied to a GPU and back. Threads
-    may call one kernel at the same time.
+    `kernel(a, b)` takes the entry function's arguments in order, or by name: arrays with DLPack or
+    `__cuda_array_interface__`, and numbers for scalars. Arrays that the function writes are updated
+    in place; its results are returned as arrays of the first argument's library: one, or a tuple of
+    several. On a GPU, the work is issued to `stream`, or to the library's current one, without
+    waiting; on the CPU, it is complete when the call returns. Arrays in the kernel's own memory are
+    not copied; NumPy arrays are copied to a GPU and back. Several threads may call a kernel at the
+    same time.
 
     Args of a call:
         out: an array for each result, instead of new ones. They must not overlap the arguments.
-        stream: a stream of CuPy's or PyTorch's, an object with `__cuda_stream__`, or a handle as an integer.
+        stream: a stream of CuPy's or PyTorch's, an object with `__cuda_stream__`, or a handle as an
+            integer.
 
     Raises:
-        WeftError: before anything is launched W0716 (number or names of arguments), W0717 (shapes, element types),
-            W0740 (not an array), W0741 (strides), W0742 (alignment), W0743 (device), W0744 (overlap), W0745
-            (read-only), W0746 (stream), W0702 … W0709 (a plan that is unsound for these sizes); and what the device
-            raises (W072x).
+        WeftError: before anything is launched: W0716 (number or names of arguments), W0717 (shapes,
+            element types), W0740 (not an array), W0741 (strides), W0742 (alignment), W0743
+            (device), W0744 (overlap), W0745 (read-only), W0746 (stream), W0702 … W0709 (a plan that
+            is unsound for these sizes); later the device's errors (W072x).
     """
 
     def __init__(self, made: Compiled, target: Target) -> None:
@@ -103,7 +107,8 @@ class Kernel:
             device.load(made.cuda if device.wants == "cuda" else made.module, made.plan.kernels)
 
     def renew(self) -> None:
-        """Prepared for no arrays, and in no call: in a process that was forked, in which no thread goes on with one."""
+        """Drops all prepared layouts and replaces the lock, in a forked process: no thread there
+        will finish a call of the parent."""
         self._ready: OrderedDict[Any, Ready] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -111,12 +116,13 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """The schedule's."""
+        """The schedule's name."""
         return self._made.name
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Of each reduction of the payload not proven to be executed once per iteration, a line that says why."""
+        """A line for each reduction of the payload that is not proved to execute once per
+        iteration, with the reason."""
         return self._made.assumed
 
     @property
@@ -126,7 +132,8 @@ class Kernel:
 
     @property
     def plan(self) -> Plan:
-        """What the host does: buffers, launches, copies, streams. Sizes that only a call knows are expressions."""
+        """The plan of the host: buffers, launches, copies, streams. Sizes that depend on the call
+        are expressions."""
         return self._made.plan
 
     @cached_property
@@ -138,7 +145,8 @@ class Kernel:
 
     @property
     def report(self) -> Mapping[str, Any]:
-        """What it is, as plain data: target, device, kernels, and what each statement of the schedule reported."""
+        """A description as plain data: target, device, kernels, and the report of each statement of
+        the schedule."""
         return {
             "name": self.name,
             "entry": self.plan.entry,
@@ -150,7 +158,7 @@ class Kernel:
             ],
             "compared": self.plan.compared,
             "unchecked": self.plan.unchecked,
-            "assumed": [said(each) for each in self.plan.versions or (self.plan.assumptions,)],
+            "assumed": [stated_texts(each) for each in self.plan.versions or (self.plan.assumptions,)],
             "steps": [{"statement": text, "remarks": list(remarks)} for text, remarks in self._made.steps],
         }
 
@@ -158,7 +166,8 @@ class Kernel:
         return f"<weft.Kernel {self.name}: {self.signature} on {self._target.device.name}>"
 
     def __reduce__(self) -> NoReturn:
-        """A kernel holds memory and streams of a device: `pickle` and `copy` make no other. Raises W0768."""
+        """Raises W0768: a kernel owns memory and streams of a device, so `pickle` and `copy` cannot
+        duplicate it."""
         hint = "`weft.build(…)` writes a bundle, and `weft.load_bundle(folder)` makes a kernel of it, in any process"
         raise fail("W0768", f"the kernel {self.name} is this process's own: it cannot be pickled or copied", hint)
 
@@ -176,13 +185,16 @@ class Kernel:
         return out if out is not None else _one(call.results())
 
     def version(self, *args: Any, **named: Any) -> int | None:
-        """The number, from 1, of the version that a call with these arguments takes; None: there is one."""
+        """The number, from 1, of the version that a call with these arguments takes; None if there
+        is only one."""
         return version_for(self.plan, self.signature, self._in_order(args, named))
 
     def graph(self, *args: Any, out: Any = None, **named: Any) -> CapturedGraph:
-        """The call with these arrays as a CUDA graph: a function that does it again, in one call of the driver's.
+        """The call with these arrays as a CUDA graph: a function that repeats it with one driver
+        call.
 
-        It keeps the arrays; what they hold may change between calls. Raises what a call does, and W0724 on the CPU.
+        The graph keeps the arrays alive; their contents may change between calls. Raises the errors
+        of a call, and W0724 on the CPU.
         """
         if self._target.number is None:
             raise fail(*GRAPHS, hint="call the kernel itself")
@@ -198,7 +210,8 @@ class Kernel:
         )
 
     def bench(self, *args: Any, repeat: int = 20, out: Any = None, stream: Any = None, **named: Any) -> CallTimes:
-        """How long a call with these arrays takes, `repeat` times after a first one. Raises what a call does."""
+        """Measures `repeat` calls with these arrays, after a warm-up call. Raises the errors of a
+        call."""
         call = self._bound(self._in_order(args, named), _many(out), stream)
         if call is None:
             raise fail("W0743", "the arrays are in the host's memory, and copying them would be timed", ON_GPU)
@@ -248,9 +261,10 @@ class Kernel:
     def _bound(
         self, given: Sequence[Any], outs: Sequence[Any], stream: Any, *, alone: bool = False
     ) -> BoundCall | None:
-        """The call with these arrays, checked; None where all of them are in the host's memory, and the kernel is not.
+        """The call with these arrays, checked; None if all of them are NumPy arrays in host memory
+        and the kernel runs on a GPU.
 
-        `alone`: prepared for this call, and never used for another.
+        `alone`: prepares it for this call only, not for reuse.
         """
         target, first = self._target, None
         addresses: list[int] = []
@@ -287,7 +301,7 @@ class Kernel:
             if target.number is not None and first.name == "numpy" and on_host:
                 return None
             ready = self._prepare(found[: len(key)], on)
-            if not alone:  # what goes is given back when the last call that has it is done
+            if not alone:  # an evicted entry is freed when the last call that uses it is done
                 with self._lock:
                     ready = self._ready.setdefault(name, ready)
                     while len(self._ready) > MOST:
@@ -306,7 +320,8 @@ class Kernel:
         return BoundCall(ready, addresses, numbers, made, first, alive)
 
     def _accept(self, ready: Ready, written: tuple[tuple[Any, ...], ...]) -> None:
-        """Arrays of these layouts may be given for the results. Raises what is wrong with them."""
+        """Checks arrays with these layouts for the results, and records the layouts. Raises an
+        error with all mismatches."""
         results = self.signature.results
         if len(written) != len(results):
             raise self._wrong_outs(len(written))
@@ -319,7 +334,7 @@ class Kernel:
         ready.accepted.add(written)
 
     def _prepare(self, key: Sequence[ArrayLayout | tuple[Any, ...] | None], stream: Stream) -> Ready:
-        """The plan for arrays of these layouts. Raises what is wrong with them, all at once."""
+        """Prepares the plan for arrays with these layouts. Raises an error with all mismatches."""
         (arguments, results), device = (self.signature.arguments, self.signature.results), self._target.number
         problems: list[Diagnostic] = []
         shapes: dict[str, tuple[int, ...]] = {}
@@ -346,7 +361,8 @@ class Kernel:
             raise WeftError(*(replace(p, notes=(f"it is {self.signature}",)) for p in problems))
 
     def _by_way_of_the_device(self, given: Sequence[Any], out: Any, stream: Any) -> Any:
-        """NumPy arrays on a GPU: copied there, and what is written copied back."""
+        """Runs a kernel of a GPU on NumPy arrays: copies them to the device, and copies back those
+        that are written."""
         cupy = cupy_module()
         pairs = list(zip(self.signature.arguments, given, strict=True))
         read = LIBRARIES["numpy"].read
@@ -383,13 +399,14 @@ def _one(results: Sequence[Any]) -> Any:
 
 
 def load_bundle(path: str | PathLike[str], target: Where = "auto") -> Kernel:
-    """The kernel that a bundle's folder holds; see `Kernel` for how it is called.
+    """The kernel in a bundle's folder; see `Kernel` for calls.
 
     Args:
         path: the folder that `weft build` wrote.
-        target: `cuda`, `cpu`, or `auto`: the GPU where there is one, else the CPU.
+        target: `cuda`, `cpu`, or `auto`: a GPU if there is one, else the CPU.
 
-    Errors: W0700 … W0713 (what is not a bundle), W0720 (no GPU). A file that was edited is warned of (W0738).
+    Errors: W0700 … W0713 (not a bundle), W0720 (no GPU). Warns about files that were edited
+    (W0738).
     """
     bundle = read_bundle(str(path))
     for warning in bundle.warnings:

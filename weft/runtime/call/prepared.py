@@ -1,4 +1,4 @@
-"""A plan made ready for arrays of one layout on one stream: what is left to do for a call is to say where they lie."""
+"""A plan prepared for arrays of one layout on one stream: a call only supplies the addresses."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from .arrays import LIBRARIES
 from .targets import CallDevice, Target
 
 Numbers = Sequence[tuple[Any, ...]]
-"""Scalars, each with its type before it."""
+"""Scalars, each as a tuple of its type and its value."""
 
 
 class Prepared:
-    """Temporaries allocated, streams and events made, launches bound; all of it is used again by each call.
+    """A plan with its temporaries allocated, streams and events created, and launches bound, all of
+    which each call reuses.
 
     Args:
-        plan: with symbols for what is dynamic.
-        shapes, scalars: what they are here.
-        names: of the arrays, in the order in which a call gives their addresses.
-        stream: of the caller's, that the work starts behind and ends on.
-        free: the scalars whose values each call gives, in that order.
+        plan: with symbols for dynamic sizes.
+        device: where it runs.
+        shapes, scalars: their values.
+        names: of the arrays, in the order of a call's addresses.
+        stream: the caller's stream, on which the work begins and ends.
+        free: scalars that each call supplies, in this order.
 
     Attributes:
         shapes, sizes: dimensions and bytes of each buffer, by name.
-        at, given: the addresses of the last call, and its numbers for scalars that decide on nothing.
-        alive: what keeps the arrays of the last call where they are.
+        at, given: the addresses of the last call, and its numbers for the free scalars.
+        alive: objects that keep the memory of the last call's arrays alive.
 
-    Errors: as `resolve` and the device raise. Nothing stays allocated then.
+    Errors: those of `resolve` and of the device. Nothing stays allocated then.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class Prepared:
         self.alive: Sequence[object] = ()
         weakref.finalize(
             self, _give_back, self.pool, self.work, names
-        ).atexit = False  # also where the rest of this fails
+        ).atexit = False  # also if the rest of the constructor fails
         for buffer in fixed.buffers:
             if buffer.role == "constant":
                 self.work.alloc(buffer)
@@ -73,13 +75,14 @@ class Prepared:
         self._moving = [moving[name] for name in names]
 
     def run(self, addresses: Sequence[int], numbers: Numbers) -> None:
-        """Issue everything to the stream, for these addresses and numbers. Calls share temporaries: one by one."""
+        """Issues all work to the stream, for these addresses and numbers. Calls must be serialized,
+        since they share temporaries."""
         self._move(addresses, numbers)
         for action in self.actions:
             action()
 
     def capture(self, addresses: Sequence[int], numbers: Numbers) -> Graph:
-        """All of it as one graph, for the arrays at these addresses, and with these numbers."""
+        """Captures all work as one graph, for the arrays at these addresses and with these numbers."""
         self._move(addresses, numbers)
         return self.pool.capture(self.pool.stream(WHOLE_DEVICE), self.actions)
 
@@ -96,7 +99,8 @@ class Prepared:
 
 
 def _give_back(pool: Pool, work: Work, names: Sequence[str]) -> None:
-    """What was made for calls, with the last reference to it. Work that was issued goes on."""
+    """Frees the memory, streams and events of the calls once nothing refers to them. Issued work
+    still completes."""
     pool.close()
     for name in names:
         work.memory.pop(name, None)
@@ -104,8 +108,12 @@ def _give_back(pool: Pool, work: Work, names: Sequence[str]) -> None:
 
 
 class CapturedGraph:
-    """A captured call: calling it does it again on the arrays, and with the numbers, that it was captured with, and
-    gives its results. `kept`: what has to live as long."""
+    """A captured call: calling it repeats the call with the arrays and numbers of the capture, and
+    returns its results.
+
+    Args:
+        kept: objects that must live as long as the graph.
+    """
 
     def __init__(
         self, target: Target, prepared: Prepared, addresses: Sequence[int], numbers: Numbers, kept: object, results: Any
@@ -114,6 +122,6 @@ class CapturedGraph:
         self._graph = prepared.capture(addresses, numbers)
 
     def __call__(self, stream: Any = None) -> Any:
-        """Issue it to the stream: CuPy's current one, if none is given."""
+        """Issues the graph to `stream`; to CuPy's current stream if None."""
         self._target.device.launch_graph(self._graph, self._target.stream(stream, LIBRARIES["cupy"]))
         return self.results

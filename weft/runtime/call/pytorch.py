@@ -1,4 +1,4 @@
-"""A kernel as a custom operator of PyTorch's, so that `torch.compile` and `torch.export` accept it.
+"""A kernel as a custom operator of PyTorch, so that `torch.compile` and `torch.export` accept it.
 
 Source: PyTorch, "Custom Python Operators" (`torch.library.custom_op`, `register_fake`).
 """
@@ -18,7 +18,8 @@ from .kernel import Kernel
 
 
 def torch_op(kernel: Kernel, name: str) -> Callable[..., Any]:
-    """Register `kernel` as the operator `name` (`"namespace::name"`), with a function of its results' shapes.
+    """Registers `kernel` as the operator `name` (`"namespace::name"`), with a function for the
+    shapes of its results.
 
     Arrays that the kernel writes are declared as mutated. The operator has no gradient.
 
@@ -53,7 +54,7 @@ def torch_op(kernel: Kernel, name: str) -> Callable[..., Any]:
 
 
 def _schema(kernel: Kernel) -> str:
-    """The operator's schema, in PyTorch's words."""
+    """The operator's schema, in PyTorch's syntax."""
     letters = iter("abcdefghijklmnopqrstuvwxyz")
 
     def typed(argument: Argument) -> str:
@@ -68,7 +69,7 @@ def _schema(kernel: Kernel) -> str:
 
 
 def _size(size: Any, given: dict[str, Any]) -> Any:
-    """A size of the plan's, for tensors whose dimensions may be symbols of PyTorch's."""
+    """A size of the plan, evaluated for tensors with dimensions that may be symbols."""
     if isinstance(size, int):
         return size
     if isinstance(size, DimOf):

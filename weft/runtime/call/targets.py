@@ -1,4 +1,4 @@
-"""Where a kernel runs when it is called: a GPU through CuPy, or this machine's processor; what each is asked for."""
+"""Targets of calls: a GPU through CuPy, or the CPU of this machine, with their memory and streams."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ GRAPHS = "W0724", "a graph is captured and replayed by a GPU, and this kernel ru
 
 
 class CallDevice(Device, Protocol):
-    """A device that works on memory of the caller's."""
+    """A device that can use memory of the caller."""
 
     def adopt(self, address: int, size: int) -> Memory:
-        """So many bytes at `address`. What works on a stream reads the attribute `address` each time it is done, so
-        that it can be moved to another array; nobody frees it here."""
+        """Wraps `size` bytes at `address`, which the caller owns. Work on a stream reads the
+        attribute `address` each time it runs, so that it can be redirected to another array."""
         ...
 
 
 class Target(Protocol):
-    """One place to run. `alignment`: bytes, of each array's first element. `number`: CUDA's, None: the CPU."""
+    """A place to run.
+
+    Attributes:
+        device: the device.
+        alignment: required of each array's first element, in bytes.
+        number: CUDA's number of the device; None for the CPU.
+    """
 
     device: CallDevice
     alignment: int
@@ -35,20 +41,21 @@ class Target(Protocol):
     def number(self) -> int | None: ...
 
     def stream(self, given: object, library: Library) -> Stream:
-        """The stream to work on: what the caller gave, else the one on which the library works now."""
+        """The stream for a call: `given` by the caller, else the library's current one."""
         ...
 
     def current(self, stream: Stream) -> AbstractContextManager[object]:
-        """What is allocated inside is given back in the stream's order."""
+        """A context in which the device and `stream` are current, so that memory allocated in it is
+        freed in the stream's order."""
         ...
 
     def active(self) -> AbstractContextManager[object]:
-        """Work is issued inside."""
+        """A context in which the device is current, for issuing work."""
         ...
 
 
 def open_target(where: Where) -> Target:
-    """The target; `auto` is the GPU where there is one, else the CPU. Raises W0720."""
+    """The target; `auto` is a GPU if there is one, else the CPU. Raises W0720."""
     if where not in get_args(Where):
         raise fail("W0720", f"`{where}` is not a target", f"there are {', '.join(get_args(Where))}")
     if where == "cuda" or (where == "auto" and cuda_problem() is None):
@@ -78,7 +85,7 @@ class CpuTarget:
 
 
 class GpuTarget:
-    """The CUDA device that is current when it is made."""
+    """The CUDA device that is current at construction."""
 
     alignment = 16
 
@@ -105,7 +112,7 @@ class GpuTarget:
 
 
 class _Both:
-    """A device and a stream on it."""
+    """A context with a device and a stream on it as the current ones."""
 
     def __init__(self, device: Any, stream: Any) -> None:
         self._parts = device, stream
@@ -120,7 +127,8 @@ class _Both:
 
 
 def _handle(given: Any) -> int:
-    """The handle of a stream: a number, CuPy's, PyTorch's, or one of `__cuda_stream__` (cuda.core's protocol)."""
+    """The handle of a stream: an integer, a stream of CuPy or PyTorch, or an object with
+    `__cuda_stream__` (cuda.core's protocol). Raises W0746."""
     if type(given) is int:
         return given
     if hasattr(given, "__cuda_stream__"):

@@ -43,7 +43,7 @@ _DIALECTS = frozenset(_UPSTREAM.split())
 machine."""
 
 _NOT = named(memref="extract_aligned_pointer_as_index dma_start dma_wait", vector="print")
-"""Excluded ops of these dialects: they expose addresses or call a runtime of their own."""
+"""Excluded ops of the dialects above: they expose addresses or call a runtime of their own."""
 
 _OF_NUMBERS = (
     "abs acos asin atan atan2 bitreverse bswap ceil copysign cos cosh ctlz ctpop cttz exp exp10 exp2 fabs floor fma"
@@ -113,14 +113,15 @@ def expect_finished(module: ir.Module) -> None:
     )
     for op in operations(module.operation):
         for name in _freedom(op):
-            said = op.attributes[name]
-            message = f"the module has `{op.name}` with `{name}` = {said}, of which the text says nothing"
+            value = op.attributes[name]
+            message = f"the module has `{op.name}` with `{name}` = {value}, which the text does not express"
             raise NotLoopsError(op, message)
 
 
 def without_promises(module: ir.Module) -> None:
-    """Take out what ops promise of their numbers (`exact`, `nsw`, `nneg`, `fastmath`). Texts and the simulator do not
-    know of it: machine code that uses a promise would compute something else than a GPU where a payload breaks it."""
+    """Removes flags that promise something about operands or results (`exact`, `nsw`, `nneg`,
+    `fastmath`). CUDA texts and the simulator ignore them: machine code that relies on a promise
+    would differ from a GPU where a payload breaks it."""
     for op in operations(module.operation):
         for name in {"isExact", "nonNeg", *_NO_FLAGS} & set(op.attributes):
             if name not in _NO_FLAGS:
@@ -154,21 +155,21 @@ def _freedom(op: ir.Operation) -> Iterator[str]:
     that are not part of the op's definition."""
     own = type(op.opview)
     for name in op.attributes:
-        said, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
+        value, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
         if name in _NO_FLAGS and has:
             index = name == "overflowFlags" and isinstance(
                 op.results[0].type, ir.IndexType
             )  # upstream's lowering sets them on index arithmetic
-            if not index and "none" not in str(said):
+            if not index and "none" not in str(value):
                 yield name
         elif name.endswith("_attrs") and has:
-            if not all(_is_known(op, named.name) for entry in said for named in ir.DictAttr(entry)):
+            if not all(_is_known(op, named.name) for entry in value for named in ir.DictAttr(entry)):
                 yield name
         elif "." in name:
             if not _is_known(op, name):
                 yield name
         elif not (has or name in _OF_EVERY_OP) or (
-            name in _HINTS and not (name == "alignment" and _is_natural(op, said))
+            name in _HINTS and not (name == "alignment" and _is_natural(op, value))
         ):
             yield name
 
@@ -230,7 +231,7 @@ def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool],
                 plain.add(value.type)
 
 
-_LISTED = "only what is known to compute, and nothing else, is compiled for this machine"
+_LISTED = "only listed ops and attributes, which are known to compute, are compiled for this machine"
 _WITHOUT = "write it in arith, math, linalg, scf, memref, vector or gpu ops: `docs/running.md` lists them"
 
 

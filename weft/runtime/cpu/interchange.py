@@ -25,8 +25,8 @@ def loops_in_step(kernel: ir.Operation, judge: Judge) -> list[ir.Operation]:
 
 
 class Judge:
-    """Analysis of which values are uniform over a block, and of how others change from thread to
-    thread."""
+    """Analysis of values: whether they are uniform over a block, and how others change from thread
+    to thread."""
 
     def __init__(self) -> None:
         self._varies: dict[ir.Value, bool] = {}

@@ -26,7 +26,7 @@ from . import threads
 from .interchange import is_cheap
 from .limits import EDGE, OF_WARPS, NotLoopsError, controls, ends_piece, expect_loop_or_branch, expect_loops, mark_edges
 from .threads import BLOCK_IDS, THREAD_IDS, Triple, allocated, block_range, constant, known_or, loops, placeholders
-from .warps import TOGETHER, Together, get, put
+from .warps import COLLECTIVES, Collective, get, put
 
 KEEP = "weft.keep"
 """Op: stores, per thread, the first half of its operands in the second half, arrays with an element
@@ -97,7 +97,7 @@ class NativeKernel:
         self.uniform: set[ir.Value] = {self.start}
         self.loop, self.first = kernel, None
         self.owned: list[ir.Value] = []
-        self.together: list[Together] = []
+        self.collectives: list[Collective] = []
         mark_edges(kernel)
 
     @property
@@ -146,8 +146,8 @@ class NativeKernel:
         for op in operations(self.kernel):
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
-            if op.name in TOGETHER:
-                self._prepare_together(op, module)
+            if op.name in COLLECTIVES:
+                self._prepare_collective(op, module)
                 continue
             expect_loop_or_branch(op)
             arrays = [self._array(v) for v in op.results]
@@ -161,16 +161,16 @@ class NativeKernel:
             for value, array in carried.items():
                 self._at(list(value.uses), partial(self._element, array))
 
-    def _prepare_together(self, op: ir.Operation, module: ir.Module) -> None:
+    def _prepare_collective(self, op: ir.Operation, module: ir.Module) -> None:
         count = threads.known_count(self.threads)
         if count is not None and count % threads.WARP:
             raise NotLoopsError(
                 op, f"a block of {count} threads has a warp that is not whole: `{op.name}` is done by whole warps"
             )
         with self._front:
-            found = Together(op, module, self.threads, self.owned)
-        op.attributes[OF_WARPS] = i64(len(self.together))
-        self.together.append(found)
+            found = Collective(op, module, self.threads, self.owned)
+        op.attributes[OF_WARPS] = i64(len(self.collectives))
+        self.collectives.append(found)
         for value, array in zip(op.results, found.made, strict=False):
             make = partial(lambda kind, array: get(kind, array, self._number(placeholders())), value.type, array)
             self._at(list(value.uses), make)
@@ -192,7 +192,7 @@ class NativeKernel:
         """An array with one element of `value`'s type for each thread of a block, indexed z, y, x."""
         if threads.byte_size(value.type) is None:
             owner = value.owner.owner if isinstance(value.owner, ir.Block) else value.owner
-            message = f"a {value.type} of each thread is used behind a barrier: no array can hold it"
+            message = f"a {value.type} of each thread is used after a barrier: no array can hold it"
             raise NotLoopsError(owner.operation, message)
         with self._front:
             kind = ir.MemRefType.get([DYNAMIC] * 3, value.type)
@@ -307,7 +307,7 @@ class NativeKernel:
         elif list(op.results[0].uses):
             # a private array used in one piece only: all threads can reuse one allocation
             if len(op.operands):
-                raise NotLoopsError(op, "each thread has an array of its own whose size is not constant")
+                raise NotLoopsError(op, "each thread has a private array of dynamic size")
             with self._front:
                 op.results[0].replace_all_uses_with(threads.turn_memory(op.results[0].type, self.owned))
 
@@ -320,9 +320,9 @@ class NativeKernel:
         Args:
             given: the uniform operands of `op` that control it, from `controls`.
         """
-        if op.name in TOGETHER:
+        if op.name in COLLECTIVES:
             number = ir.IntegerAttr(op.attributes[OF_WARPS]).value
-            if (made := self.together[number].of_warp(self.first)) is not None:
+            if (made := self.collectives[number].of_warp(self.first)) is not None:
                 self._share(op.results[0], made)
         elif op.name == "scf.for":
             block = op.regions[0].blocks[0]

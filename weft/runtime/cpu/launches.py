@@ -79,7 +79,7 @@ def _plain(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
         _globals_outside(module)
         for kernel in operations(module.operation, "gpu.func"):
-            _say_whose(kernel)
+            _mark_shared(kernel)
         # memory spaces are dropped; a token, also one carried by loops and calls, becomes an unused i1
         change_types(module, _plain_type)
         for op in operations(module.operation, "memref.memory_space_cast"):
@@ -87,7 +87,7 @@ def _plain(module: ir.Module) -> None:
             op.erase()
 
 
-def _say_whose(kernel: ir.Operation) -> None:
+def _mark_shared(kernel: ir.Operation) -> None:
     """Marks allocations of shared memory, before memory spaces are dropped. Other allocations of
     constant size become `alloca`s: their lifetime ends with the thread."""
     for op in operations(kernel, "memref.alloc", "memref.alloca"):
@@ -95,7 +95,7 @@ def _say_whose(kernel: ir.Operation) -> None:
         if is_shared(memory.type):
             op.attributes[SHARED] = ir.UnitAttr.get()
         if op.operands and SHARED in op.attributes:
-            raise NotLoopsError(op, "shared memory whose size is not constant: on the CPU it has to be")
+            raise NotLoopsError(op, "shared memory of dynamic size: on the CPU its size must be constant")
         if op.operands:
             continue
         for user in users(memory):

@@ -1,5 +1,5 @@
 """Restrictions of native execution on the CPU: no GPU-only ops, and, besides barriers, no
-collective ops but those of `TOGETHER`."""
+collective ops but those of `COLLECTIVES`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..form.kernel_form import PRINTF
 from ..plan.dtypes import HALVES
 from .interchange import Judge, loops_in_step
 from .threads import BLOCK_IDS, THREAD_IDS
-from .warps import FIRST, TOGETHER
+from .warps import COLLECTIVES, FIRST
 
 _OTHERS = {"gpu.func", "gpu.barrier", "gpu.return", "gpu.terminator", "gpu.dynamic_shared_memory"}
 _MOVED = {"f8E4M3FN", "f8E5M2"}
@@ -41,10 +41,10 @@ def expect_loops(kernel: ir.Operation) -> None:
         dialect = op.name.partition(".")[0]
         if dialect == "gpu" and op.name not in KNOWN_GPU_OPS:
             prints = op.name == PRINTF
-            message = f"on the CPU one thread runs after the other; `{op.name}` is done by several together"
+            message = f"on the CPU one thread runs after the other; `{op.name}` involves several threads at once"
             message = "a kernel that runs on the CPU prints nothing" if prints else message
             raise NotLoopsError(op, message)
-        if dialect in DIALECTS and op.name not in TOGETHER:
+        if dialect in DIALECTS and op.name not in COLLECTIVES:
             raise NotLoopsError(op, f"the CPU cannot do `{op.name}`, an op of one kind of GPU")
         if dialect == "arith" and (
             small := {str(element_type(value)) for value in (*op.operands, *op.results)} & _MOVED
@@ -80,7 +80,7 @@ def mark_edges(kernel: ir.Operation) -> None:
     for op in (kernel, *(each for edge in edges for each in (edge, *ancestors(edge)))):
         op.attributes[EDGE] = mark
     of_warps = [
-        each for op in operations(kernel, *TOGETHER) for each in (op, *ancestors(op)) if EDGE not in each.attributes
+        each for op in operations(kernel, *COLLECTIVES) for each in (op, *ancestors(op)) if EDGE not in each.attributes
     ]
     for op in of_warps:
         op.attributes[EDGE] = op.attributes[OF_WARPS] = mark
@@ -102,7 +102,7 @@ def expect_loop_or_branch(op: ir.Operation) -> None:
     """Raises `NotLoopsError` for an op with an edge inside that is neither a loop nor a branch."""
     if op.name not in CONTROLS:
         inner, what = _edge_in(op)
-        raise NotLoopsError(inner, f"{what} in {describe(op)}: on the CPU it may stand in scf.for and scf.if")
+        raise NotLoopsError(inner, f"{what} in {describe(op)}: the CPU supports it inside scf.for and scf.if only")
 
 
 def controls(op: ir.Operation, same: Collection[ir.Value]) -> list[ir.Value]:
@@ -111,12 +111,13 @@ def controls(op: ir.Operation, same: Collection[ir.Value]) -> list[ir.Value]:
     found = list(op.operands)[: CONTROLS.get(op.name, 0)]
     if not all(value in same for value in found):
         inner, what = _edge_in(op)
-        said = f"{what} in {describe(op)}, whose {'bounds' if len(found) > 1 else 'condition'} may differ from thread to thread"
-        raise NotLoopsError(inner, f"{said}: it is not certain that all threads reach it")
+        controls_of = "bounds" if len(found) > 1 else "a condition"
+        message = f"{what} in {describe(op)} with {controls_of} that may differ from thread to thread"
+        raise NotLoopsError(inner, f"{message}: it is not certain that all threads reach it")
     return found
 
 
 def _edge_in(op: ir.Operation) -> tuple[ir.Operation, str]:
     """The first barrier or collective op in an op, and its description."""
-    inner = next(operations(op, "gpu.barrier", *TOGETHER))
+    inner = next(operations(op, "gpu.barrier", *COLLECTIVES))
     return inner, "a barrier" if inner.name == "gpu.barrier" else "what a warp does together"

@@ -112,8 +112,8 @@ def allocate_once(module: ir.Module) -> None:
 
 
 def by_rows(module: ir.Module) -> None:
-    """Unrolls loads and stores of vectors to rank 1, as LLVM needs. Upstream does so for transfers
-    only."""
+    """Rewrites loads and stores of vectors of ranks other than 1 as transfers, which upstream
+    decomposes to rank 1, the only rank in LLVM."""
     for op in list(operations(module.operation, "vector.load", "vector.store")):
         stores, (memory, *at) = op.name == "vector.store", list(op.operands)[op.name == "vector.store" :]
         kind = ir.VectorType((op.operands if stores else op.results)[0].type)
@@ -131,16 +131,15 @@ def by_rows(module: ir.Module) -> None:
 
 
 def round_always(module: ir.Module) -> None:
-    """Rewrites conversions so that a half is rounded by each op: the conversions that the passes
-    insert between two ops may be folded."""
+    """Clears fast-math flags of float conversions: with them, a truncation and the extension after
+    it may fold, and a half would no longer be rounded by each op."""
     with module.context:
         for op in operations(module.operation, "arith.extf", "arith.truncf"):
             op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<none>")
 
 
 def by_way_of_floats(module: ir.Module) -> None:
-    """Splits conversions between bf16 and f64 into two by way of f32: upstream converts bf16 from
-    and to f32 only."""
+    """Splits extensions from bf16 to f64 into two by way of f32: upstream extends bf16 to f32 only."""
     for op in list(operations(module.operation, "arith.extf")):
         if "bf16" in str(op.operands[0].type) and "f64" in str(op.results[0].type):
             with module.context, op.location, ir.InsertionPoint(op):
@@ -162,8 +161,8 @@ def decompose(module: ir.Module) -> None:
 
 
 def copies_to_linalg(module: ir.Module) -> None:
-    """Replaces `memref.copy` by `linalg.copy`, which becomes loops: a copy of strided memrefs needs
-    a runtime function that the JIT lacks."""
+    """Replaces copies of strided memrefs by ops that become loops: `memref.copy` needs a runtime
+    function for them that the JIT lacks."""
     for op in operations(module.operation, "memref.copy"):
         source, target = op.operands
         with module.context, ir.InsertionPoint(op), op.location:

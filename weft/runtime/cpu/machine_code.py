@@ -104,7 +104,7 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) 
 
 def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct: bool) -> None:
     """Adds facts that LLVM cannot derive: no two pointer arguments alias, which upstream drops when
-    it decomposes memrefs; and no inlining of these functions into their wrappers that unpack
+    it decomposes memrefs; and no inlining of the functions into their wrappers that unpack
     arguments, which would compile each twice."""
     with module.context:
         mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if distinct else {}), ir.DictAttr.get({})
@@ -114,7 +114,7 @@ def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct
             function.attributes["no_inline"] = ir.UnitAttr.get()
             marks = [
                 nothing
-            ] * LEADING  # otherwise upstream would import all ops because of LLVM-dialect attributes on arguments
+            ] * LEADING  # counted from the shapes: the typed view of the op would import all of LLVM's ops
             for _, shape in kernels[symbol(function)]:
                 marks += [nothing] if shape is None else [mark, mark, *[nothing] * (1 + 2 * len(shape))]
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
@@ -156,7 +156,7 @@ def refusing(loops: str, lowering: tuple[str, str], linking: tuple[str, str], wa
 
 
 def linked(module: ir.Module, functions: Sequence[str], effort: int) -> tuple[Any, list[int]]:
-    """The engine of a module in the LLVM dialect, and the addresses of these functions. Raises
+    """The engine of a module in the LLVM dialect, and the addresses of the functions. Raises
     `JitError`, most often because the module declares functions that this process lacks.
 
     Args:

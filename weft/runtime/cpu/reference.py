@@ -125,15 +125,15 @@ class CompiledPayload:
 def _ended(entry: str, death: Died) -> WeftError:
     """The diagnostic for a payload that ended its worker."""
     words = ended_by(death.status)
-    said = [line for line in death.said.splitlines() if line.strip()][:2]
+    output = [line for line in death.output.splitlines() if line.strip()][:2]
     if death.stage != RUNNING:
         stage = death.stage or "the start of the worker"
         message = f"{words.signal} has ended {stage} for the CPU reference of @{entry}"
-        return fail("W0803", message, WAY_OUT, notes=tuple(said))
+        return fail("W0803", message, WAY_OUT, notes=tuple(output))
     return fail(
         "W0803",
         f"{words.signal} has ended @{entry}, compiled for the CPU as the reference",
-        notes=(*([f"probably {words.cause}"] if words.cause else []), *said),
+        notes=(*([f"probably {words.cause}"] if words.cause else []), *output),
         hint=f"give it inputs that it is defined for (`--inputs x.npz`), or {WAY_OUT}",
     )
 

@@ -31,9 +31,9 @@ FIRST = "weft.first"
 """Op: a lane receives the value of the first lane of its warp."""
 EXCHANGE = "weft.exchange"
 """Op: a lane passes a value and receives that of the lane with a given number."""
-MEET = "weft.meet"
+CONVERGE = "weft.converge"
 """Op: a lane waits for the other lanes of its warp."""
-TOGETHER = (DEAL, FIRST, EXCHANGE, MEET, MMA)
+COLLECTIVES = (DEAL, FIRST, EXCHANGE, CONVERGE, MMA)
 
 
 def split_matrices(module: ir.Module) -> None:
@@ -54,13 +54,13 @@ def split_matrices(module: ir.Module) -> None:
 
 def split_shuffles(module: ir.Module) -> None:
     """Splits each shuffle into the source lane's number and an `EXCHANGE`, in place; reductions
-    become shuffles first, and a warp's barrier becomes `MEET`."""
+    become shuffles first, and a warp's barrier becomes `CONVERGE`."""
     with module.context:
         for op in operations(module.operation, WARP_BARRIER):
             if mask_of_lanes(op) != ALL_LANES:
                 raise refuse("W0725", f"`{op.name}` with another mask than that of all {WARP} lanes", op)
             with op.location, ir.InsertionPoint(op):
-                ir.Operation.create(MEET)
+                ir.Operation.create(CONVERGE)
             op.erase()
         for kernel in operations(module.operation, "gpu.func"):
             simplify(kernel, SUBGROUP_REDUCE)
@@ -128,8 +128,8 @@ def _flat(kind: ir.VectorType) -> ir.VectorType:
 # ---- what becomes of it --------------------------------------------------------------------------
 
 
-class Together:
-    """A collective op of `TOGETHER`, and the arrays allocated for it.
+class Collective:
+    """A collective op of `COLLECTIVES`, and the arrays allocated for it.
 
     Attributes:
         given: for each operand, the array of the values of a block's threads.

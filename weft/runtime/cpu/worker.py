@@ -34,7 +34,7 @@ HANDED_BACK = (WeftError, MemoryError, RecursionError)
 """Exceptions that a call may raise. Any other is a defect of Weft, and ends the worker with a
 traceback."""
 
-SAID_BYTES = 1 << 16
+OUTPUT_BYTES = 1 << 16
 """Most bytes that are read from a dead worker's standard error."""
 
 ENDING_SECONDS = 5.0
@@ -49,12 +49,12 @@ class Died(Exception):
     Args:
         status: its exit status; for a signal, its negative number.
         stage: the last stage that it announced with `begin`; may be empty.
-        said: its output on standard error.
+        output: its output on standard error.
     """
 
-    def __init__(self, status: int, stage: str, said: str) -> None:
+    def __init__(self, status: int, stage: str, output: str) -> None:
         super().__init__(f"the worker ended with {status} {stage}")
-        self.status, self.stage, self.said = status, stage, said
+        self.status, self.stage, self.output = status, stage, output
 
 
 class _WasGone(Exception):
@@ -128,12 +128,12 @@ class _Worker:
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             status = self.process.wait()
         self.errors.seek(0)
-        said = self.errors.read(SAID_BYTES).decode("utf-8", "replace")
-        if status == 1 and "Traceback" in said:
-            raise RuntimeError(f"a worker failed:\n{said}")
+        output = self.errors.read(OUTPUT_BYTES).decode("utf-8", "replace")
+        if status == 1 and "Traceback" in output:
+            raise RuntimeError(f"a worker failed:\n{output}")
         if stage is None and self.used:
             raise _WasGone
-        raise Died(status, stage or "", said)
+        raise Died(status, stage or "", output)
 
     def end(self, now: bool = False) -> None:
         """Ends the process: at once with `now`, else by closing the pipe that it reads."""
@@ -287,10 +287,10 @@ class Death:
 
 _KNOWN = {
     "SIGFPE": ("arithmetic error", "an integer division or remainder by zero, or of the smallest integer by -1"),
-    "SIGSEGV": ("invalid memory access", "an index out of bounds, or more memory on the stack than there is"),
+    "SIGSEGV": ("invalid memory access", "an index out of bounds, or a stack overflow"),
     "SIGBUS": ("invalid memory access", "an index out of bounds"),
-    "SIGILL": ("illegal instruction", "something without a defined result, for which LLVM puts a trap"),
-    "SIGTRAP": ("trap", "something without a defined result, for which LLVM puts a trap"),
+    "SIGILL": ("illegal instruction", "an op with an undefined result, for which LLVM emits a trap"),
+    "SIGTRAP": ("trap", "an op with an undefined result, for which LLVM emits a trap"),
     "SIGABRT": ("abort", "a failed check of MLIR, LLVM or the C library: an op unknown to them, or memory overwritten"),
     "SIGKILL": ("killed", "the system, which had no more memory"),
     "SIGXCPU": ("processor time used up", "a limit of the shell: `ulimit -t`"),

@@ -1,4 +1,4 @@
-"""One kernel: its parameters (as `__init__` says), its shared memory, its head, its body."""
+"""The text of one kernel: its parameters (as in `cuda/__init__`), shared memory, head and body."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from .values.sizes import HostNumber
 from .values.types import Range, scalar
 from .values.views import NamedMemory, NamedView
 
-SIZE = Range(0, 1 << 47)  # an address space holds no more elements
+SIZE = Range(0, 1 << 47)  # the most elements of an address space
 STRIDE = Range(-(1 << 47), 1 << 47)
 WIDTH = 120
-THREADS_OF_SM = 1536  # of the chips the one with fewest: ptxas ignores a number of blocks that has no room
-TILE = 16  # numbers that a thread keeps: with fewer ptxas has never spilled of its own accord
-FULL_WARPS = 128  # threads: a warp to each of the four parts of an SM
+THREADS_OF_SM = 1536  # the smallest number among the architectures: ptxas ignores a number of blocks that does not fit
+TILE = 16  # numbers kept by a thread: with fewer, ptxas has not been observed to spill on its own
+FULL_WARPS = 128  # threads: a warp for each of the four partitions of an SM
 
 
 class KernelParameter(NamedTuple):
-    """One parameter of the emitted function, of argument number `argument` of the `gpu.func`."""
+    """One parameter of the emitted function, for argument number `argument` of the `gpu.func`."""
 
     argument: int
     name: str
@@ -56,15 +56,17 @@ class KernelParameter(NamedTuple):
 
 
 class FunctionText(NamedTuple):
-    """What is written of a `gpu.func`.
+    """The text of a `gpu.func`, and its conditions.
 
     Args:
-        name: the function's.
-        reciprocals: the parameters behind the arguments', and what they are: what it divides by, numbers of blocks.
-        small: the numbers that 32 bits have to hold for it to be right.
-        folds: it is for grids that are folded.
+        name: of the function.
+        reciprocals: the parameters after the arguments', with their values: reciprocals of
+            divisors, and numbers of blocks.
+        small: numbers that must fit in 32 bits for the text to be correct.
+        folds: whether the text is for folded grids.
 
-    A number is in terms of `DimOf("0", 1)`, of axis 1 of argument 0, and `DimOf(GRID, 0)`, of the blocks along x.
+    Numbers are expressions over `DimOf("0", 1)`, the size of axis 1 of argument 0, and `DimOf(GRID,
+    0)`, the number of blocks along x.
     """
 
     name: str
@@ -94,8 +96,9 @@ def write_function(
     Args:
         overlapping: groups of arguments that may be one buffer.
         narrow: indices have 32 bits.
-        folded: it is for grids that are folded (`values/blocks.py`); of one that is known, that tells.
-        capped: a thread takes no more registers than the schedule says.
+        folded: whether the text is for folded grids (`values/blocks.py`); ignored for a known grid,
+            which decides itself.
+        capped: whether to limit registers per thread as the schedule states.
     """
     func, _module = normal(func)
     kernel = KernelWriter(func, constant, sizes_of(func, "known_block_size"), narrow=narrow, folded=folded)
@@ -106,7 +109,7 @@ def write_function(
         raise refuse("W0504", f"a kernel ends with `{terminator.name}`", terminator)
     shared = _shared_memory(kernel)
     written = {p.argument for p in parameters if p.name in kernel.written}
-    shared_writes = set().union(*(group for group in overlapping if group & written))  # those are no `__restrict__`
+    shared_writes = set().union(*(group for group in overlapping if group & written))  # these get no `__restrict__`
     texts = [_parameter(p, p.name in kernel.written, p.argument in shared_writes) for p in parameters]
     reciprocals = tuple((variable, size) for size, variable in kernel.facts.reciprocals.items())
     texts += [f"long long {variable}" for variable, _ in reciprocals]
@@ -131,29 +134,33 @@ def _opening(kernel: KernelWriter, kernel_name: str, parameters: list[str], capp
 
 
 def _bounds(kernel: KernelWriter, capped: bool) -> str:
-    """`__launch_bounds__(256, 2) `: the size of the block, and how many registers a thread may take.
+    """`__launch_bounds__(256, 2) `: the size of the block, and a limit on the registers of a
+    thread.
 
-    ptxas gives each thread 65,536 / (threads * blocks) registers, in steps of 8, if it is asked for that many blocks at
-    once. Where no number of blocks makes just the wanted cap, `__maxnreg__` says it; the two do not go together.
+    For a requested number of blocks per SM, ptxas gives each thread 65,536 / (threads * blocks)
+    registers, rounded to a multiple of 8. If no number of blocks gives exactly the wanted cap,
+    `__maxnreg__` states it; the two are mutually exclusive.
 
-    255 is what an instruction can name, no limit: it asks for more registers than ptxas takes of its own accord.
-    Where no loop has steps and no lanes combine, ptxas would fill them with early loads, and spill: its own choice is
-    better there.
+    A cap of 255, the most registers that an instruction can name, is no limit: it lets ptxas use
+    more registers than by default. Without loops with steps and without combining lanes, ptxas
+    would fill these with early loads, and spill: its default is better.
 
-    Where no cap is wanted, one block at once is asked for if threads keep sums of tiles: of its own accord ptxas may
-    spill some of them for another block. With more than four warps it is not asked for, since half of the warps would
-    be lost for it. The text for arrays that 32 bits do not number has no cap, since its indices take more registers;
-    there one block is asked for where there are steps, or lanes combine what they have loaded.
+    Without a cap, one block per SM is requested if threads keep the sums of tiles: by default,
+    ptxas may spill some of them to make room for another block. With more than four warps this is
+    not requested, since half of the warps would be lost. The text for arrays that need 64-bit
+    indices has no cap, since its indices take more registers; it requests one block where the
+    kernel has steps, or lanes combine values that they loaded.
     """
     threads = None if kernel.block is None else math.prod(kernel.block)
     cap = register_cap(kernel.func)
     if next(operations(kernel.func, REGISTERS), None) is not None and threads is not None:
         fit = limits.registers_of_blocks(threads)
         if cap is not None and cap not in fit:
-            said = f"{cap} registers for each of {threads} threads, of which warp groups hand some on: no number of blocks has all"
-            raise refuse("W0503", said, kernel.func, hint=f"those of one block, two, …: {', '.join(map(str, fit))}")
+            message = f"{cap} registers for each of {threads} threads with warp groups that pass some on"
+            message += ": no number of blocks gives that"
+            raise refuse("W0503", message, kernel.func, hint=f"those of one block, two, …: {', '.join(map(str, fit))}")
         blocks = 1 if cap is None else fit.index(cap) + 1
-        return f"__launch_bounds__({threads}, {blocks}) "  # warp groups share the registers of a block anew
+        return f"__launch_bounds__({threads}, {blocks}) "  # warp groups redistribute the registers of a block
     careful = has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None) is not None
     if not capped and threads is not None and careful:
         return f"__launch_bounds__({threads}, 1) "
@@ -170,14 +177,16 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
 
 
 def _keeps_sums(func: ir.Operation, threads: int) -> bool:
-    """Whether such a thread keeps 16 numbers or more in own arrays: from step to step, or once for tensor cores."""
+    """Whether a thread keeps at least 16 numbers in private arrays: across steps, or once for
+    tensor cores."""
     if kept_numbers(func) < TILE:
         return False
     return threads <= FULL_WARPS if has_steps(func) else next(operations(func, MMA), None) is not None
 
 
 def _wrapped(kernel: KernelWriter, made: TextLine) -> Iterator[str]:
-    """A line, broken after commas or before operators where it is long. String literals stay whole."""
+    """A line, broken after commas or before operators where it is too long. String literals are not
+    broken."""
     line = "  " * (made.depth + 1) + ("alignas(16) " if made.array in kernel.aligned else "") + made.text
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     while len(line) > WIDTH and '"' not in line and not line.lstrip().startswith("#"):
@@ -206,7 +215,8 @@ def _parameter(p: KernelParameter, written: bool, overlaps: bool) -> str:
 
 
 def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -> list[KernelParameter]:
-    """Bind the function's arguments, then its workgroup and private attributions."""
+    """Binds the function's arguments, then its workgroup and private attributions; returns the
+    parameters."""
     count, arguments = inputs_of(func), list(block.arguments)
     parameters: list[KernelParameter] = []
     given = [name_of(argument) for argument in arguments]
@@ -230,7 +240,8 @@ def _bind_arguments(kernel: KernelWriter, func: ir.Operation, block: ir.Block) -
 
 
 def _bind_memref(kernel: KernelWriter, number: int, argument: ir.Value, variable: str) -> list[KernelParameter]:
-    """A pointer, and a parameter for each size, stride and offset that the type leaves open (see `__init__`)."""
+    """Binds a memref argument to a pointer, and to a parameter for each dynamic size, stride and
+    offset (see `__init__`)."""
     type = ir.MemRefType(argument.type)
     kind = scalar(type.element_type, kernel.func)
     static_strides, static_offset = strided(type, kernel.func)
@@ -272,7 +283,7 @@ def _row_major(kernel: KernelWriter, variable: str, sizes: tuple[Expr, ...]) -> 
 
 
 def _shared_memory(kernel: KernelWriter) -> list[str]:
-    """Declarations. More than 48 KiB can only be had as dynamic shared memory."""
+    """Declarations of shared memory. More than 48 KiB must be dynamic shared memory."""
     offsets, total = placed([(part.size, part.alignment) for part in kernel.shared])
     if total > limits.MOST:
         message = f"the kernel needs {total} bytes of shared memory; a block gets {limits.MOST} at most"

@@ -1,6 +1,7 @@
-"""Products of warp groups, in inline PTX: where a matrix lies, the instructions, and what stands around them.
+"""Products of warp groups, in inline PTX: matrix descriptors, the instructions, and the fences and
+waits around them.
 
-A header for the CPU has functions of these names.
+A header for the CPU defines functions of the same names.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from ...interpreter.hardware.hopper.warpgroups import OPERANDS, every_product
 from .values.types import SCALARS
 
 _MATRIX = """\
-// A matrix in shared memory, as the products of a warp group take it: panels of 128 bytes of each row, so many bytes apart, with
-// pieces of 16 bytes exchanged; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
+// The descriptor of a matrix in shared memory for products of a warp group: panels of 128 bytes of each row, `panel` bytes apart,
+// with pieces of 16 bytes permuted; 8 rows are 1024 bytes. PTX ISA, "Matrix Descriptor Format".
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned long long matrix_in_shared(const void* first, int panel) {
   return (unsigned long long)(in_shared(first) >> 4 & 0x3fff) | (unsigned long long)(panel >> 4) << 16
@@ -36,7 +37,7 @@ template <int n> __device__ inline void hold_sums(int (&sums)[n]) {
 #endif"""
 
 _HOLD_IN_PAIRS = """\
-// The same of sums of f16, two in a register.
+// The same for sums of f16, two in a register.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void hold_sums(f16 (&sums)[n]) {
   unsigned pairs[n / 2];
@@ -57,7 +58,7 @@ template <int n> __device__ inline void hold_registers(unsigned (&words)[n]) {
 #endif"""
 
 _BEGIN = """\
-// What the warp group has done with the sums comes before the products that follow.
+// Orders earlier accesses of the warp group to the sums before the products that follow.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void begin_products(T (&sums)[n]) {
   hold_sums(sums);
@@ -66,7 +67,7 @@ template <typename T, int n> __device__ inline void begin_products(T (&sums)[n])
 #endif"""
 
 _END = """\
-// The products since become a group; waits for it, and has its sums then.
+// Commits the products since the last group as a group, and waits for it: its sums are complete then.
 #ifdef __CUDA_ARCH__
 template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
   asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -75,7 +76,7 @@ template <typename T, int n> __device__ inline void end_products(T (&sums)[n]) {
 #endif"""
 
 _COMMIT = """\
-// The products since become a group; waits until so many groups are in flight, this one among them.
+// Commits the products since the last group as a group; waits until at most this many groups are in flight, including this one.
 #ifdef __CUDA_ARCH__
 template <int pending, typename T, int n> __device__ inline void commit_products(T (&sums)[n]) {
   asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned %0;" :: "n"(pending) : "memory");
@@ -84,7 +85,7 @@ template <int pending, typename T, int n> __device__ inline void commit_products
 #endif"""
 
 _WAIT_PRODUCTS = """\
-// Waits for all groups of products, and has the sums then.
+// Waits for all groups of products: the sums are complete then.
 #ifdef __CUDA_ARCH__
 template <typename... S> __device__ inline void wait_products(S&... sums) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -107,14 +108,18 @@ __device__ inline void {name}({type}* d, {left} a, unsigned long long b) {{{take
 
 
 def group_product_name(product: TileProduct, *, by_rows: bool, held: bool = False) -> str:
-    """What multiplies: `by_rows`: the right operand lies in memory row by row, and not column by column; `held`: the
-    left one is in registers."""
+    """The name of the device function for a product.
+
+    Args:
+        by_rows: the right operand is row-major in memory, not column-major.
+        held: the left operand is in registers.
+    """
     to = f"{'_in_f16' if product.sum == 'f16' else ''}{'_held' if held else ''}"
     return f"product_m64n{product.n}k{product.k}_{product.kind}{to}{'_by_rows' if by_rows else ''}"
 
 
 def group_product(product: TileProduct, *, by_rows: bool, held: bool = False) -> str:
-    """The device function."""
+    """The text of the device function for a product."""
     total, word, pairs = NUMBERS[product.sum], NUMBERS[product.kind].word, product.sum == "f16"
     count, sums = product.n // 2 // total.each, "pairs" if pairs else "d"
     scales = ", 1, 1" if product.sum != "i32" else ""
@@ -153,7 +158,7 @@ def _named() -> dict[str, tuple[TileProduct, bool, bool]]:
 
 
 def products(words: Iterable[str]) -> list[str]:
-    """The texts of the products among the names."""
+    """The texts of the products among these names."""
     wanted = sorted(word for word in words if word.startswith("product_m64"))
     found = [_named()[word] for word in wanted if word in _named()]
     pairs = [_HOLD_IN_PAIRS] if any(product.sum == "f16" for product, _, _ in found) else []

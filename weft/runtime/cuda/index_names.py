@@ -1,4 +1,4 @@
-"""What an engineer would call an index, by what it is used for."""
+"""Names of indices, as an engineer would choose them, derived from their uses."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...interpreter.memory.views import behind
 
 
 def first_index(op: ir.Operation, operand: int | None = None) -> int | None:
-    """Which operand is the first index of a load or a store, of an element or of a vector. Of a copy, which is both:
-    of that side which has the operand, or of the first."""
+    """Number of the first index operand of a load or store, of an element or a vector; None for
+    other ops. A copy has two sides: the side with `operand` is taken, else the first."""
     known = (a for a in accesses(op) or () if a.kind in ("read", "write"))
     found = [a.first for a in known if a.footprint in ("element", "transfer")]
     if operand is not None:
@@ -23,11 +23,13 @@ def first_index(op: ir.Operation, operand: int | None = None) -> int | None:
 
 
 _AXES = {1: ("idx",), 2: ("row", "col"), 3: ("plane", "row", "col")}
-"""What the indices of an access are called, by its rank; `d0`, `d1`, … beyond: rows of an image are not to be told."""
+"""Names of the indices of an access, by its rank; beyond rank 3 `d0`, `d1`, …, since rows cannot be
+distinguished there."""
 
 
 def index_name(value: ir.Value) -> str:
-    """`row` for what is one in all accesses; `A_shared_col` in that array alone, which may hold its tile transposed."""
+    """`row` for an index that is a row in all accesses; `A_shared_col` if it indexes one shared
+    array only, which may hold its tile transposed."""
     uses = set(_axes(value))
     axes, buffers = {axis for axis, _ in uses}, {buffer for _, buffer in uses}
     if len(axes) != 1:
@@ -39,7 +41,7 @@ def index_name(value: ir.Value) -> str:
 
 
 def _axes(value: ir.Value, steps: int = 3) -> Iterator[tuple[str, ir.Value | None]]:
-    """What each use of an index, or of a sum with it, would call it, and the buffer that it is used in."""
+    """For each use of an index, or of a sum with it: the name that fits the use, and the buffer."""
     for use in value.uses:
         op = use.owner.operation
         if op.name == "affine.apply" and steps:
@@ -50,14 +52,15 @@ def _axes(value: ir.Value, steps: int = 3) -> Iterator[tuple[str, ir.Value | Non
 
 
 def _summands(op: ir.Operation) -> set[int]:
-    """The operands of an `affine.apply` that its result is a sum of, taken once."""
+    """The operands of an `affine.apply` that add up to its result, each with factor 1."""
     mapping = ir.AffineMapAttr(op.attributes["map"]).value
     operands = [{number} for number in range(len(op.operands))]
     return results_of(mapping, operands, lambda _: set(), lambda kind, a, b: a | b if kind == "add" else set())[0]
 
 
 def _index_position(op: ir.Operation, operand: int) -> tuple[int, int, ir.Value] | None:
-    """Which index of a memory access operand number `operand` is, of how many, and into which buffer."""
+    """The position of an operand among the indices of a memory access, the number of indices, and
+    the buffer; None for other operands."""
     first = first_index(op, operand)
     if op.name == "memref.subview":
         offsets = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])

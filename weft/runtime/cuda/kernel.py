@@ -1,8 +1,8 @@
 """One `gpu.func` as the text of one `__global__` function.
 
-Ops are written in program order. A value becomes part of the expression that uses it if that is its only use; others
-become `const` variables. A load is never moved across a store, a barrier or a loop: before each of these, loads that
-wait for their use are written down (`flush`).
+Ops are written in program order. A value with a single use becomes part of the expression that uses
+it; others become `const` variables. A load is never moved across a store, a barrier or a loop:
+before each, pending loads are bound to variables (`flush`).
 """
 
 from __future__ import annotations
@@ -32,18 +32,20 @@ Lanes = tuple[Expr, ...]
 Binding = Lanes | NamedView
 
 _SEQUENCED = ORDERED | {"gpu.printf", "gpu.return"}
-"""Ops that touch no memory, and that a pending load must not move across all the same."""
+"""Ops without memory accesses that a pending load must not move across."""
 LOOPS = frozenset(["scf.for", "scf.while"])
-LONGEST = 100  # characters of an expression before it is given a name
+LONGEST = 100  # length of an expression, in characters, beyond which it is bound to a name
 
 
 class TextLine(NamedTuple):
-    """A line of the text, and how deep it is in blocks.
+    """A line of the text.
 
     Args:
-        array: the thread's array that it declares.
-        aside: the name that it declares, if it is left out where nothing reads that.
-        reads: the names of such lines that it reads.
+        depth: its nesting depth in blocks.
+        array: the private array that it declares, if any.
+        aside: the name that it declares, if the line is omitted unless another line reads that
+            name.
+        reads: names from such lines that it reads.
     """
 
     text: str
@@ -64,7 +66,7 @@ class TextBlock:
 
 @record
 class SharedArray:
-    """What the block has in shared memory under one name: its size, and what it is aligned to, in bytes."""
+    """An array in shared memory: its size and alignment in bytes."""
 
     memory: NamedMemory
     size: int
@@ -77,13 +79,13 @@ class KernelWriter:
 
     Args:
         func: the `gpu.func`.
-        head: what is declared once, at its top.
-        aligned: the buffers that are accessed 16 bytes at a time, which their declarations must say.
-        read: the names that are only declared where something reads them, and something does.
+        head: declarations at the kernel's top, by name.
+        aligned: buffers with 16-byte accesses, for the alignment in their declarations.
+        read: names that are declared only if they are read, and are.
         constant: gives the name of a module-level constant for a `memref.global`'s symbol.
-        narrow: indices have 32 bits; the host sees to it that they suffice.
-        folded: it is for grids that are folded; of one that is known, that tells.
-        facts: what the text asks the host for, and relies on.
+        narrow: indices have 32 bits; the host checks that they suffice.
+        folded: the text is for folded grids; ignored for a known grid, which decides itself.
+        facts: the numbers that the text needs from the host, and its conditions on sizes.
     """
 
     func: ir.Operation
@@ -114,11 +116,11 @@ class KernelWriter:
         self.frame.lines.append(TextLine(text, array=array))
 
     def fresh(self, base: str, *, given: bool = False) -> str:
-        """A name that is free here. `given`: it is the user's, and stays as it is if it can."""
+        """A free name in the current block. `given`: it is the user's, and is kept if it is free."""
         return self.frame.scope.fresh(identifier(base), given=given)
 
     def on_top(self, base: str, *, given: bool = False) -> str:
-        """A name for what is declared at the kernel's top: free there and here."""
+        """A name for a declaration at the kernel's top: free both there and in the current blocks."""
         scope = self.frames[0].scope
         variable = scope.fresh(identifier(base), given=given)
         while any(variable in frame.scope.taken for frame in self.frames[1:]):
@@ -127,50 +129,50 @@ class KernelWriter:
 
     @contextmanager
     def nested(self) -> Iterator[TextBlock]:
-        """Write into a new block; its lines come back in the frame and are not in the text yet."""
+        """Directs lines into a new block, which is yielded; the caller adds its lines to the text."""
         inner = TextBlock(NameScope(self.frame.scope))
         self.frames.append(inner)
         yield inner
         self.frames.pop()
 
     def put(self, opening: str, body: Sequence[TextLine], closing: str = "}") -> None:
-        """A braced block."""
+        """Writes a braced block."""
         if opening:
             self.line(opening)
         self.frame.lines.extend(line._replace(depth=line.depth + 1) for line in body)
         self.line(closing)
 
     def share(self, value: ir.Value, memory: NamedMemory, size: int) -> None:
-        """Declare memory of the block, which `value` names, at the kernel's top."""
+        """Declares shared memory for `value` at the kernel's top; `size` in bytes."""
         self.shared.append(SharedArray(memory, size, self.alignments.get(value, ALIGNMENT)))
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
     def expr(self, value: ir.Value) -> Expr:
-        """The expression of a scalar value, to be written into the text now."""
+        """The expression of a scalar value, for immediate use in the text."""
         lanes = self.lanes(value)
         if len(lanes) == 1:
             return lanes[0]
-        raise refuse("W0503", f"a value of type {value.type} cannot stand here", maker(value))
+        raise refuse("W0503", f"a value of type {value.type} is not allowed here", maker(value))
 
     def atom(self, value: ir.Value, base: str = "v") -> Expr:
-        """The same, as a name or a literal, for operations that repeat their operand."""
+        """The expression as a name or a literal, for operations that repeat their operand."""
         return self.named(self.expr(value), base)
 
     def exprs(self, values: Sequence[ir.Value]) -> tuple[Expr, ...]:
         return tuple(self.expr(v) for v in values)
 
     def lanes(self, value: ir.Value) -> Lanes:
-        """The elements of a vector value (or the one of a scalar)."""
+        """The elements of a vector value; of a scalar, its only element."""
         bound = self._take(value)
         if isinstance(bound, NamedView):
-            raise refuse("W0503", "a memref cannot stand here", maker(value))
+            raise refuse("W0503", "a memref is not allowed here", maker(value))
         return bound
 
     def view(self, value: ir.Value) -> NamedView:
         bound = self._take(value)
         if not isinstance(bound, NamedView):
-            raise refuse("W0503", f"a value of type {value.type} cannot stand for a memref", maker(value))
+            raise refuse("W0503", f"a value of type {value.type} is not a memref", maker(value))
         return bound
 
     def _take(self, value: ir.Value) -> Binding:
@@ -178,10 +180,11 @@ class KernelWriter:
         return self.values[value]
 
     def named(self, e: Expr, base: str = "v", *, aside: bool = False) -> Expr:
-        """`e` itself if it is a name or a literal, else a new variable that holds it.
+        """`e` itself if it is a name or a literal, else a new variable with its value.
 
         Args:
-            aside: it is a size, a stride or an offset of a memref, and left out of the text where nothing reads it.
+            aside: whether it is a size, a stride or an offset of a memref, which is declared only
+                if it is read.
         """
         if e.atom:
             return e
@@ -191,7 +194,7 @@ class KernelWriter:
         return self.variable(e, type, base, known, aside=aside)
 
     def variable(self, made: Expr, type: str, base: str, known: Range | None, *, aside: bool = False) -> Expr:
-        """Write `made` down."""
+        """Declares a variable with the value of `made`."""
         variable = self.fresh(base)
         text, found = f"const {type} {variable} = {made.text};", name(variable, type, known, host=made.host)
         if aside:
@@ -202,11 +205,12 @@ class KernelWriter:
         return found
 
     def bind(self, value: ir.Value, *made: Expr, base: str | None = None) -> None:
-        """Give a result its elements (a scalar has one): in line where it is used once, else as variables."""
+        """Binds a result to its elements (one for a scalar): inline if it has a single use, else as
+        variables."""
         uses = users(value)
         if not uses:
             return
-        # arithmetic and views may fold it
+        # arithmetic and views may fold the name away
         if not all(user.name.startswith(("arith.", "affine.")) or user.name in VIEWS for user in uses):
             self.read.update(*(e.names for e in made))
         waits = len(uses) == 1 and all(len(e.text) <= LONGEST and self._may_wait(value, e, uses[0]) for e in made)
@@ -221,7 +225,7 @@ class KernelWriter:
             self.values[value] = self.declare(value, made, base)
 
     def declare(self, value: ir.Value, made: Lanes, base: str | None = None) -> Lanes:
-        """Write the elements down as variables of the value's type, equal ones once."""
+        """Declares the elements as variables of the value's type, equal expressions once."""
         kind, count = element(value.type, maker(value))
         base = base or (self.base_name(value) if count is None else "v")
         written: dict[str, Expr] = {}
@@ -233,7 +237,7 @@ class KernelWriter:
         return tuple(written[e.text] for e in made)
 
     def flush(self) -> None:
-        """Write down the loads that still wait: something that writes comes next."""
+        """Declares variables for the pending loads, before an op that writes."""
         for value in list(self.frame.pending):
             bound = self.values[value]
             if not isinstance(bound, NamedView):
@@ -241,7 +245,8 @@ class KernelWriter:
         self.frame.pending.clear()
 
     def _may_wait(self, value: ir.Value, made: Expr, op: ir.Operation) -> bool:
-        """May the expression stand at its only use? Yes if no loop lies between and, for a load, no region at all."""
+        """Whether the expression may be inlined at its only use: no loop is between, and, for a
+        load, no region at all."""
         home = value.owner if isinstance(value.owner, ir.Block) else maker(value).block
         while op.block != home:
             op = op.parent.operation
@@ -250,7 +255,7 @@ class KernelWriter:
         return not (made.reads and op.name in LOOPS)
 
     def base_name(self, value: ir.Value) -> str:
-        """What an engineer would call the value, by what it is used for."""
+        """The name an engineer would choose for the value, by its uses."""
         if (given := name_of(value)) is not None:
             return given
         kind = str(value.type)
@@ -271,7 +276,7 @@ class KernelWriter:
     # ---- blocks -----------------------------------------------------------------------------------------------------
 
     def write_block(self, block: ir.Block) -> ir.Operation:
-        """Write all ops of a block but its terminator, and return that."""
+        """Writes all ops of a block except its terminator, which is returned."""
         ops = [op.operation for op in block.operations]
         for op in ops[:-1]:
             self.write(op)
@@ -288,14 +293,14 @@ class KernelWriter:
             self.bind(op.results[0], *made)
 
     def target(self, view: NamedView, indices: Sequence[Expr]) -> Expr:
-        """The element that a store writes; its buffer is not `const` then."""
+        """The element that a store writes; marks its buffer as not `const`."""
         if view.buffer.space == "constant":
             raise refuse("W0503", f"a store to the constant {view.buffer.root}", self.func)
         self.written.add(view.buffer.root)
         return self.place(view, indices)
 
     def place(self, view: NamedView, indices: Sequence[Expr]) -> Expr:
-        """An element, to be written into the text now."""
+        """An element, for immediate use in the text."""
         made = access(view.buffer, view.buffer_indices(tuple(indices)))
         self.read |= made.names
         return made
@@ -310,13 +315,14 @@ class KernelWriter:
 
 WRITERS: dict[str, Callable[[KernelWriter, ir.Operation], Binding | None]] = {}
 writes = registrar(WRITERS)
-"""Register a function of a `KernelWriter` and an op as the writer of ops of these names; `dialects` has all.
+"""Registers a function of a `KernelWriter` and an op as the writer of ops with these names; all
+writers are in `dialects`.
 
-It returns what the op's result is, unless it has bound the results itself.
+A writer returns the value of the op's result, or None if it has bound the results itself.
 """
 
 
 def has_effects(op: ir.Operation) -> bool:
-    """Does the op, or one inside it, write, synchronize or declare?"""
+    """Whether the op, or one nested in it, writes, synchronizes or declares."""
     each = ((inner, accesses(inner)) for inner in operations(op))
     return any(found is None or inner.name in _SEQUENCED or any(a.changes for a in found) for inner, found in each)

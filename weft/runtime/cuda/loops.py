@@ -1,4 +1,4 @@
-"""Loops: their header, their loop-carried variables, and unrolling."""
+"""Loops: header, loop-carried variables, and unrolling."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .values.sizes import HostNumber
 from .values.types import Range, ScalarType, element
 
 UNROLL_TRIPS = 64
-AT_ONCE = 8  # steps of a sum
-MANY = 128  # numbers: with as many sums there is no room for what ptxas loads far ahead
+AT_ONCE = 8  # iterations of a sum
+MANY = 128  # numbers: with this many sums, no registers are left for operands that ptxas loads far ahead
 
 
 @record
@@ -36,12 +36,13 @@ class Carried:
     sums: Lanes = ()
 
     def lanes(self, *, inside: bool) -> Lanes:
-        """As the body sees it, where each iteration changes it in the end, or as what comes after the loop does."""
+        """The elements as the body reads them (mutable: the end of each iteration assigns them), or
+        as code after the loop does."""
         return self.sums or tuple(name(v, self.kind.cxx, self.kind.full_range, mutable=inside) for v in self.variables)
 
 
 def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
-    """Declare the variables of a loop-carried value, with its initial value."""
+    """Declares the variables of a loop-carried value, with its initial value."""
     if isinstance(value.type, ir.MemRefType):
         raise refuse("W0503", "a memref is carried by a loop", op, hint="load and store through one memref instead")
     kind, _ = element(value.type, op)
@@ -58,16 +59,18 @@ def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Valu
 
 
 def registers(kernel: KernelWriter, kind: ScalarType, lanes: Lanes, base: str) -> str:
-    """A new array of these elements, in registers: all its subscripts are numbers once loops are unrolled."""
+    """Declares an array in registers with these elements: all its subscripts are constant once
+    loops are unrolled. Returns its name."""
     variable, zero = kernel.fresh(base), {e.text for e in lanes} <= {"0.0f", "0", "f16(0.0f)"}
     kernel.line(f"{kind.cxx} {variable}[{len(lanes)}] = {{{'' if zero else ', '.join(e.text for e in lanes)}}};")
     return variable
 
 
 def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
-    """May an inner loop use the outer loop's variable? Yes if it starts from it and the outer loop yields its result.
+    """Whether an inner loop may use the outer loop's variable: it starts from it, and the outer
+    loop yields its result.
 
-    `acc` carried by both k loops of a tiled reduction is then one variable.
+    `acc`, carried by both k loops of a tiled reduction, is then one variable.
     """
     if not isinstance(init.owner, ir.Block) or not all(e.atom and e.text in e.mutable for e in lanes):
         return False
@@ -83,7 +86,8 @@ def _reusable(value: ir.Value, init: ir.Value, lanes: Lanes) -> bool:
 
 
 def assign(kernel: KernelWriter, targets: Sequence[Carried], values: Sequence[Lanes]) -> None:
-    """Assign all at once: a value that an earlier assignment would overwrite is saved first."""
+    """Emits assignments with parallel semantics: a value that an earlier assignment would overwrite
+    is saved first."""
     pairs = zip(targets, values, strict=True)
     all_ = ((v, e, t.kind.cxx) for t, lanes in pairs for v, e in zip(t.variables, lanes, strict=True))
     todo = [(variable, e, type) for variable, e, type in all_ if e.text != variable]
@@ -94,7 +98,7 @@ def assign(kernel: KernelWriter, targets: Sequence[Carried], values: Sequence[La
 
 
 def assignment(target: str, value: Expr) -> str:
-    """`target = value;`, or `target += …;` where that is the same."""
+    """`target = value;`, or the equivalent `target += …;`."""
     if value.split is not None and value.type not in ("f16", "bf16", "bool"):
         left, operator, right = value.split
         if left.text == target and operator in ("+", "-", "*"):
@@ -105,7 +109,8 @@ def assignment(target: str, value: Expr) -> str:
 
 
 def loop_bounds(kernel: KernelWriter, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Expr]:
-    """The bounds as the header may repeat them: what reads memory, or is long, gets a name first."""
+    """The bounds as the loop header may repeat them: expressions that read memory, or are long, are
+    bound to names."""
     upper = _deciding(upper, "max", lambda e: e.high <= bounds(lower, INDEX).low)
 
     def settled(e: Expr, base: str) -> Expr:
@@ -116,8 +121,8 @@ def loop_bounds(kernel: KernelWriter, lower: Expr, upper: Expr, step: Expr) -> t
 
 
 def _deciding(upper: Expr, extreme: str, idle: Callable[[Range], bool]) -> Expr:
-    """What decides whether an iteration is below `min` or `max` of several, of which others do not: `n` of `max(0, n)`,
-    where iterations begin with 0."""
+    """The operand of a `min` or `max` that alone decides whether an iteration is below it: `n` of
+    `max(0, n)`, where iterations begin with 0."""
     while upper.split is not None and upper.split[1] == extreme:
         one, _, other = upper.split
         if one.range is not None and idle(one.range):
@@ -130,7 +135,8 @@ def _deciding(upper: Expr, extreme: str, idle: Callable[[Range], bool]) -> Expr:
 
 
 def only_once(lower: Expr, upper: Expr, step: Expr) -> Expr | None:
-    """The condition under which a loop of one iteration at most has it; None for one of more, or of a known number."""
+    """The condition under which a loop with at most one iteration executes it; None for loops with
+    more, or with a constant number."""
     low, high = lower.constant, bounds(upper, INDEX).high
     if low is None or upper.constant is not None or not step.constant or high > low + step.constant:
         return None
@@ -142,19 +148,20 @@ def only_once(lower: Expr, upper: Expr, step: Expr) -> Expr | None:
 
 
 def trip_count(lower: Expr, upper: Expr, step: Expr) -> int | None:
-    """How many iterations, if that is known."""
+    """The number of iterations, if it is constant."""
     if lower.constant is None or upper.constant is None or not step.constant:
         return None
     return max(0, -(-(upper.constant - lower.constant) // step.constant))
 
 
 def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: Expr, kind: ScalarType = INDEX) -> str:
-    """`for (int i = 0; i < 64; i += 16) {`, the variable bound to its range. `int` if even the last step fits."""
+    """`for (int i = 0; i < 64; i += 16) {`, with the variable bound to its range. Its type is `int`
+    if the value after the last iteration fits."""
     lower, upper, step = to_signed(lower, kind), to_signed(upper, kind), to_signed(step, kind)
     low, high, by = bounds(lower, kind), bounds(upper, kind), bounds(step, kind)
     known = Range(low.low, max(low.low, high.high - 1), (low + by).multiple)
-    behind = bounds(add(upper, step), kind) if kind.index else known  # what the variable is less than, all the time
-    if kind.index and Range(known.low, max(known.high, behind.high - 1)).fits(32) and upper.type == "int":
+    end = bounds(add(upper, step), kind) if kind.index else known  # an upper bound of the variable in all iterations
+    if kind.index and Range(known.low, max(known.high, end.high - 1)).fits(32) and upper.type == "int":
         type = "int"
     else:
         type = kind.cxx
@@ -168,46 +175,49 @@ def header(kernel: KernelWriter, iv: ir.Value, lower: Expr, upper: Expr, step: E
 
 
 def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
-    """`#pragma unroll`, with a number or without: as the schedule says (`weft.unroll`), else as private arrays need.
+    """`#pragma unroll`, with or without a number: as the schedule states (`weft.unroll`), else as
+    private arrays require.
 
-    Registers have no addresses: an array is in registers only if every subscript is a number, once its loops are
-    unrolled. Where that does not ask for it, steps of a sum that stand in no loop are unrolled by 8 at most if a thread
-    keeps many sums: of more steps in a row ptxas loads the operands so far ahead that it spills sums.
+    Registers have no addresses: an array is in registers only if every subscript is constant once
+    its loops are unrolled. Where no array requires it, the iterations of a sum outside all loops
+    are unrolled at most 8 times if a thread keeps many sums: with more consecutive iterations,
+    ptxas loads operands so far ahead that it spills sums.
     """
     if UNROLL in op.attributes:
-        said = op.attributes[UNROLL]
-        if isinstance(said, ir.IntegerAttr):
-            return f"#pragma unroll {said.value}"
+        unroll = op.attributes[UNROLL]
+        if isinstance(unroll, ir.IntegerAttr):
+            return f"#pragma unroll {unroll.value}"
         ahead = trips is None or trips > AT_ONCE
         if ahead and not _subscripts_registers(op) and _stands_alone(op):
             return f"#pragma unroll {AT_ONCE}"
         return "#pragma unroll"
     if next(operations(op, *LOADS), None) is not None:
-        return "#pragma unroll 1"  # one thread has few registers, and only starts copies
+        return "#pragma unroll 1"  # a single thread that only starts copies has few registers
     if trips is None or trips > UNROLL_TRIPS or next(operations(op, *BETWEEN_WARPS), None) is not None:
         return None
     return "#pragma unroll" if _subscripts_registers(op) else None
 
 
 def _stands_alone(op: ir.Operation) -> bool:
-    """Whether a kernel without steps has it in no loop, and keeps many numbers in arrays of the thread."""
+    """Whether the loop is in no other loop of a kernel without steps that keeps many numbers in
+    private arrays."""
     func, around = next(one for one in ancestors(op) if one.name == "gpu.func"), ancestors(op)
     return kept_numbers(func) >= MANY and not has_steps(func) and all(one.name != "scf.for" for one in around)
 
 
 def kept_numbers(func: ir.Operation) -> int:
-    """How many numbers a thread keeps in arrays of its own."""
+    """Number of elements in the private arrays of a thread."""
     kept = (ir.MemRefType(one.results[0].type) for one in operations(func, "memref.alloca"))
     return sum(math.prod(one.shape) for one in kept if one.has_static_shape)
 
 
 def has_steps(func: ir.Operation) -> bool:
-    """Whether the threads of a block meet at a barrier again and again."""
+    """Whether the kernel has a barrier in a loop."""
     return any(around.name == "scf.for" for op in operations(func, "gpu.barrier") for around in ancestors(op))
 
 
 def _subscripts_registers(op: ir.Operation) -> bool:
-    """Does the loop's variable decide which element of a private array is accessed?"""
+    """Whether the loop's variable decides which element of a private array is accessed."""
     variable = op.regions[0].blocks[0].arguments[0]
     reached: set[ir.Value] = {variable}
     waiting: list[ir.Value] = [variable]
@@ -223,7 +233,7 @@ def _subscripts_registers(op: ir.Operation) -> bool:
                 continue
             if user.name == "memref.subview" and _is_private(user.operands[0]):
                 return True
-            if user.name == "scf.for":  # an inner loop whose bounds depend on it
+            if user.name == "scf.for":  # an inner loop with bounds that depend on it
                 inner = user.regions[0].blocks[0].arguments[0]
                 waiting += [inner] if inner not in reached else []
                 reached.add(inner)
@@ -235,7 +245,7 @@ def _subscripts_registers(op: ir.Operation) -> bool:
 
 
 def _is_private(buffer: ir.Value) -> bool:
-    """Is it a thread's own memory: an `alloca`, or a view of one?"""
+    """Whether a buffer is private memory: an `alloca`, a private attribution, or a view of one."""
     buffer = behind(buffer)
     owner, space = producer(buffer), space_of(ir.MemRefType(buffer.type))
     return space == "private" if owner is None else owner.name == "memref.alloca" and space != "workgroup"

@@ -1,4 +1,4 @@
-"""A module's kernels as one CUDA C++ text."""
+"""All kernels of a module as one CUDA C++ text."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from .values.types import scalar
 from .values.views import NamedMemory
 
 WIDTH = 150
-"""Of a line of numbers."""
+"""Width of a line of numbers."""
 
 
 @dataclass
 class Unit:
-    """What the kernels of one text share: constants."""
+    """Constants, which the kernels of one text share."""
 
     constants: dict[str, tuple[NamedMemory, str]] = field(default_factory=dict)
 
     def constant(self, op: ir.Operation) -> NamedMemory:
-        """The array that a `memref.get_global` names; it is written once."""
+        """The array of a `memref.get_global`; it is written once."""
         symbol = ir.FlatSymbolRefAttr(op.attributes["name"]).value
         found = definition(op)
         owner = found.parent.operation.attributes if found.parent is not None else {}
@@ -100,7 +100,10 @@ def _initializer(values: list[str], shape: list[int]) -> str:
 class KernelFunction:
     """A `gpu.func … kernel`.
 
-    `symbol`: `gpu_module::function`; `name`: in the text and the plan, its own, unless another module has it too.
+    Attributes:
+        symbol: `gpu_module::function`.
+        name: in the text and the plan: the function's own, prefixed by that of its `gpu.module`
+            where it is not unique.
     """
 
     op: ir.Operation
@@ -109,18 +112,18 @@ class KernelFunction:
 
     @property
     def has_open_sizes(self) -> bool:
-        """Whether it works on memrefs whose sizes are known at run time only."""
+        """Whether a memref argument has a dynamic size."""
         kinds = [argument.type for argument in self.op.regions[0].blocks[0].arguments]
         return not all(kind.has_static_shape for kind in kinds if isinstance(kind, ir.MemRefType))
 
     @property
     def narrow_name(self) -> str:
-        """The name of its text with indices of 32 bits."""
+        """The name of the text with 32-bit indices."""
         return f"{self.name}_32"
 
     @property
     def folded_name(self) -> str:
-        """The name of its text for grids that are folded."""
+        """The name of the text for folded grids."""
         return f"{self.name}_folded"
 
 
@@ -138,7 +141,8 @@ def kernel_functions(module: ir.Module) -> list[KernelFunction]:
 
 
 def kernel_module(text: str, symbols: Sequence[str]) -> ir.Module:
-    """The module of a plan's kernels, in a context of its own. Raises W0759 where it is none, or lacks one of them."""
+    """The module of a plan's kernels, in a new context. Raises W0759 if the text does not parse, or
+    lacks one of the kernels."""
     if undecodable(text) is not None:
         raise fail("W0759", "the module of the kernels does not parse", notes=("a string in it is not UTF-8",))
     try:
@@ -162,7 +166,8 @@ def _named(name: str, kernels: Sequence[KernelFunction]) -> KernelFunction:
 
 
 def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
-    """By kernel symbol, `module::function`: the sets of arguments that may have one buffer in some launch."""
+    """By kernel symbol, `module::function`: sets of arguments that may be one buffer in some
+    launch."""
     found: dict[str, list[set[int]]] = {}
     for launch in operations(module.operation, "gpu.launch_func"):
         memrefs = [(number, value) for number, value in enumerate(functions.arguments(launch)) if is_memref(value)]
@@ -172,10 +177,11 @@ def overlapping_arguments(module: ir.Module) -> dict[str, list[set[int]]]:
 
 
 def texts_of(kernel: KernelFunction, unit: Unit, overlapping: list[set[int]]) -> list[FunctionText]:
-    """A kernel's text for all sizes; behind it that with indices of 32 bits, where it is for small sizes alone, and
-    that for grids that are folded, where some may be.
+    """A kernel's texts: the one for all sizes; then, if it is correct only for some sizes, the one
+    with 32-bit indices; then, if grids may be folded, the one for folded grids.
 
-    Where there is one with 32 bits, `max-registers` limits its registers: indices of 64 bits take twice as many.
+    `max-registers` limits the registers of the 32-bit text if there is one, else of the text for
+    all sizes: 64-bit indices take twice as many.
     """
     write = partial(write_function, kernel.op, constant=unit.constant, overlapping=overlapping)
     narrow = [write(kernel.narrow_name, narrow=True)] if kernel.has_open_sizes else []
@@ -186,7 +192,8 @@ def texts_of(kernel: KernelFunction, unit: Unit, overlapping: list[set[int]]) ->
 
 
 def emit(module: ir.Module, *, only: str | None = None) -> str:
-    """All kernels of all `gpu.module`s as one text, or one of them. Raises W05xx for what has no CUDA C++ here."""
+    """All kernels of all `gpu.module`s, or only one of them, as one text. Raises W05xx for ops
+    without a CUDA C++ form."""
     unit, overlapping, kernels = Unit(), overlapping_arguments(module), kernel_functions(module)
     if only is not None:
         kernels = [_named(only, kernels)]

@@ -1,7 +1,8 @@
-"""CUDA text for copies and fills that `cudaMemcpy` and `cudaMemset` cannot do: strided, or values of several bytes.
+"""CUDA text for copies and fills that `cudaMemcpy` and `cudaMemset` cannot do: strided, or with
+values of several bytes.
 
-CuPy's own element-wise kernels would do, too, but they may compile, synchronize and allocate when they are called: a
-stream capture can hold none of that (CUDA C++ Programming Guide, "Prohibited and Unhandled Operations").
+CuPy's own element-wise kernels may compile, synchronize and allocate when they are called, which is
+illegal during a stream capture (CUDA C++ Programming Guide, "Prohibited and Unhandled Operations").
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ import numpy as np
 Move = Literal["copy", "fill"]
 
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
-"""By bytes: the type that moves the bits of an element."""
+"""By size in bytes: the type that moves the bits of an element."""
 
 THREADS = 256
 MOST_BLOCKS = 4096
-"""Each thread goes on with what is that many blocks ahead."""
+"""Most blocks of a launch; beyond, each thread moves several elements, one grid size apart."""
 
 
 def move_name(move: Move, width: int, rank: int) -> str:
-    """What the kernel for elements of `width` bytes in `rank` dimensions is called."""
+    """The name of the kernel for elements of `width` bytes in `rank` dimensions."""
     return f"weft_{move}_{width}_{rank}"
 
 
 def move_text(move: Move, width: int, rank: int) -> str:
-    """A kernel that takes the target, the source (or the value), and each dimension's size and strides, in elements."""
+    """The text of a kernel that takes the target, the source (or the value), the number of
+    elements, and each dimension's size and strides, in elements."""
     word = WORDS[width]
     source = f"const {word}* from" if move == "copy" else f"{word} value"
     sizes = [f"long long n{d}, long long t{d}" + (f", long long f{d}" if move == "copy" else "") for d in range(rank)]
@@ -46,7 +48,7 @@ def move_text(move: Move, width: int, rank: int) -> str:
 
 
 def _offsets(move: Move, rank: int) -> Iterator[str]:
-    """From the number of an element, row by row, to where it lies."""
+    """Lines that compute the offsets of the element with a row-major number."""
     yield "    long long rest = i, t = 0;" if move == "fill" else "    long long rest = i, t = 0, f = 0;"
     for d in reversed(range(rank)):
         at = f"rest % n{d}" if d else "rest"
@@ -57,14 +59,15 @@ def _offsets(move: Move, rank: int) -> Iterator[str]:
 
 
 def blocks(count: int) -> int:
-    """How many blocks a move of so many elements takes."""
+    """The number of blocks for a move of `count` elements."""
     return max(1, min(-(-count // THREADS), MOST_BLOCKS))
 
 
 def extents(shape: Sequence[int], *strides: Sequence[int]) -> list[tuple[int, ...]]:
-    """Sizes and strides of the fewest dimensions, at least one, that reach the same elements in the same order.
+    """Sizes and strides of the fewest dimensions, at least one, that enumerate the same elements in
+    the same order.
 
-    Dimensions of one element go; neighbors become one where each view lets them.
+    Dimensions of one element are dropped; adjacent ones are merged where all strides permit it.
     """
     merged: list[tuple[int, ...]] = []
     for size, *steps in zip(shape, *strides, strict=True):
@@ -78,5 +81,5 @@ def extents(shape: Sequence[int], *strides: Sequence[int]) -> list[tuple[int, ..
 
 
 def numbers(count: int, dimensions: Sequence[Sequence[int]]) -> tuple[np.int64, ...]:
-    """The arguments behind the target and the source."""
+    """The kernel's arguments after target and source."""
     return (np.int64(count), *(np.int64(n) for dimension in dimensions for n in dimension))

@@ -1,6 +1,7 @@
-"""Compile the text without a GPU: NVRTC from the wheel `nvidia-cuda-nvrtc`, by ctypes.
+"""Compilation of the text without a GPU: NVRTC from the wheel `nvidia-cuda-nvrtc`, through ctypes.
 
-No MLIR and no CUDA driver are needed. ptxas reports registers, spills and shared memory of each kernel in the log.
+Needs neither MLIR nor a CUDA driver. ptxas reports registers, spills and shared memory of each
+kernel in the log.
 """
 
 from __future__ import annotations
@@ -15,29 +16,31 @@ from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.records import record
 
 INSTALL = "pip install 'weft-gpu[predict]'"
-"""Compiler and disassembler; also in a checkout: pip takes the extras of what is installed."""
+"""Command that installs compiler and disassembler; it also works in a checkout, where pip adds the
+extras of the installed package."""
 
 ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a")
 
 
 UNFOLDED = "WEFT_UNFOLDED"
-"""The macro without which a text has kernels for folded grids, too (`values/blocks.py`): few launches take them."""
+"""Macro that excludes kernels for folded grids from compilation (`values/blocks.py`): few launches
+need them."""
 
 
 def compile_options() -> tuple[str, ...]:
-    """The options that kernels are compiled with, here and on a device. The architecture comes on top.
+    """The options for compiling kernels, here and on a device, without the architecture.
 
-    `--fmad=true` lets the compiler contract a product and a sum into one rounding: wanted for speed, and closer to the
-    exact result. f16 and bf16 are not affected (each of their operations ends with a conversion), nor are integers.
-    Denormals are kept and division and square root are IEEE's: NVRTC's defaults, spelled out because CuPy adds
-    `-ftz=true`.
+    `--fmad=true` permits contraction of a product and a sum into one rounding: it is faster, and
+    closer to the exact result. It does not affect f16 and bf16 (each operation ends with a
+    conversion) nor integers. Denormals are kept, and division and square root are IEEE's: these are
+    NVRTC's defaults, stated because CuPy adds `-ftz=true`.
     """
     return ("--std=c++17", "--fmad=true", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
 
 
 @record
 class KernelResources:
-    """What one thread or block of a kernel takes, by ptxas."""
+    """Resources of a kernel, from ptxas: registers per thread, memory in bytes."""
 
     registers: int
     spill_bytes: int
@@ -47,7 +50,7 @@ class KernelResources:
 
 @record
 class CompileResult:
-    """What NVRTC made: the cubin, its log, and the resources of each kernel."""
+    """The result of NVRTC: the cubin, its log, and the resources of each kernel."""
 
     cubin: bytes
     log: str
@@ -64,10 +67,11 @@ class CompileResult:
 
 
 def compile_cubin(text: str, arch: str) -> CompileResult:
-    """Compile `text` for `arch` (`sm_80`, …, `sm_90a`).
+    """Compiles `text` for `arch` (`sm_80`, …, `sm_90a`).
 
     Raises:
-        WeftError: W0505, if NVRTC is not there or finds errors in the text (its log is in the notes).
+        WeftError: W0505, if NVRTC is not installed or finds errors in the text (its log is in the
+            notes).
     """
     library = _library()
     program = ctypes.c_void_p()

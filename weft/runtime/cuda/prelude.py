@@ -1,4 +1,5 @@
-"""Device functions that the text brings along, as few as it uses. They need no header, and compile for the CPU too."""
+"""Device functions included in the text if it uses them. They need no header, and compile for the
+CPU too."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def _both(template: str) -> str:
 
 
 _QUOTIENT = """\
-// n / d, where n is not negative: `by` is a factor and a shift that the host made of d.
+// n / d for nonnegative n: `by` is a factor and a shift that the host computed from d.
 __device__ inline int quotient(int n, long long by) { return (unsigned long long)(unsigned)n * (unsigned)by >> (by >> 32); }
 __device__ inline long long quotient(long long n, long long by) {
   return __umul64hi((unsigned long long)n << 8, by & (1LL << 57) - 1) >> (by >> 57);
@@ -154,7 +155,7 @@ __device__ inline {name} fma({name} a, {name} b, {name} c) {{
 }}"""
 
 _BYTE = """\
-// 8 bits in memory, of which a float is made; nothing calculates with them.
+// 8 bits in memory, which are only converted to float: there is no arithmetic on them.
 struct {name} {{
   unsigned char bits;
   {name}() = default;
@@ -175,7 +176,7 @@ template <typename T> __device__ inline T ipow(T base, long long exponent) {
   return exponent < 0 ? T(1) / result : result;
 }"""
 
-# A header for the CPU has these functions itself: only on a GPU there is the instruction.
+# A header for the CPU defines these functions: the instruction exists on GPUs only.
 _COPY = """\
 // Starts a copy of {size} bytes of global to shared memory{how}; all but the first `bytes` of them become zero.
 #ifdef __CUDA_ARCH__
@@ -235,11 +236,12 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     **tensor_cores.PIECES,
     **warp_groups.PIECES,
 }
-"""Name → (what it needs, its text), in the order in which they stand."""
+"""By name, in the order of emission: the names it depends on, and its text."""
 
 
 def prelude(body: str, overloads: Iterable[str]) -> list[str]:
-    """The texts of the pieces that `body` mentions and of some `overloads`, each once, those they need before them."""
+    """The texts of the pieces that `body` mentions and of some `overloads`, each once, after those
+    that they depend on."""
     words = {*re.findall(r"\w+", body), *overloads}
     wanted = PIECES.keys() & words
     for name, (others, _) in reversed(PIECES.items()):

@@ -1,4 +1,5 @@
-"""Device functions for tensor cores: an instruction each, in inline PTX. A header for the CPU has the same names."""
+"""Device functions for tensor cores: one instruction each, in inline PTX. A header for the CPU
+defines the same names."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from ...interpreter.hardware.ampere.fragments import NUMBERS, PRODUCTS, TileProd
 from .values.types import SCALARS
 
 _LOAD = """\
-// Of {count} 8 x 8 matrices of 16-bit elements, what the lane gets of {each}{how}. Lane 8*t + r says where row r of matrix t is.
+// Loads {count} 8 x 8 matrices of 16-bit elements{how}: the lane's part of {each}. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(unsigned (&to)[{count}], const void* row) {{
   unsigned at = (unsigned)__cvta_generic_to_shared(row);
@@ -55,18 +56,19 @@ __device__ inline unsigned pack_i8(signed char a, signed char b, signed char c, 
 
 
 def load_name(count: int, transposed: bool) -> str:
-    """What loads so many matrices."""
+    """The name of the function that loads `count` matrices."""
     return f"load_matrices_x{count}{'_transposed' if transposed else ''}"
 
 
 def product_name(product: TileProduct) -> str:
-    """What multiplies."""
+    """The name of the function that multiplies."""
     to = "_in_f16" if product.sum == "f16" else ""
     return f"mma_m{product.m}n{product.n}k{product.k}_{product.kind}{to}"
 
 
 def sums_of(product: TileProduct) -> tuple[str, int]:
-    """The C++ type of what C and D are, and their number: pairs of f16, in memory; single elements of others."""
+    """The C++ type of C and D in registers, and the number of parameters: pointers to pairs for
+    f16, single elements for other types."""
     (registers, each), kind = product.vectors[2], product.sum
     return SCALARS[kind].cxx, registers if kind == "f16" else registers * each
 

@@ -1,6 +1,7 @@
-"""Device functions of chips with warp groups: memory barriers, boxes of tensors, in inline PTX.
+"""Device functions for architectures with warp groups: memory barriers and boxes of tensors, in
+inline PTX.
 
-A header for the CPU has functions of these names.
+A header for the CPU defines functions of the same names.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from ...interpreter.hardware.limits import CORNERS, MOST_RANK
 from .group_products import PIECES as _OF_PRODUCTS
 
 TENSOR_MAP = """\
-// What the tensor memory accelerator knows of a tensor: the host's driver makes it.
+// The descriptor of a tensor for the tensor memory accelerator, encoded by the host's driver.
 struct alignas(64) TensorMap { unsigned long long words[16]; };"""
 
 _SHARED = """\
@@ -19,7 +20,7 @@ __device__ inline unsigned in_shared(const void* p) { return (unsigned)__cvta_ge
 #endif"""
 
 _BARRIER_INIT = """\
-// A memory barrier, of whose phases each ends when so many threads have arrived, and no bytes are missing.
+// Initializes a memory barrier: a phase ends when this many threads have arrived, and no bytes are missing.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_init(unsigned long long* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(in_shared(barrier)), "r"(arrivals) : "memory");
@@ -34,7 +35,7 @@ __device__ inline void barrier_arrive(unsigned long long* barrier) {
 #endif"""
 
 _BARRIER_EXPECT = """\
-// Arrives, and says how many bytes are to come.
+// Arrives, and announces the number of bytes to come.
 #ifdef __CUDA_ARCH__
 __device__ inline void barrier_expect(unsigned long long* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" :: "r"(in_shared(barrier)), "r"(bytes)
@@ -43,7 +44,7 @@ __device__ inline void barrier_expect(unsigned long long* barrier, int bytes) {
 #endif"""
 
 _BARRIER_WAIT = """\
-// Waits for the end of the phase of that parity{who}.
+// Waits for the end of the phase with this parity{more}.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(unsigned long long* barrier, unsigned parity) {{
   asm volatile("{{\\n.reg .pred over;\\n"
@@ -53,7 +54,7 @@ __device__ inline void {name}(unsigned long long* barrier, unsigned parity) {{
 #endif"""
 
 _BARRIER_ARRIVE_IN = """\
-// Arrives at the barrier in the same place of another block of the cluster, by its number there: {what} for who waits.
+// Arrives at the barrier at the same address of another block of the cluster, given its rank; this orders {what}.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(unsigned long long* barrier, unsigned block) {{
   asm volatile("{{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
@@ -62,8 +63,8 @@ __device__ inline void {name}(unsigned long long* barrier, unsigned block) {{
 #endif"""
 
 _ARRIVALS_IN = (
-    ("barrier_arrive_in", "all is done", ".release.cluster"),
-    ("barrier_arrive_relaxed_in", "products and boxes are over", ""),
+    ("barrier_arrive_in", "all earlier accesses", ".release.cluster"),
+    ("barrier_arrive_relaxed_in", "completed products and boxes only", ""),
 )
 
 _CLUSTER = """\
@@ -73,7 +74,7 @@ __device__ inline void {name}() {{ asm volatile("barrier.cluster.{ptx};" ::: "me
 #endif"""
 
 _MEET_AT = """\
-// So many threads of the block meet at a barrier with a number: whole warps.
+// Synchronizes this many threads of the block (whole warps) at a numbered barrier.
 #ifdef __CUDA_ARCH__
 __device__ inline void meet_at(int number, int threads) {
   asm volatile("bar.sync %0, %1;" :: "r"(number), "r"(threads) : "memory");
@@ -81,13 +82,13 @@ __device__ inline void meet_at(int number, int threads) {
 #endif"""
 
 _FENCE_BARRIERS = """\
-// The barriers that were made are visible to the tensor memory accelerator.
+// Makes initialized barriers visible to the tensor memory accelerator.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 #endif"""
 
 _FENCE_ASYNC = """\
-// What the thread has written to shared memory is visible to what reads it asynchronously.
+// Makes the thread's writes to shared memory visible to asynchronous reads.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif"""
@@ -99,7 +100,7 @@ template <int n> __device__ inline void {name}() {{ asm volatile("setmaxnreg.{wo
 #endif"""
 
 _LOAD_BOX = """\
-// Starts the copy of a box of a tensor to shared memory{where}; its bytes are counted on the barrier{there}. Coordinates stand
+// Starts the copy of a box of a tensor to shared memory{where}; its bytes are counted on the barrier{there}. Coordinates are
 // innermost first.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(void* to, const TensorMap& map, unsigned long long* barrier, {given}{blocks}) {{
@@ -110,8 +111,8 @@ __device__ inline void {name}(void* to, const TensorMap& map, unsigned long long
 #endif"""
 
 _LOAD_PIXELS = """\
-// Starts the copy of pixels of a tensor to shared memory{where}, from the one at these coordinates on, each that far away; their
-// bytes are counted on the barrier{there}. Coordinates and distances stand innermost first.
+// Starts the copy of pixels of a tensor to shared memory{where}, from the one at these coordinates on, at these distances; their
+// bytes are counted on the barrier{there}. Coordinates and distances are innermost first.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(void* to, const TensorMap& map, unsigned long long* barrier, {given}, {far}{blocks}) {{
   asm volatile("cp.async.bulk.tensor.{rank}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{multicast}"
@@ -122,7 +123,7 @@ __device__ inline void {name}(void* to, const TensorMap& map, unsigned long long
 _HERE = {"where": "", "there": "", "blocks": "", "multicast": "", "mask": "", "taken": ""}
 
 _STORE_BOX = """\
-// Starts the copy of a box from shared memory to a tensor. Coordinates stand innermost first.
+// Starts the copy of a box from shared memory to a tensor. Coordinates are innermost first.
 #ifdef __CUDA_ARCH__
 __device__ inline void {name}(const TensorMap& map, const void* from, {given}) {{
   asm volatile("cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [%0, {{{holes}}}], [%1];"
@@ -144,12 +145,13 @@ template <int n> __device__ inline void {name}() {{ asm volatile("cp.async.bulk.
 
 
 def load_box_name(rank: int, *, pixels: bool = False, blocks: bool = False) -> str:
-    """What loads a box of so many dimensions, or pixels of a tensor that has them; for several blocks of a cluster."""
+    """The name of the function that loads a box of this rank, or pixels of a tensor of this rank;
+    with `blocks`, for several blocks of a cluster."""
     return f"load_{'pixels' if pixels else 'box'}_{rank}d{'_for' if blocks else ''}"
 
 
 def store_box_name(rank: int) -> str:
-    """What stores one."""
+    """The name of the function that stores a box."""
     return f"store_box_{rank}d"
 
 
@@ -161,13 +163,14 @@ def _box(template: str, name: str, rank: int, first: int, **more: str) -> str:
 
 
 def _several(comma: str, mask: int) -> dict[str, str]:
-    """What a load for all blocks of a mask, its operand of this number, has in the place of `_HERE`."""
+    """The template words of a load for all blocks of a mask, in the place of `_HERE`; `mask` is the
+    mask's operand number."""
     words = {"where": f"{comma} of each block of a mask", "there": " there", "blocks": ", unsigned short blocks"}
     return words | {"multicast": ".multicast::cluster", "mask": f", %{mask}", "taken": ', "h"(blocks)'}
 
 
 def _pixels(rank: int, *, blocks: bool = False) -> str:
-    """The load of pixels of a tensor of so many dimensions; for all blocks of a mask."""
+    """The load of pixels of a tensor of this rank; with `blocks`, for all blocks of a mask."""
     letters, first = [f"d{d}" for d in range(1, rank - 1)], 3 + rank
     more = dict(_several("", first + len(letters)) if blocks else _HERE)
     more["far"] = ", ".join(f"unsigned short {letter}" for letter in letters)
@@ -180,9 +183,9 @@ _MEETINGS = {
     "cluster_arrive": ("arrive", "arrive.release.aligned"),
     "cluster_wait": ("are waited for", "wait.acquire.aligned"),
     "cluster_arrive_relaxed": ("arrive, which orders nothing", "arrive.relaxed.aligned"),
-    "cluster_arrive_each": ("arrive, each by itself", "arrive.release"),
-    "cluster_wait_each": ("are waited for, by each by itself", "wait.acquire"),
-    "cluster_arrive_relaxed_each": ("arrive, each by itself, which orders nothing", "arrive.relaxed"),
+    "cluster_arrive_each": ("arrive, each independently", "arrive.release"),
+    "cluster_wait_each": ("are waited for, by each independently", "wait.acquire"),
+    "cluster_arrive_relaxed_each": ("arrive, each independently, which orders nothing", "arrive.relaxed"),
 }
 _RANKS = range(1, MOST_RANK + 1)
 _HAVE = ("TensorMap", "in_shared")
@@ -193,10 +196,12 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
     "barrier_init": (("in_shared",), _BARRIER_INIT),
     "barrier_arrive": (("in_shared",), _BARRIER_ARRIVE),
     "barrier_expect": (("in_shared",), _BARRIER_EXPECT),
-    "barrier_wait": (("in_shared",), _BARRIER_WAIT.format(name="barrier_wait", who="", scope="cta")),
+    "barrier_wait": (("in_shared",), _BARRIER_WAIT.format(name="barrier_wait", more="", scope="cta")),
     "barrier_wait_in_cluster": (
         ("in_shared",),
-        _BARRIER_WAIT.format(name="barrier_wait_in_cluster", who=", in which other blocks may arrive", scope="cluster"),
+        _BARRIER_WAIT.format(
+            name="barrier_wait_in_cluster", more=", in which other blocks may arrive", scope="cluster"
+        ),
     ),
     "meet_at": ((), _MEET_AT),
     **{

@@ -1,1 +1,1 @@
-"""What every device is to the runner, and what it reports of a launch: records, below all devices."""
+"""The interface of devices to the runner, and the reports of launches: data that all devices share."""

@@ -1,6 +1,6 @@
-"""What the runner needs of a device: `CupyDevice`, `CpuDevice` and `SimDevice` implement it.
+"""The interface of devices to the runner; `CupyDevice`, `CpuDevice` and `SimDevice` implement it.
 
-No MLIR here: a bundle's runner imports this file on a machine that has NumPy and CuPy alone.
+No MLIR here: a bundle's runner imports this file on a machine that has only NumPy and CuPy.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ from ..plan.plan import Boxes, KernelEntry, is_contiguous
 from .report import LaunchReport, Race, Triple
 
 Memory = Any
-"""A device's own handle for one allocation: opaque to the runner."""
+"""A device's own handle for one allocation, opaque to the runner."""
 
 Stream = Any
 Event = Any
 Graph = Any
 
 DeviceTarget = Literal["sim", "cuda", "cpu"]
-"""The simulator, which checks; a GPU; the CPU, natively."""
+"""`sim`: the simulator, which checks; `cuda`: a GPU; `cpu`: native code on the CPU."""
 
 Action = Callable[[], LaunchReport | None]
-"""Does work that was worked out beforehand."""
+"""A prepared operation: calling it runs it, or issues it to its stream."""
 
 Replayed = tuple[str, LaunchReport]
-"""A kernel's name, and what a simulator found when a graph launched it."""
+"""The name of a kernel that a graph launched, and the simulator's report."""
 
 
 class Number:
-    """A scalar argument that may change from call to call: it is read each time that a kernel is launched.
+    """A scalar argument that may change between calls: each launch reads it.
 
     Attributes:
-        value, passed, bits: the value in its type, as CuPy takes it, and as an unsigned integer.
+        value: in its type.
+        passed: as CuPy takes it.
+        bits: as an unsigned integer.
     """
 
     value: np.generic
@@ -68,7 +70,7 @@ class DeviceView:
     """A strided window into an allocation, as a kernel argument or one side of a copy.
 
     Args:
-        memory: what `alloc` returned.
+        memory: from `alloc`.
         name: the buffer's name in the plan, for reports.
         dtype: the element type.
         offset, shape, strides: in elements.
@@ -83,12 +85,12 @@ class DeviceView:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the elements lie side by side in row-major order."""
+        """Whether the elements are contiguous in row-major order."""
         return is_contiguous(self.shape, self.strides)
 
     @property
     def count(self) -> int:
-        """How many elements it shows."""
+        """The number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
 
@@ -101,72 +103,77 @@ class MappedView:
 
 
 Passed = DeviceView | MappedView | Number | np.generic
-"""What a kernel may be passed for one argument."""
+"""The value of one kernel argument."""
 
 
 @runtime_checkable
 class Telling(Protocol):
-    """A device that knows how much of a launch is done while it does it, and tells that: 0 to 1."""
+    """A device that reports the progress of a launch while it runs, from 0 to 1."""
 
     told: Callable[[float], None]
 
 
 class Device(Protocol):
-    """One device. Failures are `WeftError`s (W072x); whatever was made before stays the caller's to give back."""
+    """One device. Failures are `WeftError`s (W072x); the caller must still release what it made
+    before."""
 
     name: str
-    """How reports call it, e.g. `NVIDIA H200` or `simulator`."""
+    """The name in reports, e.g. `NVIDIA H200` or `simulator`."""
 
     target: ClassVar[DeviceTarget]
-    """Which of the targets it is."""
+    """Its target."""
 
     wants: ClassVar[Literal["cuda", "mlir"]]
-    """What `load` takes: the CUDA C++ text or the text of the scheduled module."""
+    """The argument of `load`: the CUDA C++ text, or the text of the scheduled module."""
 
     most_shared: int
-    """Bytes of shared memory that a block may have on it."""
+    """Most shared memory of a block, in bytes."""
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
-        """Make `kernels` of `text` launchable. Loading the same text again is cheap."""
+        """Makes `kernels` of `text` launchable. Loading the same text again is cheap."""
 
     def alloc(self, name: str, dtype: str, count: int) -> Memory:
-        """Memory for `count` elements, not initialised. `name` is for reports. A count of 0 is legal."""
+        """Allocates memory for `count` elements (0 is legal), not initialized. `name` is for
+        reports."""
 
     def free(self, memory: Memory) -> None: ...
 
     def poison(self, memory: Memory, byte: int, stream: Stream) -> None:
-        """Fill with `byte`. Poisoned elements still count as never written."""
+        """Fills memory with `byte`. Poisoned elements still count as never written."""
 
     def upload(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
-        """Copy a C-contiguous host array of the allocation's size and element type to the device."""
+        """Copies a C-contiguous host array with the allocation's size and element type to the
+        device."""
 
     def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
-        """Copy the whole allocation into the C-contiguous host array, and wait until it is there."""
+        """Copies the whole allocation to a C-contiguous host array, and waits for completion."""
 
-    # What is done on a stream comes in two parts, so that what can be worked out beforehand is, once for many times.
-    # The function that comes back does it, each time it is called; its memory, its stream and its arguments are those
-    # given here.
+    # Operations on a stream have two stages, so that preparation is done once for many runs.
+    # The returned action runs the operation each time it is called, with the memory, the stream
+    # and the arguments given here.
 
     def copier(self, target: DeviceView, source: DeviceView, stream: Stream) -> Action:
-        """Copy between views of equal shape and element type; either may be strided."""
+        """Prepares a copy between views of equal shape and element type; either may be strided."""
         ...
 
     def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Action:
-        """Make every element of a view `value`, which is of its element type; the view may be strided."""
+        """Prepares a fill: every element of a view, which may be strided, becomes `value`, of its
+        element type."""
         ...
 
     def launcher(
         self, kernel: KernelEntry, grid: Triple, block: Triple, shared: int, args: Sequence[Passed], stream: Stream
     ) -> Action:
-        """Launch `kernel`. A simulator reports what it found, a GPU returns None.
+        """Prepares a launch of `kernel`. The action returns the simulator's report; None on a GPU.
 
-        `shared` is dynamic shared memory that the host program asks for, on top of `kernel.dynamic_shared_bytes`.
+        `shared` is the dynamic shared memory of the host program, in bytes, on top of
+        `kernel.dynamic_shared_bytes`.
         """
         ...
 
     @property
     def unordered(self) -> Sequence[Race]:
-        """What unordered operations on different streams do to the same memory, as far as the device looks."""
+        """Races between operations on different streams, as far as the device detects them."""
         ...
 
     def create_stream(self) -> Stream: ...
@@ -176,52 +183,56 @@ class Device(Protocol):
     def create_event(self) -> Event: ...
 
     def record(self, event: Event, stream: Stream) -> None:
-        """The event is reached when all that was issued to `stream` before is done. It may have been recorded before:
-        who waits for that already goes on doing so."""
+        """Records an event, which completes with all work issued to `stream` before. A recorded
+        event may be recorded again: earlier waits still refer to the earlier recording."""
 
     def wait(self, stream: Stream, event: Event) -> None:
-        """What is issued to `stream` from now on waits for `event`."""
+        """Makes work issued to `stream` from now on wait for `event`."""
 
     def destroy_event(self, event: Event) -> None: ...
 
     def elapsed(self, start: Event, end: Event) -> float | None:
-        """Seconds between two events that were reached, or None where the device keeps no time."""
+        """Seconds between two completed events; None if the device keeps no time."""
 
-    # While a stream captures, what is issued to it is kept in a graph and not done. A stream that waits for an event
-    # recorded in the capture joins it; it has to be joined to the first stream, by an event, before the capture ends.
+    # During a capture, work issued to a stream is recorded in a graph, and not run. A stream that waits for an event
+    # recorded in the capture joins it; before the capture ends, an event must join it to the first stream.
 
     def begin_capture(self, stream: Stream) -> None:
-        """From now on, nothing is allocated, freed, poisoned, moved to or from the host, or waited for by it."""
+        """Begins a capture. During it, nothing may be allocated, freed, poisoned, copied from or to
+        the host, or waited for by the host."""
 
     def end_capture(self, stream: Stream) -> Graph:
-        """What was captured, ready to be launched. On failure nothing is left of it, nor of the capture."""
+        """Ends a capture; returns a graph that is ready to launch. After a failure, graph and
+        capture are released."""
 
     def abandon_capture(self, stream: Stream) -> None:
-        """End a capture of which nothing comes. Never fails, also where none is under way."""
+        """Ends a capture without a graph. Never fails, even without a capture."""
 
     def launch_graph(self, graph: Graph, stream: Stream) -> Sequence[Replayed]:
-        """Do all that was captured, as if it were issued to `stream`."""
+        """Issues the captured work to `stream`."""
         ...
 
     def destroy_graph(self, graph: Graph) -> None: ...
 
     def synchronize(self) -> None:
-        """Wait until everything issued is done; asynchronous failures are raised here."""
+        """Waits until all issued work is done; raises asynchronous failures."""
 
 
 Recorded = list[tuple[str | None, Callable[[], LaunchReport | None]]]
-"""What was issued while a stream captured, in order: a kernel's name where one is launched, and what does it."""
+"""Work recorded by a capture, in order: the name of the launched kernel (None for other work), and
+the action."""
 
 
 @dataclass(eq=False)
 class Instant:
-    """An event. `at`: when it was recorded last."""
+    """An event. `at`: the time of its last recording."""
 
     at: float = 0.0
 
 
 class Replay:
-    """Base of such a device. One stream captures at a time, and all others join it."""
+    """Base of devices that run work immediately. Only one stream captures at a time, and all others
+    join it."""
 
     wants: ClassVar[Literal["cuda", "mlir"]] = "mlir"
     most_shared = limits.MOST
@@ -252,7 +263,7 @@ class Replay:
         return end.at - start.at
 
     def _issue(self, do: Callable[[], Any], kernel: str | None = None) -> Any:
-        """Do it, or keep it for the graph."""
+        """Runs the action, or appends it to the capture."""
         if self._capture is None:
             return do()
         self._capture.append((kernel, do))
@@ -269,9 +280,9 @@ class Replay:
         self._capture = None
 
     def launch_graph(self, graph: Recorded, stream: Stream) -> list[Replayed]:
-        """Issue all of it again, in order."""
+        """Runs all recorded work again, in order."""
         found = [(kernel, do()) for kernel, do in graph]
         return [(kernel, report) for kernel, report in found if kernel is not None and report is not None]
 
     def destroy_graph(self, graph: Recorded) -> None:
-        """Nothing is held but memory of this process."""
+        """Does nothing: a graph holds only memory of this process."""

@@ -1,4 +1,5 @@
-"""What a simulated launch found, as data: races, faults, counts. Equal findings are merged while they are recorded."""
+"""Findings of a simulated launch, as data: races, faults, counts. Equal findings are merged as they
+are recorded."""
 
 from __future__ import annotations
 
@@ -28,12 +29,12 @@ Kind = Literal["load", "store"]
 Triple = tuple[int, int, int]
 
 MOST_FINDINGS = 8
-"""Pairs of ops that a report lists for one kind of race and one buffer (and ops for a kind of fault and a buffer); the
-rest is only counted. So no buffer's races hide another's."""
+"""Most pairs of ops that a report lists per kind of race and buffer (and ops per kind of fault and
+buffer); further ones are only counted. So the races of one buffer never hide those of another."""
 
 SEPARATED = "put a barrier between the two, or give the element to one thread"
 AWAITED = (
-    "wait for the copy first: `nvgpu.device_async_wait`, and a barrier behind it if another thread has started the copy"
+    "wait for the copy first: `nvgpu.device_async_wait`, and a barrier after it if another thread has started the copy"
 )
 
 FAULT_CODES: dict[str, str] = {
@@ -54,18 +55,18 @@ FAULT_CODES: dict[str, str] = {
 
 @record
 class Site:
-    """An op of the kernel that touches memory or synchronizes."""
+    """An op of the kernel that accesses memory or synchronizes."""
 
     number: int
     op: str
     location: str
     alignment: int | None = None
-    """Of a vector, as the op says it, in bytes; None where it is that of the whole vector."""
+    """Stated alignment of a vector access in bytes; None: that of the whole vector."""
 
 
 @record
 class ThreadOp:
-    """One thread doing one op. `block` and `thread` are (x, y, z)."""
+    """One thread at one op. `block` and `thread` are (x, y, z)."""
 
     op: str
     location: str
@@ -74,7 +75,7 @@ class ThreadOp:
 
     @property
     def where(self) -> str:
-        """The op, whichever thread does it."""
+        """The op, independent of the thread."""
         return f"{self.op} {self.location}"
 
     def __str__(self) -> str:
@@ -84,7 +85,7 @@ class ThreadOp:
 
 @record
 class Operation:
-    """Something that a stream does as a whole: a launch, a copy, a fill."""
+    """An operation of a stream as a whole: a launch, a copy, a fill."""
 
     what: str
     stream: int
@@ -99,15 +100,16 @@ class Operation:
 
 @record
 class Race:
-    """Two accesses of one element, at least one a write, by two threads, or two streams, that nothing orders.
+    """Two unordered accesses of one element by two threads or two streams, at least one a write.
 
     Args:
-        kind: `RAW`, `WAR` or `WAW`: second after first, in the order in which the simulator met them; `in-flight`: the
-            second meets an asynchronous copy between its start and its thread's wait, be it of the same thread.
+        kind: `RAW`, `WAR` or `WAW`: the second after the first, in the simulator's order;
+            `in-flight`: the second conflicts with an asynchronous copy between its start and its
+            thread's wait, possibly of the same thread.
         buffer: the argument's or the allocation's name.
         element: its indices.
         first, second: a witness.
-        count: how often the same two ops met like this, the witness included.
+        count: number of conflicts of the same two ops, including the witness.
     """
 
     kind: RaceKind
@@ -123,7 +125,8 @@ class Race:
 
 @record
 class Fault:
-    """Something a thread must not do. `access`: the first that did it; `buffer`, `element`: where there are any."""
+    """An illegal operation of a thread. `access`: its first occurrence; `buffer`, `element`: where
+    applicable."""
 
     kind: FaultKind
     message: str
@@ -138,8 +141,13 @@ class Fault:
 
 @record
 class Statistics:
-    """`loads` and `stores` count ops executed by a whole batch of lanes, not by single threads. `seconds` is wall time.
-    `turns`: of warp groups that each may be elsewhere, how often it was decided who goes on, in one cluster."""
+    """Counters of a simulation.
+
+    Attributes:
+        loads, stores: executed ops, each for a whole batch of lanes, not per thread.
+        turns: scheduling decisions in one cluster, for diverged warp groups.
+        seconds: wall time.
+    """
 
     blocks: int = 0
     threads: int = 0
@@ -152,15 +160,17 @@ class Statistics:
 
 @record
 class BankUse:
-    """What the executions of one op on one shared buffer cost. Counted exactly, over all warps of the launch.
+    """The cost of one op's executions on one shared buffer, counted exactly over all warps of the
+    launch.
 
     Args:
-        buffer, kind, op, location: which access; `site` is the op's number in the kernel.
-        width: bytes of a lane.
-        executions: how often a warp executed it, with any lane active.
-        wavefronts, ideal: how many it took, and the fewest possible for an access of that width and those lanes.
-        pad: elements by which longer rows were tried and the buffer's accesses take fewer wavefronts.
-        padded: the wavefronts of this access then.
+        buffer, kind, op, location: the access; `site` is the op's number in the kernel.
+        width: bytes per lane.
+        executions: number of executions by a warp, with any lane active.
+        wavefronts: number of wavefronts that these took.
+        ideal: the fewest possible for an access of that width and those lanes.
+        pad: elements of padding per row at which the buffer's accesses would take fewer wavefronts.
+        padded: the wavefronts of this access with that padding.
     """
 
     site: int
@@ -181,19 +191,20 @@ class BankUse:
 
     @property
     def degree(self) -> float:
-        """Wavefronts over the fewest possible: 1.0 without a conflict."""
+        """Wavefronts relative to the fewest possible: 1.0 without a conflict."""
         return round(self.wavefronts / self.ideal, 3) if self.ideal else 1.0
 
 
 @record
 class Traffic:
-    """What lanes read, or wrote, of a buffer in global memory, over all threads of the launch; atomics do both.
+    """Reads or writes of a buffer in global memory by all threads of the launch; atomics count as
+    both.
 
     Args:
         size: of the buffer, in elements.
-        elements, bytes: that were accessed, by each lane that did.
-        accesses: by the width of an access in bytes, the widest first, how many there were.
-        distinct: how many different elements these are; None where some were surely met twice.
+        elements, bytes: accessed, counted once for each accessing lane.
+        accesses: number of accesses by width in bytes, the widest first.
+        distinct: number of distinct elements; None where some were surely accessed twice.
     """
 
     buffer: str
@@ -206,7 +217,7 @@ class Traffic:
 
     @property
     def once(self) -> bool:
-        """Whether each element was accessed, and by one access."""
+        """Whether each element was accessed exactly once."""
         return self.elements == self.distinct == self.size
 
 
@@ -215,12 +226,14 @@ class LaunchReport:
     """The findings of one launch.
 
     Args:
-        races, faults: merged by kind, buffer and ops; at most `MOST_FINDINGS` of a kind and buffer.
-        race_count, fault_count: all that was found, merged ones included.
-        barriers: how many barriers a thread executed (at most, where that differs between threads).
-        printed: what `gpu.printf` has printed, one thread after the other, in the order of blocks, then of threads.
-        banks: what each op on shared memory cost in wavefronts; None where that was not counted.
-        traffic: what was read and written of each buffer in global memory; None likewise.
+        races, faults: merged by kind, buffer and ops; at most `MOST_FINDINGS` per kind and buffer.
+        race_count, fault_count: the number of all findings, before merging.
+        barriers: number of barriers that a thread executed (the maximum, if it differs between
+            threads).
+        printed: the output of `gpu.printf`, thread by thread, in the order of blocks, then of
+            threads.
+        banks: the wavefronts of each op on shared memory; None if not counted.
+        traffic: reads and writes of each buffer in global memory; None if not counted.
     """
 
     races: tuple[Race, ...] = ()
@@ -238,7 +251,7 @@ class LaunchReport:
         return not self.races and not self.faults
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The findings as the rest of the program shows them."""
+        """The findings as diagnostics."""
         races = (
             Diagnostic(
                 "W0656" if race.kind == "in-flight" else "W0650",
@@ -259,10 +272,11 @@ Found = TypeVar("Found", Race, Fault)
 
 
 class Recorder:
-    """Collects findings, of one launch or of many. The first witness of each stays; later ones only count.
+    """Collects findings of one or more launches. The first witness of each finding is kept; later
+    ones are counted.
 
     Args:
-        most: how many are listed of a kind and buffer.
+        most: number of findings listed per kind and buffer.
     """
 
     def __init__(self, most: float = MOST_FINDINGS) -> None:
@@ -283,12 +297,13 @@ class Recorder:
         self._note(fault, self._faults, (fault.kind, fault.buffer, fault.access.op, fault.access.location))
 
     def printed(self, block: int, thread: int, text: str) -> None:
-        """`block`, `thread`: linear ids. A thread's texts come in its own order."""
+        """Records output of a thread. `block`, `thread`: linear ids. The texts of a thread arrive
+        in its program order."""
         self._printed.append((block, thread, text))
 
     @property
     def text(self) -> str:
-        """All that was printed, one thread after the other."""
+        """The whole output, thread by thread."""
         return "".join(text for _, _, text in sorted(self._printed, key=lambda one: one[:2]))
 
     def _note(self, found: Found, known: dict[tuple[str | None, ...], Found], key: tuple[str | None, ...]) -> None:

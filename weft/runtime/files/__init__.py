@@ -1,1 +1,1 @@
-"""Files of arrays and bundles, read with suspicion and written whole or not at all."""
+"""Files of arrays and bundles: checked when read, written atomically."""

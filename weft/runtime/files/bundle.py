@@ -1,6 +1,7 @@
-"""A bundle: a folder that runs with NumPy and CuPy alone. `kernels.cu`, `module.mlir`, `plan.json`, perhaps arrays.
+"""A bundle: a folder that runs with only NumPy and CuPy. It contains `kernels.cu`, `module.mlir`,
+`plan.json`, and optionally arrays.
 
-It is written whole or not at all, and read with suspicion: nothing in it is trusted before it is checked.
+It is written atomically; everything in it is checked before use.
 """
 
 from __future__ import annotations
@@ -29,13 +30,17 @@ PLAN, CUDA, MODULE = "plan.json", "kernels.cu", "module.mlir"
 INPUTS, EXPECTED, OWN = "inputs.npz", "expected.npz", "expected_own.npz"
 FILES = (PLAN, CUDA, MODULE, INPUTS, EXPECTED, OWN)
 MAX_BYTES = 1 << 28
-"""Of one text file."""
+"""Most bytes of one text file."""
 
 
 @record
 class Bundle:
-    """What is in the folder. `inputs` and `expected` are there where the bundle was built with data; `own`, what the
-    payload computes in its own types, where that is something else."""
+    """The contents of the folder.
+
+    Attributes:
+        inputs, expected: the arrays of a bundle built with data; else None.
+        own: the payload's outputs computed in its own types, if they differ.
+    """
 
     path: Path
     plan: Plan
@@ -47,9 +52,11 @@ class Bundle:
 
     @property
     def edited(self) -> tuple[str, ...] | None:
-        """The files that are not as written with the plan; None where that does not say (an older bundle).
+        """The files that were edited since the plan was written; None if the plan has no digests
+        (an older bundle).
 
-        What the simulator finds out about the module does not hold for kernels that were edited, nor vice versa.
+        The simulator's findings about an unedited module do not hold for edited kernels, nor vice
+        versa.
         """
         if not self.plan.texts:
             return None
@@ -59,11 +66,11 @@ class Bundle:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """W0738 for files that were edited."""
-        said = f"the simulator runs {MODULE}, a GPU {CUDA}: what is right for one does not hold for the other any more"
+        """W0738 for edited files."""
+        message = f"the simulator runs {MODULE}, a GPU {CUDA}: findings about one no longer hold for the other"
         hint = "`weft build` writes both from the schedule"
         files = (f"{self.path / name} was edited after the bundle was built" for name in self.edited or ())
-        return tuple(Diagnostic("W0738", file, notes=(said,), hint=hint, severity="warning") for file in files)
+        return tuple(Diagnostic("W0738", file, notes=(message,), hint=hint, severity="warning") for file in files)
 
     @property
     def signature(self) -> FunctionSignature:
@@ -71,10 +78,11 @@ class Bundle:
 
 
 def comparable(bundle: Bundle) -> FunctionSignature:
-    """The bundle's signature with those outputs that are expected.
+    """The bundle's signature, reduced to outputs with expected values.
 
-    A scheduled module may overwrite an input that the payload leaves alone (a tensor bufferized in place): nobody
-    expects anything there. Error: W0716 for expected arrays that the plan does not make.
+    A scheduled module may overwrite an input that the payload only reads (a tensor bufferized in
+    place): it has no expected value. Error: W0716 for expected arrays that the plan does not
+    compute.
     """
     signature, expected = bundle.signature, bundle.expected or {}
     unknown = sorted(expected.keys() - {o.name for o in signature.outputs})
@@ -95,9 +103,10 @@ def write_bundle(
     expected: Mapping[str, np.ndarray] | None = None,
     own: Mapping[str, np.ndarray] | None = None,
 ) -> Path:
-    """Write a bundle to the folder `path`; an older bundle that stands there is replaced.
+    """Writes a bundle to the folder `path`, replacing an older bundle there.
 
-    Errors: W0711 (it cannot be written, or something that is not a bundle stands there). Nothing half written stays.
+    Errors: W0711 (it cannot be written, or the place holds something other than a bundle). No
+    partial bundle is left.
     """
     target = Path(path)
     expect_place(target)
@@ -122,7 +131,8 @@ def write_bundle(
 
 
 def expect_place(target: Path) -> None:
-    """Refuse a place for a bundle: only a bundle or an empty folder is overwritten. Raises W0711."""
+    """Checks that a bundle can be written here: only a bundle or an empty folder may be
+    overwritten. Raises W0711."""
     if not target.absolute().parent.exists():
         raise fail("W0711", f"cannot write the bundle {target}: the folder `{target.parent}` does not exist")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
@@ -136,7 +146,8 @@ def expect_place(target: Path) -> None:
 
 
 def _replace(target: Path, made: Path) -> None:
-    """Put `made` where `target` is. An old bundle stands aside until the new one is there."""
+    """Moves `made` to `target`. An old bundle is kept aside until the new one is in place, and
+    restored on failure."""
     if not target.exists():
         os.rename(made, target)
         return
@@ -155,8 +166,9 @@ def _replace(target: Path, made: Path) -> None:
 def read_bundle(path: Path | str) -> Bundle:
     """The bundle in the folder `path`, fully checked.
 
-    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712, W0713 (the plan
-        launches a kernel that the text does not have, or that takes other arguments there), W0715 … W0717 (its arrays).
+    Errors: W0710 (no folder, a file is missing or unreadable), W0700 … W0708 (its plan), W0712,
+    W0713 (the plan launches a kernel that the text lacks, or that has other parameters), W0715 …
+    W0717 (its arrays).
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -173,7 +185,7 @@ def read_bundle(path: Path | str) -> Bundle:
 
 
 def digests(cuda: str, module: str) -> Texts:
-    """What a plan says of the texts that were written with it."""
+    """The digests that a plan records of the texts written with it."""
     return (CUDA, _digest(cuda)), (MODULE, _digest(module))
 
 
@@ -199,7 +211,7 @@ _QUALIFIERS = re.compile(r"\bconst\b|__restrict__|__grid_constant__")
 
 
 def check_text(kernel: KernelEntry, text: str, where: str) -> None:
-    """Refuse a kernel that `text` does not have (W0712), or that takes other arguments there (W0713)."""
+    """Checks that `text` has the kernel (W0712), with these parameters (W0713)."""
     declared = declared_types(text, kernel.name)
     if declared is None:
         raise fail("W0712", f"the plan launches `{kernel.name}`, which {where} does not have")
@@ -211,9 +223,10 @@ def check_text(kernel: KernelEntry, text: str, where: str) -> None:
 
 
 def declared_types(text: str, name: str) -> list[str] | None:
-    """The types of the parameters of kernel `name`, without qualifiers; None where the text has no such kernel."""
+    """The types of the parameters of kernel `name`, without qualifiers; None if the text has no
+    such kernel."""
     written = re.compile(rf"\b{re.escape(name)}\s*+\(([^()]*+)\)")
-    for piece in re.split("[;{}]", text):  # what a declaration stays in
+    for piece in re.split("[;{}]", text):  # the characters of a declaration
         _, kernel, rest = piece.partition("__global__")
         if kernel and (found := written.search(rest)) is not None:
             return [_type(declaration) for declaration in found[1].split(",") if declaration.strip()]
@@ -226,7 +239,7 @@ def _type(declaration: str) -> str:
 
 
 def parameter_types(param: Param) -> list[str]:
-    """What the text takes for one parameter of the kernel."""
+    """The parameter types in the text for one parameter of the kernel."""
     if param.boxes is not None:
         return ["TensorMap"]
     own = CXX[param.dtype]

@@ -1,7 +1,7 @@
-"""The cache folder, which is the user's own, and the seal of each of its entries.
+"""The cache folder, private to the user, and the seals of its entries.
 
-A seal is a digest that is keyed with a number which only this user can read, and which does not lie in the cache:
-whoever writes an entry there can't make one that fits. An entry whose seal does not fit is made anew.
+A seal is a keyed digest; only this user can read the key, which is stored outside the cache. So
+other writers of the cache cannot forge an entry. An entry with a wrong seal is recomputed.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ def folder() -> Path:
 
 
 def state_folder() -> Path:
-    """Where the user's programs keep what they remember: journals, what was typed, and the key of the seals."""
+    """The folder for the user's persistent state: journals, command history, and the key of the
+    seals."""
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path("~/.local/state").expanduser()) / "weft"
 
 
 def place(*parts: str) -> Path | None:
-    """The cache folder, or a folder in it, there and the user's own; None where nothing can be kept: it cannot be made,
-    or is a file, or there is nowhere to keep a key.
+    """The cache folder, or a folder in it, created and private; None if caching is impossible: the
+    folder cannot be created, or is a file, or the key cannot be stored.
 
     Raises:
-        WeftError: W0749, for a folder that others own or may write, or a key that somebody else has put there.
+        WeftError: W0749, for a folder that other users own or may write, or a key that another user
+            has placed there.
     """
     made = folder()
     if not _own(made, ours=not os.environ.get("WEFT_CACHE_DIR")):
@@ -51,8 +53,13 @@ def place(*parts: str) -> Path | None:
 
 
 def _own(made: Path, *, ours: bool) -> bool:
-    """Make a folder that nobody else may enter, or expect one that nobody else may write. `ours`: it is a folder of
-    Weft's, which is shut where an older version has left it open."""
+    """Creates a folder that no other user may enter, or checks that no other user may write an
+    existing one. Returns whether it is usable.
+
+    Args:
+        ours: it is Weft's own folder; if an older version left it open, its permissions are
+            tightened.
+    """
     try:
         made.mkdir(mode=0o700, parents=True, exist_ok=True)
         if hasattr(os, "geteuid"):
@@ -83,7 +90,8 @@ def _not_own(made: Path, why: str, hint: str) -> WeftError:
 
 
 def seal(*parts: str | bytes) -> bytes | None:
-    """32 bytes that these parts alone have, and only this user's processes can make; None without a key."""
+    """The 32-byte seal of the parts, which only this user's processes can compute; None without a
+    key."""
     if (key := _key(state_folder())) is None:
         return None
     made = hmac.new(key, digestmod="sha256")
@@ -94,15 +102,15 @@ def seal(*parts: str | bytes) -> bytes | None:
     return made.digest()
 
 
-def is_sealed(said: bytes, *parts: str | bytes) -> bool:
-    """Whether this is the parts' seal."""
+def is_sealed(given: bytes, *parts: str | bytes) -> bool:
+    """Whether this is the seal of the parts."""
     own = seal(*parts)
-    return own is not None and hmac.compare_digest(own, said)
+    return own is not None and hmac.compare_digest(own, given)
 
 
 @lru_cache(4)
 def _key(where: Path) -> bytes | None:
-    """The user's key, made when it is first asked for."""
+    """The user's key, created at the first request; None if it cannot be stored."""
     path = where / "cache.key"
     try:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -112,7 +120,8 @@ def _key(where: Path) -> bytes | None:
 
 
 def _read_key(path: Path) -> bytes | None:
-    """What is kept there; None where there is nothing, or what others may have read or written."""
+    """The stored key; None if there is none, or if other users may have read or written it. Raises
+    W0749 for another user's file."""
     with suppress(FileNotFoundError):
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(number, "rb") as file:
@@ -128,7 +137,7 @@ def _read_key(path: Path) -> bytes | None:
 
 
 def _new_key(path: Path) -> bytes | None:
-    """A new key, whole or not at all: of two processes that make one, both take the last."""
+    """Creates a key atomically: if two processes create one, both end up with the later one."""
     written = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     number = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(number, "wb") as file:

@@ -1,4 +1,5 @@
-"""Sizes that go together: where all that is open cannot have one size, each dimension has its own."""
+"""Sizes that satisfy a plan's rules: where dynamic dimensions cannot all have one size, each has
+its own."""
 
 from __future__ import annotations
 
@@ -13,17 +14,17 @@ from ..plan.signature import FunctionSignature
 from .inputs import sized
 
 Place = tuple[str, int]
-"""A dimension of an argument."""
+"""A dimension of an argument: its name and the axis."""
 MOST_TRIED = 256
-"""Up to this size, sizes are looked for that fit the others."""
+"""Largest size of a search for sizes that fit."""
 MOST_STEPS = 400
-"""Changes of a size that are tried, altogether."""
+"""Most changes of a size in one search."""
 
 
 def fitted(signature: FunctionSignature, plan: Plan, size: int) -> FunctionSignature:
-    """The signature with `size` in the place of all that is open, or as near to it as the plan's agreements and
-    assumptions allow: a size that breaks one is changed, to what the other side is or to the nearest one that fits, and
-    stays as it is from then on. Where none is found, with `size` everywhere."""
+    """The signature with `size` for all dynamic dimensions, or sizes near it that satisfy the
+    plan's agreements and assumptions: a size that violates one is changed to the other side's value
+    or the nearest one that fits, and then kept. If the search finds none, all are `size`."""
     made = sized(signature, {}, plan.agreements, size)
     open_ = {(a.name, n) for a in signature.arguments for n, known in enumerate(a.shape or ()) if known is None}
     shapes = {(a.name, n): known or 0 for a in made.arguments for n, known in enumerate(a.shape or ())}
@@ -45,7 +46,7 @@ class _Search:
                 self.same.update(dict.fromkeys(joined, joined))
 
     def fit(self, shapes: Mapping[Place, int], kept: frozenset[Place]) -> Mapping[Place, int] | None:
-        """Sizes that break no rule; those of `kept` as they are."""
+        """Sizes that violate no rule, with those of `kept` unchanged; None if the search fails."""
         broken = next((rule for rule in self.rules if not _holds(rule, shapes)), None)
         if broken is None:
             return shapes
@@ -60,7 +61,7 @@ class _Search:
         return None
 
     def _numbers(self, rule: Agreement | Assumption, place: Place, shapes: Mapping[Place, int]) -> Iterator[int]:
-        """Sizes of a dimension with which a rule holds, the nearest to what it is first."""
+        """Values of a dimension that satisfy a rule, the nearest to the current one first."""
         here = shapes[place]
         far = (n for n in (_value(side, shapes) for side in _sides(rule)) if n is not None and n > MOST_TRIED)
         for number in chain(sorted(range(MOST_TRIED + 1), key=lambda n: (n == 0, abs(n - here))), far):
@@ -73,7 +74,7 @@ def _sides(rule: Agreement | Assumption) -> tuple[Size, ...]:
 
 
 def _holds(rule: Agreement | Assumption, shapes: Mapping[Place, int]) -> bool:
-    """Whether a rule holds; what depends on a scalar does."""
+    """Whether a rule holds; a rule that depends on a scalar counts as true."""
     values = [_value(side, shapes) for side in _sides(rule)]
     if isinstance(rule, Assumption):
         return values[0] is None or rule.holds(values[0])

@@ -1,4 +1,5 @@
-"""Input arrays: random ones by signature, `.npz` files (never unpickled), and the check that they fit."""
+"""Input arrays: random ones by signature, `.npz` files (never unpickled), and checks against the
+signature."""
 
 from __future__ import annotations
 
@@ -21,11 +22,13 @@ from ..plan.signature import Argument, FunctionSignature, type_text
 from .writing import open_regular, reason, unwritable, write_whole
 
 SMALL_INTEGERS = (-8, 8)
-"""Random integers, the upper end excluded: sums of products stay exact in 32 bits, and mostly in f32."""
+"""Range of random integers, the upper end excluded: sums of products stay exact in 32 bits, and
+mostly in f32."""
 
 
 def random_inputs(signature: FunctionSignature, seed: int = 0) -> dict[str, np.ndarray]:
-    """An array per argument: floats standard normal, integers in -8 … 7, booleans; the same for a seed.
+    """An array per argument: floats standard normal, integers in -8 … 7, booleans; deterministic
+    for a seed.
 
     Errors: W0719 for a dynamic dimension.
     """
@@ -34,7 +37,8 @@ def random_inputs(signature: FunctionSignature, seed: int = 0) -> dict[str, np.n
 
 
 def integral_inputs(signature: FunctionSignature, most: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """An array per argument, of integers from -`most` to `most` in floats, too; other than that as `random_inputs`."""
+    """An array per argument, with integers from -`most` to `most` in floats too; otherwise as
+    `random_inputs`."""
     generator = np.random.default_rng(seed)
     return {a.name: _integral(a, most, generator) for a in signature.arguments}
 
@@ -53,12 +57,13 @@ def chosen_inputs(
     given: Path | Mapping[str, np.ndarray] | None = None,
     asked: Mapping[str, str] | None = None,
 ) -> dict[str, np.ndarray]:
-    """An array per argument: those that are given, those that are asked for, and random ones, as `random_inputs` makes
-    them, for the rest. What is given of some changes no number of the others.
+    """An array per argument: from `given`, from `asked`, and for the rest random as in
+    `random_inputs`. Giving some arrays does not change the numbers in the others.
 
     Args:
         given: arrays by name, or an `.npz` file with them.
-        asked: of an argument `0:1000`, a range whose upper end is excluded; `2.5`, a constant; or `x.npy`, a file.
+        asked: by argument: `0:1000`, a range with its upper end excluded; `2.5`, a constant; or
+            `x.npy`, a file.
 
     Errors: W0715 to W0719.
     """
@@ -70,7 +75,7 @@ def chosen_inputs(
     )
     if twice := sorted(arrays.keys() & asked.keys()):
         raise fail(
-            "W0718", f"{quoted(twice)}: given as an array, and asked for as `{asked[twice[0]]}`", hint="leave one out"
+            "W0718", f"{quoted(twice)}: given as an array, and requested as `{asked[twice[0]]}`", hint="leave one out"
         )
     arguments = {a.name: a for a in signature.arguments}
     arrays |= {
@@ -97,14 +102,14 @@ def sized(
     agreements: Iterable[Agreement] = (),
     rest: int | None = None,
 ) -> FunctionSignature:
-    """The signature with sizes in the place of dimensions that are known at run time only.
+    """The signature with sizes for its dynamic dimensions.
 
     Args:
-        sizes: of `A.1`, the second axis of `A`, a number.
-        agreements: what else has that size.
-        rest: the size of all that is open then.
+        sizes: by dimension, such as `A.1` for the second axis of `A`: a number.
+        agreements: rules that make other dimensions equal.
+        rest: the size of all dimensions that are still dynamic then.
 
-    Errors: W0718 for what is no such dimension, or no size.
+    Errors: W0718 for an unknown dimension, or text that is no size.
     """
     shapes = {a.name: list(a.shape or ()) for a in signature.arguments}
     open_ = [f"{name}.{axis}" for name, shape in shapes.items() for axis, size in enumerate(shape) if size is None]
@@ -116,7 +121,7 @@ def sized(
             raise fail("W0718", f"`{place}={text}` gives no size", hint, notes=notes)
         shapes[name][int(axis)] = int(text)
     pairs = [(_end(one.left, shapes), _end(one.right, shapes)) for one in agreements if one.relation == "=="]
-    for _ in pairs:  # one may follow from another
+    for _ in pairs:  # an equality may follow from another one
         for left, right in pairs:
             for (shape, axis), (other, at) in ((left, right), (right, left)):
                 shape[axis] = other[at] if shape[axis] is None else shape[axis]
@@ -126,7 +131,8 @@ def sized(
 
 
 def sizes_of_sweep(text: str) -> Iterable[int]:
-    """The sizes of `1:300:7,512`: ranges whose upper end is excluded, and single ones, in order. Raises W0718."""
+    """The sizes of `1:300:7,512`: ranges with excluded upper ends, and single sizes, in order.
+    Raises W0718."""
     parts: list[Iterable[int]] = []
     for part in text.split(","):
         ends = part.split(":")
@@ -140,14 +146,14 @@ def sizes_of_sweep(text: str) -> Iterable[int]:
 
 
 def _end(size: Size, shapes: Mapping[str, list[int | None]]) -> tuple[list[int | None], int]:
-    """The shape and the axis that hold a size; a list of its own for a number."""
+    """The list and the index that hold a size; for a number, a new list."""
     return (
         (shapes[size.buffer], size.axis) if isinstance(size, DimOf) else ([size if isinstance(size, int) else None], 0)
     )
 
 
 def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.ndarray:
-    """A range of random numbers, or a constant. Raises W0718."""
+    """Random numbers from a range, or a constant. Raises W0718."""
     sizes, option = _sizes(argument), f"`{argument.name}={text}`"
     ends = [_number(argument, end, option) for end in text.split(":")] if text.count(":") < 2 else []
     if not ends:
@@ -165,7 +171,8 @@ def _asked(argument: Argument, text: str, generator: np.random.Generator) -> np.
 
 
 def _number(argument: Argument, text: str, option: str) -> int | float:
-    """An end of a range, or a constant, as a number of the argument's type; an upper end may be one beyond."""
+    """An end of a range, or a constant, as a number of the argument's type; an upper end may exceed
+    the type's maximum by one."""
     dtype = argument.dtype
     try:
         number = float(text) if is_float(dtype) else int({"true": "1", "false": "0"}.get(text.strip(), text))
@@ -209,10 +216,12 @@ def _random(argument: Argument, generator: np.random.Generator) -> np.ndarray:
 def check_inputs(
     signature: FunctionSignature, inputs: Mapping[str, np.ndarray], *, part: Iterable[str] | None = None
 ) -> dict[str, np.ndarray]:
-    """The arrays by name, fit for the signature. Errors: W0716 (names), W0717 (element types and shapes), all at once.
+    """The arrays by name, checked against the signature. Errors: W0716 (names), W0717 (element
+    types and shapes), all at once.
 
     Args:
-        part: they may be some of them; names that are known to be others.
+        part: not all arrays need to be given; a set of names is that of further arrays that may
+            occur.
     """
     wanted = {a.name: a for a in signature.arguments}
     missing, extra = sorted(wanted.keys() - inputs.keys()), sorted({*inputs, *(part or ())} - wanted.keys())
@@ -251,15 +260,16 @@ def _expected(signature: FunctionSignature) -> str:
 
 _BUILT_IN = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, TypeError)
 DAMAGED = (*_BUILT_IN, SyntaxError, ValueError, lzma.LZMAError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
-"""What NumPy lets through of a damaged file: it parses an array's header as a Python literal (TokenError, SyntaxError,
-RecursionError), takes its parts for what they should be (TypeError, IndexError, AttributeError, OverflowError), and
-`zipfile` adds what its members' compression and encryption raise."""
+"""Exceptions that NumPy raises for a damaged file: it parses an array's header as a Python literal
+(TokenError, SyntaxError, RecursionError), uses its parts without checks (TypeError, IndexError,
+AttributeError, OverflowError), and `zipfile` adds those of its members' compression and encryption."""
 
 
 def read_npz(path: Path | str, signature: FunctionSignature | None = None) -> dict[str, np.ndarray]:
-    """The arrays of an `.npz` file, checked against `signature` if one is given. Pickled objects are refused, unread.
+    """The arrays of an `.npz` file, checked against `signature` if given. Pickled objects are
+    refused without reading them.
 
-    bf16 and f8 have no types in the file format: their bits stand there as `uint16` and `uint8`.
+    The file format has no types for bf16 and f8: their bits are stored as `uint16` and `uint8`.
     Errors: W0715 (not such a file), W0716, W0717.
     """
     arrays = _loaded(path, ".npz of plain arrays")
@@ -278,10 +288,10 @@ def read_npy(path: Path) -> np.ndarray:
 
 
 def _loaded(path: Path | str, what: str) -> np.ndarray | dict[str, np.ndarray]:
-    """What a file of NumPy's holds. Raises W0715."""
+    """The contents of a NumPy file. Raises W0715."""
     try:
         with open_regular(path) as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers written by Python 2, which a damaged one is taken for
+            warnings.simplefilter("ignore")  # about headers of Python 2, for which NumPy takes damaged ones
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
                 return archive
@@ -300,13 +310,13 @@ def _reason(error: Exception) -> str:
     text = str(error)
     if text.startswith("Object arrays"):
         return "it holds pickled objects, which are never read"
-    if "allow_pickle" in text:  # what NumPy takes all unknown bytes for
+    if "allow_pickle" in text:  # NumPy's classification of all unknown bytes
         return "it is neither .npz nor .npy (and a pickle is never read)"
     return text or type(error).__name__
 
 
 def _of_bits(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dict[str, np.ndarray]:
-    """The bits of arguments of which NumPy has no type get theirs back."""
+    """Converts the bits of arguments without a NumPy type to their element types."""
     dtypes = {a.name: a.dtype for a in signature.arguments if a.dtype in BITS}
     return {
         name: array.view(NUMPY[dtypes[name]]) if name in dtypes and holds_bits(array.dtype, dtypes[name]) else array
@@ -315,7 +325,7 @@ def _of_bits(arrays: dict[str, np.ndarray], signature: FunctionSignature) -> dic
 
 
 def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray]) -> None:
-    """Save arrays as `.npz`: the file is there whole, or not at all. Error: W0054."""
+    """Saves arrays as `.npz`, atomically. Error: W0054."""
     bits = {NUMPY[dtype]: plain for dtype, plain in BITS.items()}
     plain = {name: array.view(bits.get(array.dtype, array.dtype)) for name, array in arrays.items()}
     try:

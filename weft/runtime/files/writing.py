@@ -1,5 +1,5 @@
-"""Files that are read: regular ones, since a pipe or a device may never end; and files that a command writes: whole or
-not at all, apart from what it reads, and refused before it begins where that can be known."""
+"""Reading of regular files only, since a pipe or a device may block forever; and output files of a
+command: written atomically, never over its inputs, and checked before the work begins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from ...dsl.records import record
 
 
 def open_regular(path: Path | str) -> BinaryIO:
-    """Open a file to be read. Raises `OSError`, also for what is not a regular file, which is not waited for."""
+    """Opens a file for reading. Raises `OSError`, also for a file that is not regular, without
+    blocking."""
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     mode = os.fstat(number).st_mode
     if not stat.S_ISREG(mode):
@@ -31,22 +32,23 @@ def open_regular(path: Path | str) -> BinaryIO:
 
 
 def reason(error: OSError) -> str:
-    """The system's words, as they stand in a message."""
+    """The system's error text, as used in a message."""
     return (error.strerror or str(error)).lower()
 
 
 KINDS = frozenset({".check", ".cu", ".json", ".mlir", ".npy", ".npz", ".py", ".svg", ".weft"})
-"""Endings that say what is in a file. One that is there is never replaced by something of another kind."""
+"""File endings with a fixed content. An existing file with one is never replaced by content of
+another kind."""
 
 
 @record
 class Output:
-    """A file that a command is asked to write; or a folder, which it replaces as a whole.
+    """An output file of a command, or a folder, which is replaced as a whole.
 
     Args:
-        name: who asks for it: `-o`, `--save`.
-        path: where it goes.
-        kind: how files that hold such a thing end; empty for a folder.
+        name: the option that requests it: `-o`, `--save`.
+        path: its place.
+        kind: the usual ending of files with this content; empty for a folder.
     """
 
     name: str
@@ -55,12 +57,13 @@ class Output:
 
 
 def expect_apart(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
-    """Refuse an output that would overwrite an input, another output, or a file of another kind: W0714.
+    """Checks that no output would overwrite an input, another output, or a file of another kind:
+    W0714.
 
-    Paths count as the same where they lead to the same file, however they are spelled and through whatever links.
+    Paths are equal if they lead to the same file, through any notation and any links.
 
     Args:
-        read: what the command reads, and what to call it; of a folder, all that lies in it.
+        read: the command's inputs, with their descriptions; a folder includes all files in it.
     """
     taken = dict(read)
     for output in outputs:
@@ -101,13 +104,15 @@ def _expect_kind(output: Output) -> None:
 
 
 def expect_outputs(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
-    """Refuse outputs that can't be written, or that would overwrite what must stay, before the work for them begins.
+    """Checks, before the work begins, that outputs can be written and would not overwrite other
+    files.
 
     Args:
-        read: the files and folders that the command reads, and what to call each.
+        read: the files and folders that the command reads, with their descriptions.
 
     Raises:
-        WeftError: W0054 it can't be written, W0714 it is an input, another output, or a file of another kind.
+        WeftError: W0054 it can't be written, W0714 it is an input, another output, or a file of
+            another kind.
     """
     outputs = tuple(outputs)
     for output in outputs:
@@ -116,7 +121,7 @@ def expect_outputs(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
 
 
 def expect_place(target: Path) -> None:
-    """Refuse a place that no file can be written to. Raises W0054."""
+    """Checks that a file can be written here. Raises W0054."""
     if target.is_dir():
         raise fail("W0054", f"cannot write `{target}`: it is a directory", hint="name a file")
     there = target if target.exists() else target.parent
@@ -127,7 +132,8 @@ def expect_place(target: Path) -> None:
 
 
 def write_file(target: Path, data: bytes) -> None:
-    """Write a whole file or nothing: beside it first, then renamed over it. Raises W0054."""
+    """Writes a file atomically: to a temporary file in the same folder, which is then renamed.
+    Raises W0054."""
     expect_place(target)
     try:
         write_whole(target, lambda file: file.write(data))
@@ -141,9 +147,9 @@ def unwritable(target: Path | str, why: str) -> WeftError:
 
 
 def write_whole(target: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let `write` fill a file beside `target`, and rename it over that; a link stays one, and a file keeps its mode.
-    Errors are those of `write` and of the system."""
-    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced, and nobody can seek in it
+    """Lets `write` fill a temporary file in `target`'s folder, and renames it over `target`; a link
+    is kept, and so is a file's mode. Raises the errors of `write` and of the system."""
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced, and is not seekable
         whole = io.BytesIO()
         write(whole)
         target.write_bytes(whole.getvalue())
@@ -161,15 +167,16 @@ def write_whole(target: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _umask() -> int:
-    """The process's umask; reading it means setting it."""
+    """The process's umask; it can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def keep_newest(folder: Path, most: int) -> None:
-    """Remove the oldest entries of a cache until there are so many. An entry is all that has its key, up to the first
-    dot, for a name. What is removed was moved aside first, so that others find an entry as it was written, or none."""
+    """Removes the oldest entries of a cache until `most` are left. An entry is the set of files
+    with its key as the name up to the first dot. Files are moved aside before removal, so that
+    other processes find an entry whole or not at all."""
     entries: dict[str, list[Path]] = {}
     for path in folder.iterdir():
         if len(key := path.name.partition(".")[0]) == 64:

@@ -1,1 +1,2 @@
-"""The normal form of kernels, which emitter and simulator share; what its ops say, and how others become these."""
+"""The normal form of kernels, which emitter and simulator share: the meaning of its ops, and
+lowerings to it."""

@@ -1,4 +1,5 @@
-"""What copies of boxes and products of warp groups say, for all readers; refused where hardware has no such."""
+"""Checked operands of box copies and warp-group products, for all readers; forms that the hardware
+lacks are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from .kernel_form import expects, refuse
 
 
 def expected_box(given: ir.Value, op: ir.Operation, code: str) -> TensorMap:
-    """What a tensor map says. Raises `code` for one that the driver would not make."""
+    """The box of a tensor map. Raises `code` for one that the driver would refuse."""
     found, window = tensor_map(given.type), window_of_pixels(given)
     if found is None:
         raise refuse(code, f"`{op.name}` of {given.type}, which is not a tensor map", op)
@@ -40,7 +41,8 @@ def expected_box(given: ir.Value, op: ir.Operation, code: str) -> TensorMap:
 
 
 def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
-    """The tensor map of a copy of a box from or to `memref`. Raises `code` where that is not a place for it."""
+    """The tensor map of a copy of a box from or to `memref`. Raises `code` if box and memref do not
+    fit."""
     load = load_of(op) if op.name in tensor_maps.LOADS else None
     given, at = (
         (op.opview.tensorMapDescriptor, list(op.opview.coordinates)) if load is None else (load.map, load.coordinates)
@@ -65,7 +67,8 @@ def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
 
 
 def expected_load(op: ir.Operation, code: str) -> BoxLoad:
-    """What a load copies. Raises `code` where that is not known, or is something that the hardware does not copy."""
+    """The operands of a load. Raises `code` for one that is not recognized, or that the hardware
+    does not support."""
     load = load_of(op)
     if load is None:
         known = (
@@ -78,13 +81,13 @@ def expected_load(op: ir.Operation, code: str) -> BoxLoad:
 
 @record
 class GroupMatrix:
-    """A matrix in shared memory, as a descriptor says.
+    """A matrix in shared memory, from its descriptor.
 
     Args:
-        rows, columns: as its type says.
-        element: the type of its elements, as `warpgroups.OPERANDS` names it.
-        bytes: of an element.
-        box: the tensor map as whose boxes it lies there.
+        rows, columns: of its type.
+        element: its element type, as named in `warpgroups.OPERANDS`.
+        bytes: size of an element.
+        box: the tensor map that defines its layout in memory.
     """
 
     rows: int
@@ -95,17 +98,18 @@ class GroupMatrix:
 
     @property
     def span(self) -> int:
-        """Bytes of a row that lie side by side."""
+        """Contiguous bytes of a row."""
         return warpgroups.span_of(self.box)
 
     @property
     def steps(self) -> int:
-        """Elements of the sum that an instruction takes."""
+        """Elements along the sum that one instruction takes."""
         return warpgroups.SUM_BYTES // self.bytes
 
 
 def group_matrix(op: ir.Operation, code: str) -> GroupMatrix:
-    """What a `nvgpu.warpgroup.generate.descriptor` describes."""
+    """The matrix of a `nvgpu.warpgroup.generate.descriptor`. Raises `code` if it is no box that
+    products can read."""
     box = expected_box(op.opview.tensorMap, op, code)
     seen, held = warpgroups.matrix(op.results[0].type), ir.MemRefType(op.opview.tensor.type)
     whole_rows = box.box[-1] * element_bytes(box.element) == warpgroups.span_of(box)
@@ -117,15 +121,15 @@ def group_matrix(op: ir.Operation, code: str) -> GroupMatrix:
 
 @record
 class ExpectedGroupProduct:
-    """A `nvgpu.warpgroup.mma`, or one instruction of NVVM's.
+    """A `nvgpu.warpgroup.mma`, or one instruction of NVVM.
 
     Args:
         product: the instruction.
-        rows, depth_bytes: rows of the result, and how long the sum is, in bytes of a row.
-        left, right: where the operands lie; None: each thread has its part in registers.
-        by_rows: the right operand lies there row by row, and not column by column.
-        starts: how many bytes behind where these begin it begins, of each.
-        pending: how many groups of its threads' products, its own among them, are in flight behind it.
+        rows, depth_bytes: rows of the result, and the length of the sum, in bytes of a row.
+        left, right: the operands in shared memory; None: each thread has its part in registers.
+        by_rows: the right operand is row-major in memory, not column-major.
+        starts: for each operand, the byte offset in the matrix at which the product begins.
+        pending: number of groups of products, including its own, that are still in flight after it.
     """
 
     product: TileProduct
@@ -139,7 +143,8 @@ class ExpectedGroupProduct:
 
 
 def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
-    """What a product of warp groups computes. Raises `code` for one that there is not, or that Weft does not read."""
+    """The operands of a warp-group product. Raises `code` for one that does not exist, or that Weft
+    does not support."""
     given = warpgroups.operands(op)
     described = [None if after is None else made_by(value, warpgroups.DESCRIBE) for value, after in given]
     total = warpgroups.accumulator(op.results[0].type)
@@ -149,10 +154,10 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         add = (
             ""
             if op.name == warpgroups.MMA
-            else f"; add to them what some {warpgroups.SUM_BYTES} bytes of a row begin behind it"
+            else f"; add the offset at which the instruction's {warpgroups.SUM_BYTES} bytes of a row begin"
         )
         hint = f"make them by `{warpgroups.DESCRIBE}`{add}"
-        raise refuse(code, f"`{op.name}`: its descriptors are chosen elsewhere", op, hint=hint)
+        raise refuse(code, f"`{op.name}`: its descriptors are computed elsewhere", op, hint=hint)
     by_rows, depth = "transposeB" in op.attributes, a.columns * right.bytes
     pending = warpgroups.may_pend(op)
     in_use, alone = (pending and op.name == name and not warpgroups.flies(op) for name in warpgroups.PRODUCTS)
@@ -161,7 +166,7 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
     in_memory = right.rows if by_rows else right.columns
     wrong = (
         "the left operand is transposed" if "transposeA" in op.attributes
-        else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait behind, by"
+        else f"waitGroup = {pending}: sums would be used in flight; take 0, or wait after it, by"
              f" `{warpgroups.END} 0`" if in_use
         else "it is not between a fence and a wait, alone with others of its sum: sums would be in flight" if alone
         else f"sums of {total.element}, of {kind}; take f32" if taken is None or str(total.element) not in taken.sums
@@ -192,17 +197,18 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
 
 
 def _wrong_instruction(op: ir.Operation, product: TileProduct) -> str | None:
-    """Why one of NVVM's is not known."""
+    """The reason why an NVVM instruction is not supported."""
     if product.sum not in warpgroups.OPERANDS[product.kind].by_instruction:
         return f"sums of {product.sum}, of {product.kind}; for these there is `{warpgroups.MMA}`"
     wanted = {name: f"#nvvm.{word}" for name, word in warpgroups.attributes_of(product).items()}
-    said = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
-    return ", ".join(f"{name} = {word}" for name, word in said.items() if word != wanted[name]) or None
+    stated = {name: str(op.attributes[name]) for name in wanted if name in op.attributes}
+    return ", ".join(f"{name} = {word}" for name, word in stated.items() if word != wanted[name]) or None
 
 
 @expects(warpgroups.SAME)
 def _expect_cast(op: ir.Operation, code: str) -> None:
-    """Of an accumulator to a thread's part, or back; a descriptor to a number; a tile or tensor map to a pointer."""
+    """Checks a cast: of an accumulator to a thread's part, or back; of a descriptor to a number; of
+    a tile or tensor map to a pointer. Raises `code`."""
     kinds = [value.type for value in (*op.operands, *op.results)]
     hint = "between an accumulator and what a thread has of it"
     if len(kinds) == 2 and is_pointer(op.results[0]):
@@ -230,23 +236,24 @@ def _expect_no_reduction(op: ir.Operation, code: str) -> None:
 
 @expects(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
 def _expect_address(op: ir.Operation, code: str) -> None:
-    """Of a memory barrier, to arrive there."""
+    """Checks that the address of a memory barrier is used for an arrival. Raises `code`."""
     ways = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE, tensor_maps.LOAD_PIXELS}
     if not mbarriers.is_address(op.results[0]) or not {user.name for user in users(op.results[0])} <= ways:
         raise refuse(code, f"`{op.name}` of something else than a memory barrier, to arrive at", op)
 
 
 def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | None]:
-    """Of a `nvvm.mbarrier.arrive`, the op that takes the barrier's address, and the cluster's block; None: here."""
+    """For a `nvvm.mbarrier.arrive`: the op that takes the barrier's address, and the cluster's
+    block; None for the own block."""
     made, block = maker(op.operands[0]), None
     if made.name == mbarriers.OTHER_BLOCK:
         made, block = maker(made.operands[0]), made.operands[1]
     while made.name == mbarriers.POINTER:
         made = maker(made.operands[0])
     if made.name != mbarriers.ADDRESS or any(map(is_used, op.results)) or len(op.operands) > 1:
-        raise refuse(code, f"`{op.name}` at an address that is computed otherwise, or whose state is used", op)
+        raise refuse(code, f"`{op.name}` at an address of another form, or with a state that is used", op)
     if mbarriers.ordered_by(op, elsewhere=block is not None) is None:
         raise refuse(
-            code, f"`{op.name}` that does not order what comes before it for who waits", op, hint=mbarriers.RELEASING
+            code, f"`{op.name}` that does not order earlier accesses before the wait", op, hint=mbarriers.RELEASING
         )
     return made, block

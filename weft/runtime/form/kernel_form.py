@@ -1,6 +1,7 @@
-"""The normal form of kernels: which ops the emitter and the simulator know, and how others become these.
+"""The normal form of kernels: the ops that emitter and simulator support.
 
-What a schedule makes is in it already. A kernel from outside may not be: `kernel_lowering` lowers it, on a clone.
+Kernels of a schedule are in normal form. Others are brought into it by `kernel_lowering`, on a
+clone.
 """
 
 from __future__ import annotations
@@ -42,16 +43,17 @@ FORM: dict[str, str] = {
 for _name in sorted(queries.FORM):
     _dialect, _, _rest = _name.partition(".")
     FORM[_dialect] = f"{FORM.get(_dialect, '')} {_rest}".lstrip()
-"""All ops of the normal form, by dialect. They mean what upstream says, as `tests/runtime/form` makes sure."""
+"""All ops of the normal form, by dialect, with upstream's semantics, which `tests/runtime/form`
+checks."""
 
 
 def named(**dialects: str) -> frozenset[str]:
-    """Ops of dialects, by the names that these have for them."""
+    """Full names of ops, from their names by dialect."""
     return frozenset(f"{dialect}.{name}" for dialect, names in dialects.items() for name in names.split())
 
 
 def pairs_of(text: str) -> dict[str, str]:
-    """A table in words: the first one is a key, the second one its value, and so on."""
+    """A table from text: words are alternately keys and values."""
     words = iter(text.split())
     return dict(zip(words, words, strict=True))
 
@@ -63,19 +65,20 @@ SIMULATOR_ALONE = named(
     math="ipowi",
     vector="bitcast constant_mask create_mask maskedload maskedstore multi_reduction outerproduct step",
 )
-"""What the simulator alone knows, and the emitter refuses."""
+"""Ops that only the simulator supports, and the emitter refuses."""
 
 ARRANGING = named(
     vector="broadcast extract extract_strided_slice from_elements insert insert_strided_slice interleave shape_cast"
     " shuffle transpose"
 )
-"""Ops on vectors that compute nothing: each element of the result is one of an operand's."""
+"""Vector ops that only permute: each element of the result is an element of an operand."""
 
 
 def arranged(op: ir.Operation) -> np.ndarray | None:
-    """For each element of the result the number of that which it is, counted over all operands, row by row.
+    """For each element of the result, the number of its source, counted row-major over all
+    operands.
 
-    None where that is not known: a dynamic position, an element that is poison.
+    None if it is not known: at a dynamic position, or for a poison element.
     """
     shapes = [tuple(v.type.shape) if isinstance(v.type, ir.VectorType) else () for v in op.operands]
     counts = [math.prod(shape) for shape in shapes]
@@ -114,23 +117,24 @@ def _overwritten(target: np.ndarray, where: tuple[int | slice, ...], values: np.
 
 
 def _slices(op: ir.Operation, sizes: Sequence[int]) -> tuple[slice, ...]:
-    """Of the leading dimensions; the others are taken whole."""
+    """Slices of the leading dimensions; the other dimensions are whole."""
     offsets, steps = integers(op.attributes["offsets"]), integers(op.attributes["strides"])
     steps += [1] * (len(offsets) - len(steps))
     return tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, steps, strict=False))
 
 
 def integers(attribute: ir.Attribute) -> list[int]:
-    """A list of integers, in either spelling."""
+    """A list of integers, from either form of attribute."""
     return [ir.IntegerAttr(i).value if isinstance(i, ir.Attribute) else int(i) for i in attribute]
 
 
 ON_BITS = pairs_of("add xor  sub xor  mul and  maxs and  mins or  maxu or  minu and  and and  or or  xor xor")
-"""What integer arithmetic does to one bit, by the op's name without its `i`: as a signed number, true is -1."""
+"""The bit operation that an integer op is on `i1`, by the op's name without its `i`: as a signed
+number, true is -1."""
 
 
 def since_chip(op: ir.Operation) -> int:
-    """From which chip on there is the instruction for an op; 0: each has it."""
+    """The oldest architecture with an instruction for the op; 0: all have it."""
     product = tile_product(op) if op.name == MMA else None
     return queries.SINCE.get(op.name, 0) if product is None else product.since
 
@@ -142,7 +146,7 @@ Reader = TypeVar("Reader", bound=Callable[..., object])
 
 
 def registrar(table: dict[str, Reader]) -> Callable[..., Callable[[Reader], Reader]]:
-    """A decorator that puts a function in the table, as what reads the ops with the names it is given."""
+    """A decorator that registers a function in the table as the reader of ops of the given names."""
 
     def named(*names: str) -> Callable[[Reader], Reader]:
         def register(function: Reader) -> Reader:
@@ -156,17 +160,19 @@ def registrar(table: dict[str, Reader]) -> Callable[..., Callable[[Reader], Read
 
 EXPECTED: dict[str, Callable[[ir.Operation, str], None]] = {}
 expects = registrar(EXPECTED)
-"""Registers a function of an op and a code: it refuses, for all readers, ops of these names that none can read."""
+"""Registers a function of an op and a code that checks ops with these names for all readers, and
+raises the code for forms that none supports."""
 
 
-def reader_of(op: ir.Operation, table: Mapping[str, Reader], who: str, unknown: str, form: str) -> Reader:
-    """What reads the op. Raises `unknown` where the table has none, `form` for what all know the op but not read."""
+def reader_of(op: ir.Operation, table: Mapping[str, Reader], reader: str, unknown: str, form: str) -> Reader:
+    """The reader of the op. Raises `unknown` if the table has none, `form` if the op is supported,
+    but not in this form."""
     if op.name not in table:
         hint = "lower it to scf, affine, arith, math, memref, vector or gpu ops first"
-        raise refuse(unknown, f"{who} does not know `{op.name}`", op, hint=hint)
+        raise refuse(unknown, f"{reader} does not support `{op.name}`", op, hint=hint)
     mode = own_rounding(op)
     if mode is not None:
-        raise refuse(form, f"`{op.name}` that rounds {mode}: {who} rounds to nearest", op)
+        raise refuse(form, f"`{op.name}` that rounds {mode}: {reader} rounds to nearest", op)
     if any(isinstance(r.type, ir.UnrankedMemRefType) for r in op.results):
         raise refuse(form, f"`{op.name}` makes a memref of unknown rank", op)
     if op.name in EXPECTED:
@@ -186,12 +192,12 @@ def shape_of(kind: ir.Type, op: ir.Operation | ir.OpView | None, code: str) -> t
 
 
 def axis_of(op: ir.Operation) -> int:
-    """Of a `gpu.thread_id` and its like: 0 for x."""
+    """The axis of a `gpu.thread_id` or a similar op: 0 for x."""
     return "xyz".index(str(op.attributes["dimension"]).split("dim ")[1][0])
 
 
 def kind_of(op: ir.Operation) -> str:
-    """How a reduction of a vector combines, in MLIR's word."""
+    """The combining operation of a vector reduction, as MLIR names it."""
     return str(op.attributes["kind"]).split("<")[-1].rstrip(">")
 
 
@@ -200,13 +206,15 @@ def kind_of(op: ir.Operation) -> str:
 
 @record
 class AsyncCopy:
-    """What `nvgpu.device_async_copy` copies from global to shared memory.
+    """A `nvgpu.device_async_copy` from global to shared memory.
 
     Args:
-        target, at: the shared memref, and the indices of the first element there; `source`, `begin`: the global one's.
-        read: how many elements are read, the others become zero; None: all.
-        count, size: how many elements, of how many bytes in all: 4, 8 or 16.
-        past_l1: the data is cached in L2 alone (`cp.async.cg`).
+        target, at: the shared memref, and the indices of the first element.
+        source, begin: the global memref, and the indices of the first element.
+        read: number of elements to read, the others become zero; None: all.
+        count: number of elements.
+        size: bytes of all elements: 4, 8 or 16.
+        past_l1: the data is cached in L2 only (`cp.async.cg`).
     """
 
     target: ir.Value
@@ -220,7 +228,8 @@ class AsyncCopy:
 
 
 def async_copy(op: ir.Operation, code: str) -> AsyncCopy:
-    """The operands of an asynchronous copy. Raises `code` for one that no GPU does, which upstream verifies in part."""
+    """The operands of an asynchronous copy. Raises `code` for one that no GPU supports, which
+    upstream checks only in part."""
     (target,), at, (source,), begin, rest = segments(op)
     count, kind = ir.IntegerAttr(op.attributes["dstElements"]).value, ir.MemRefType(target.type).element_type
     found = NUMPY.get(str(kind))
@@ -233,7 +242,7 @@ def async_copy(op: ir.Operation, code: str) -> AsyncCopy:
 
 
 def expected_product(op: ir.Operation, code: str) -> TileProduct:
-    """What a `nvgpu.mma.sync` computes. Raises `code` for one that Weft does not know."""
+    """The product of a `nvgpu.mma.sync`. Raises `code` for one that Weft does not support."""
     found = tile_product(op)
     if found is None:
         shape, kinds = op.attributes["mmaShape"], " and ".join(str(op.operands[i].type) for i in (0, 2))
@@ -247,11 +256,12 @@ def expected_product(op: ir.Operation, code: str) -> TileProduct:
 
 @record
 class WarpShuffle:
-    """Where `gpu.shuffle` takes values from. Lanes are in groups of `width`; those outside of the own one give nothing.
+    """The source lanes of a `gpu.shuffle`. Lanes are in groups of `width`; those outside the own
+    group give no value.
 
     Args:
-        mode: of which lane of the group, counted from its first: `xor`, own ^ offset; `up`, own - offset; `down`, own +
-            offset; `idx`, offset, whoever asks. Offsets have no sign.
+        mode: the source lane, counted from the group's first: `xor`, own ^ offset; `up`, own -
+            offset; `down`, own + offset; `idx`, offset, for all lanes. Offsets are unsigned.
     """
 
     mode: str
@@ -259,12 +269,12 @@ class WarpShuffle:
 
 
 def expected_shuffle(op: ir.Operation, code: str) -> WarpShuffle:
-    """What a `gpu.shuffle` says. Raises `code` for one that Weft does not know."""
+    """The source lanes of a `gpu.shuffle`. Raises `code` for one that Weft does not support."""
     mode = str(op.attributes["mode"]).split()[-1].rstrip(">")
     offset, width = (constant_of(value) for value in list(op.operands)[1:])
     if width is None or not 0 < width <= WARP or width & (width - 1):
-        said = "a width that is not constant" if width is None else f"width {width}"
-        raise refuse(code, f"`{op.name}` with {said}", op, hint=f"take a power of two up to {WARP}")
+        width_text = "a width that is not constant" if width is None else f"width {width}"
+        raise refuse(code, f"`{op.name}` with {width_text}", op, hint=f"take a power of two up to {WARP}")
     if mode == "xor" and offset is not None and not 0 <= offset < width:
         raise refuse(code, f"`{op.name} xor` with offset {offset}: no lane of {width} has that number", op)
     if isinstance(op.results[0].type, ir.VectorType):

@@ -1,6 +1,8 @@
-"""Into the normal form of kernels: what a kernel from outside says more than that, in simpler ops, on a clone.
+"""Lowering to the normal form of kernels: other ops of a kernel are replaced by simpler ones, on a
+clone.
 
-Affine loops and accesses are lowered by upstream, and so are the loops of copies; for the rest it has no pass.
+Upstream's passes lower affine loops and accesses and the loops of copies; it has no pass for the
+rest.
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ _PIPELINE = "gpu.module(gpu.func(affine-expand-index-ops,lower-affine,convert-li
 
 
 def normal(function: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
-    """The kernel in normal form, and the module that it lives in, and as long as: its own, or a clone of that.
+    """The kernel in normal form, and the module that holds it and must outlive it: its own, or a
+    clone.
 
-    An op without a lowering stays what it is.
+    An op without a lowering is left unchanged.
     """
     (*_, root) = function, *ancestors(function)
     if not any(op.name in LOWERED for op in operations(function)):
@@ -45,7 +48,8 @@ _KEPT = "weft.kept"
 
 
 def _keep_reads(function: ir.Operation) -> None:
-    """Use what is read from memory: passes erase reads whose results nobody uses, and a race of one is a race."""
+    """Adds uses of values read from memory: passes erase unused reads, but a race of such a read is
+    a race."""
     for op in operations(function):
         values = [result for result in op.results if not isinstance(result.type, ir.MemRefType)]
         if values and not op.regions and any(isinstance(operand.type, ir.MemRefType) for operand in op.operands):
@@ -54,7 +58,7 @@ def _keep_reads(function: ir.Operation) -> None:
 
 
 def simplify(function: ir.Operation, *names: str) -> None:
-    """Replace the ops of `LOWERINGS`, those with these names, or all, in place."""
+    """Replaces ops with a lowering in `LOWERINGS`, in place: those with these names, or all."""
     for op in operations(function, *(names or LOWERINGS)):
         with ir.InsertionPoint(op), op.location:
             made = LOWERINGS[op.name](op, *op.operands)
@@ -65,12 +69,12 @@ def simplify(function: ir.Operation, *names: str) -> None:
 
 
 def _make(name: str, *operands: ir.Value, type: ir.Type | None = None, **attributes: Any) -> ir.Value:
-    """An op with one result, of the type of its last operand if of no other."""
+    """An op with one result, by default of the type of its last operand."""
     return ir.Operation.create(name, [type or operands[-1].type], list(operands), attributes).result
 
 
 def _like(kind: ir.Type, element: ir.Type) -> ir.Type:
-    """A scalar or a vector of another element type."""
+    """The same scalar or vector type with another element type."""
     return ir.VectorType.get(kind.shape, element) if isinstance(kind, ir.VectorType) else element
 
 
@@ -87,7 +91,7 @@ def _compare(predicate: int, a: ir.Value, b: ir.Value, name: str = "arith.cmpi")
 
 
 _EQUAL, _LESS, _BELOW = 0, 2, 6
-"""Of integers; the latter without signs."""
+"""Predicates of integer comparisons: equal, signed less, unsigned less."""
 _FLOATS_EQUAL, _FLOATS_LESS, _UNORDERED = 1, 4, 14
 
 
@@ -99,7 +103,7 @@ def _place(name: str, axis: str) -> ir.Value:
 
 
 def _threads(op: ir.Operation) -> tuple[ir.Value, ...]:
-    """The thread's number in its block, x fastest, for a lane and a warp; the threads' number, rounded up: warps."""
+    """The lowering of ids of lanes and warps, and of sizes of warps and their number (rounded up)."""
     warp = _constant(WARP, ir.IndexType.get())
     if op.name == "gpu.subgroup_size":
         return (warp,)
@@ -114,7 +118,7 @@ def _threads(op: ir.Operation) -> tuple[ir.Value, ...]:
 
 
 def linear_thread() -> ir.Value:
-    """The number of the thread in its block, x fastest, as CUDA counts."""
+    """The linear id of the thread in its block, x fastest, as in CUDA."""
     planes = _make("arith.muli", _place("block_dim", "y"), _place("thread_id", "z"))
     rows = _make("arith.addi", _place("thread_id", "y"), planes)
     return _make("arith.addi", _place("thread_id", "x"), _make("arith.muli", _place("block_dim", "x"), rows))
@@ -130,7 +134,8 @@ def _global_id(op: ir.Operation) -> tuple[ir.Value, ...]:
 
 
 def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
-    """Combine with the lane at a distance of 1, 2, 4, … of those that reduce together: each has all of them then."""
+    """Combines with the lane at a distance of 1, 2, 4, … within the reducing group, after which
+    each lane has the result."""
     kind = str(op.attributes["op"]).split()[-1].rstrip(">")
     floats = kind in ("add", "mul") and isinstance(_element(value.type), ir.FloatType)
     combine = f"arith.{kind}{'f' if floats else 'i' if kind in ('add', 'mul', 'and', 'or', 'xor') else ''}"
@@ -151,7 +156,7 @@ def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
 
 
 def _in_bits(function: Callable[[str, ir.Value, ir.Value], tuple[ir.Value, ...]]) -> Lowering:
-    """Of two integers, which wrap: an index, which does not, is taken as an i64."""
+    """On two integers, with wrap-around; an index is converted to i64 for that."""
 
     def lower(op: ir.Operation, a: ir.Value, b: ir.Value) -> Sequence[ir.Value]:
         wide, index = _like(a.type, ir.IntegerType.get_signless(64)), str(_element(a.type)) == "index"
@@ -168,14 +173,15 @@ def _element(kind: ir.Type) -> ir.Type:
 
 @_in_bits
 def _sum_and_carry(name: str, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ...]:
-    """The sum wrapped if it is below an operand."""
+    """The sum, with a carry if the wrapped sum is less than an operand."""
     total = _make("arith.addi", a, b)
     return total, _compare(_BELOW, total, a)
 
 
 @_in_bits
 def _both_halves(name: str, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ...]:
-    """The product in twice the bits; of 64 bits by halves (H. S. Warren, "Hacker's Delight", 8-2)."""
+    """The product in twice the bits; for 64 bits from products of halves (H. S. Warren, "Hacker's
+    Delight", 8-2)."""
     kind, bits, signed = a.type, _element(a.type).width, name == "arith.mulsi_extended"
     if bits == 1:
         return _make("arith.muli", a, b), _constant(0, kind)
@@ -225,7 +231,7 @@ def classified(op: ir.Operation, a: ir.Value) -> tuple[ir.Value, ...]:
 
 
 def _unchanged(op: ir.Operation, *operands: ir.Value) -> tuple[ir.Value, ...]:
-    """Memory as it was; what is freed ends with the kernel anyway."""
+    """Leaves memory unchanged; a deallocation has no effect, since memory ends with the kernel."""
     return operands[: len(op.results)]
 
 
@@ -244,9 +250,10 @@ LOWERINGS: dict[str, Lowering] = {
     "memref.copy": _copied, "memref.dealloc": _unchanged, "memref.distinct_objects": _unchanged,
     "vector.fma": lambda op, *operands: [_make("math.fma", *operands)],
 }  # fmt: skip
-"""By the name of an op: what makes its results of its operands in simpler ops, in front of it."""
+"""By the name of an op: a function that creates its results from its operands with simpler ops,
+before it."""
 
 LOWERED = frozenset(LOWERINGS) | named(
     affine="delinearize_index for if linearize_index load store vector_load vector_store"
 )
-"""Ops that are not in the normal form, and that have a lowering to it."""
+"""Ops outside the normal form with a lowering to it."""

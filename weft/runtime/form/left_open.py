@@ -1,4 +1,4 @@
-"""Ops of which MLIR leaves open what they compute, for some operands."""
+"""Ops with results that MLIR leaves undefined for some operands."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ LEFT_OPEN = {
     **dict.fromkeys(("vector.extract", "vector.insert"), _POSITION),
     "scf.for": _STEP,
 }
-"""When a result is left open, by the name of the op; besides, all divisions of integers by zero."""
+"""By name of an op: the condition under which its result is undefined. Also undefined are all
+integer divisions by zero."""
 _DIVISIONS = frozenset(name for name, what in LEFT_OPEN.items() if what == _DIVISION)
 AT_ONCE = _DIVISIONS | {"scf.for"}
-"""Ops after which nothing is defined then. The others give a value that may not be used."""
+"""Ops that are undefined behavior under their condition; the others yield poison, which must not be
+used."""
 _BY_ZERO = _DIVISIONS | {"arith.divui", "arith.remui", "arith.ceildivui"}
 
 
 def may_be_open(op: ir.Operation) -> bool:
-    """Whether an op is one of those, and no constant distance or divisor makes it defined."""
+    """Whether the op may be undefined: it is in a table, and no constant shift distance or divisor
+    makes it defined."""
     if op.name not in LEFT_OPEN and op.name not in _BY_ZERO:
         return False
     if op.name == "scf.for":
@@ -43,7 +46,7 @@ def may_be_open(op: ir.Operation) -> bool:
 
 
 def _constant(value: ir.Value) -> int | None:
-    """A constant; of a vector, that of all elements."""
+    """The value of a constant; of a constant vector, that of all its elements, if they are equal."""
     made = made_by(value, "arith.constant")
     if made is None:
         return None

@@ -1,1 +1,1 @@
-"""The host function of a scheduled module, and the plan made of it."""
+"""The host function of a scheduled module, and the plan made from it."""

@@ -1,8 +1,9 @@
-"""What the sizes and scalars of a payload's arguments have to be for it to mean something, where that is not seen
-before a run: sizes that are one dimension of an op, such as the k of a product, agree; what a convolution or a slice
-takes is there.
+"""Conditions on the sizes and scalars of a payload's arguments that its ops require, and that are
+known only at run time: sizes of one dimension of an op, such as the k of a product, are equal; the
+windows of a convolution or a slice are in bounds.
 
-MLIR verifies the same of static shapes; of others its `-generate-runtime-verification` makes assertions of each op.
+MLIR verifies the same for static shapes; for dynamic ones, its `-generate-runtime-verification`
+emits assertions for each op.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _Wanted = tuple[Size | None, Relation, Size | None]
 
 
 def agreements(payload: ir.Module, entry: str | None) -> tuple[Agreement, ...]:
-    """What has to hold of sizes and scalars, as far as the entry function, and its callees, say it."""
+    """The conditions on sizes and scalars that the entry function, and its callees, imply."""
     module = clone_module(payload)
     if any(operations(module.operation, "func.call")):
         run_passes(module, "inline")
@@ -50,20 +51,20 @@ def agreements(payload: ir.Module, entry: str | None) -> tuple[Agreement, ...]:
 
 
 def state_agreements(function: ir.Operation, found: Sequence[Agreement]) -> None:
-    """Write them on a host function: a plan that is made of its module has them then, too."""
+    """Writes the conditions on a host function, so that a plan made from its module has them."""
     if found:
         texts = [ir.StringAttr.get(dump_part(one), function.context) for one in found]
         function.attributes[AGREEMENTS] = ir.ArrayAttr.get(texts, function.context)
 
 
 def stated_agreements(function: ir.Operation) -> tuple[Agreement, ...]:
-    """Those that are written on it. Raises W0700 for what are none."""
+    """The conditions that are written on it. Raises W0700 if they are invalid."""
     texts = (ir.StringAttr(text).value for text in function.attributes.get(AGREEMENTS, ()))
     return tuple(load_part(text, Agreement, f"`{AGREEMENTS}` of @{symbol(function)}") for text in texts)
 
 
 class _Reader:
-    """What ops want, in terms of the function's arguments."""
+    """Derives the conditions of ops as expressions over the function's arguments."""
 
     def __init__(self, module: ir.Module, function: ir.Operation) -> None:
         arguments = function.regions[0].blocks[0].arguments
@@ -111,7 +112,7 @@ class _Reader:
             yield self.size(size_of(whole, axis)), ">=", _needed(first, [number], [step])
 
     def _reinterpreted(self, op: ir.Operation) -> Iterator[_Wanted]:
-        """Its elements are within the buffer that it shows."""
+        """The elements of the result are within the source buffer."""
         (start,), sizes, steps = parts_of(op)
         first, numbers, strides = self.size(start), [self.size(n) for n in sizes], [self.size(n) for n in steps]
         for least in (first, *numbers, *strides):
@@ -119,7 +120,7 @@ class _Reader:
         yield self._elements(op), ">=", _needed(first, numbers, strides)
 
     def _viewed(self, op: ir.Operation) -> Iterator[_Wanted]:
-        """A view of bytes, which are all there."""
+        """The bytes of the view are within the source buffer."""
         open_ = iter(list(op.operands)[2:])
         sizes = [self.size(next(open_) if n is None else n) for n in shape_of(op.results[0])]
         shift, elements = self.size(op.operands[1]), _product(sizes)
@@ -130,7 +131,7 @@ class _Reader:
             yield self._elements(op), ">=", fold("add", shift, wanted)
 
     def _elements(self, view: ir.Operation) -> Size | None:
-        """How many elements the buffer behind a view has, where it has no layout."""
+        """The number of elements of a view's root buffer, if that has no layout; else None."""
         buffer = behind(view.operands[0])
         if not is_plain(buffer.type):
             return None
@@ -151,17 +152,18 @@ class _Reader:
                 yield size, ">=", _if_any(numbers, fold("add", reached[1], 1))
 
     def size(self, size: int | ir.Value | None) -> Size | None:
-        """A size, or another integer, as the plan has it; None where the arguments do not tell it before the run."""
+        """A size, or another integer, as a plan's expression; None if it is not determined by the
+        arguments before the run."""
         if size is None or isinstance(size, int):
             return size
         if size in self.names:
             return ScalarOf(self.names[size])
-        behind, op = dimension_behind(size), producer(size)
-        if behind is not None:
-            if behind[0] in self.names:
-                return DimOf(self.names[behind[0]], behind[1])
-            asked = size_of(*behind)
-            return None if isinstance(asked, ir.Value) and dimension_behind(asked) == behind else self.size(asked)
+        origin, op = dimension_behind(size), producer(size)
+        if origin is not None:
+            if origin[0] in self.names:
+                return DimOf(self.names[origin[0]], origin[1])
+            asked = size_of(*origin)
+            return None if isinstance(asked, ir.Value) and dimension_behind(asked) == origin else self.size(asked)
         if op is None or op.name not in NUMBERS:
             return None
         for operand in op.operands:
@@ -177,12 +179,13 @@ class _Reader:
 
 
 def _if_any(numbers: Sequence[Size], size: Size) -> Size:
-    """The size where none of the numbers is 0; 0 where one is: nothing is accessed then."""
+    """`size` if none of the numbers is 0; 0 if one is, since nothing is accessed then."""
     return fold("mul", reduce(partial(fold, "min"), (n for n in numbers if not isinstance(n, int) or n == 0), 1), size)
 
 
 def _needed(first: Size | None, numbers: Sequence[Size | None], steps: Sequence[Size | None]) -> Size | None:
-    """How many elements so many in each dimension take, so far apart; None where that is not known."""
+    """One past the last element of an access with these numbers of elements and steps per
+    dimension; None if unknown."""
     last, known = first, [n for n in numbers if n is not None]
     for number, step in zip(numbers, steps, strict=True):
         if last is None or number is None or step is None:
@@ -192,13 +195,14 @@ def _needed(first: Size | None, numbers: Sequence[Size | None], steps: Sequence[
 
 
 def _product(sizes: Sequence[Size | None]) -> Size | None:
-    """The product; None where one of them is not known."""
+    """The product; None if a factor is unknown."""
     known = [n for n in sizes if n is not None]
     return product(known) if len(known) == len(sizes) else None
 
 
 def _reached(expr: ir.AffineExpr, ends: Mapping[int, Size]) -> tuple[Size, Size] | None:
-    """The least and the largest value of an index, of each dimension's last iteration; None where that is not known."""
+    """The least and the largest value of an index, over dimensions from 0 to their `ends`; None if
+    unknown."""
     if isinstance(expr, ir.AffineDimExpr):
         return (0, ends[expr.position]) if expr.position in ends else None
     if isinstance(expr, ir.AffineConstantExpr):
@@ -213,7 +217,9 @@ def _reached(expr: ir.AffineExpr, ends: Mapping[int, Size]) -> tuple[Size, Size]
     number = right[0]
     if not isinstance(number, int):
         return None
-    if isinstance(expr, ir.AffineModExpr) and number > 0:  # where a multiple is passed, from 0 to the divisor less 1
+    if (
+        isinstance(expr, ir.AffineModExpr) and number > 0
+    ):  # across a multiple of the divisor: from 0 to the divisor less 1
         passed = fold("min", fold("sub", *(fold("floordiv", end, number) for end in reversed(left))), 1)
         low, high = (fold("mod", end, number) for end in left)
         return fold("mul", fold("sub", 1, passed), low), fold("max", high, fold("mul", passed, number - 1))

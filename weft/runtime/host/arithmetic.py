@@ -1,4 +1,5 @@
-"""Host rules for integers, loops, branches and calls: what is known is computed now, the rest becomes an expression."""
+"""Host rules for integers, loops, branches and calls: constants are folded, other values become
+expressions."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ ARITHMETIC: dict[str, Operator] = {f"arith.{name}{sign}i": name for name in _SIG
 ARITHMETIC |= {"arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith.floordivsi": "floordiv"}
 
 NUMBERS = frozenset(ARITHMETIC) | named(arith="constant index_cast index_castui extsi extui", affine="apply min max")
-"""What makes an integer of integers."""
+"""Ops from integers to integers."""
 
 
 @rule(*ARITHMETIC)
@@ -60,14 +61,15 @@ def _compare(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     if not predicate and size is not None and isinstance(claimed, DimOf) and claimed.buffer in host.shapeless:
         return [Claim(size.operands[0], claimed, host.size(op.operands[1], op))]
     left, right = (host.number(v, op, "an operand") for v in op.operands)
-    if predicate >= len(PREDICATES):  # the unsigned ones follow the signed ones from slt on
+    if predicate >= len(PREDICATES):  # unsigned predicates follow the signed ones, from slt on
         left, right, predicate = left % 2**64, right % 2**64, predicate - 4
     return [int(PREDICATES[predicate](left, right))]
 
 
 @rule("cf.assert")
 def _assert(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    """What is stated of a result's size is what it has: the caller makes it so."""
+    """Takes an assertion about a result's size as true, since the caller allocates the result so.
+    Raises W0731 for another assertion that does not hold."""
     claim = host.value(op.operands[0], op)
     if isinstance(claim, Claim):
         host.give_size(claim)

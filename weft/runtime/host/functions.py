@@ -1,4 +1,4 @@
-"""Functions of a module: which one runs, what it takes and gives, which of its arguments it writes."""
+"""Functions of a module: the entry, its signature, and which arguments it writes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..plan.signature import Argument, FunctionSignature
 
 
 def functions(module: ir.Module) -> list[ir.Operation]:
-    """The host functions that have a body, in the module's order."""
+    """The host functions with a body, in the module's order."""
     ops = (op.operation for op in module.body.operations)
     return [op for op in ops if op.name == "func.func" and has_body(op)]
 
@@ -38,7 +38,7 @@ def has_body(function: ir.Operation) -> bool:
 
 
 def is_public(function: ir.Operation) -> bool:
-    """Whether others may call the function."""
+    """Whether the function is visible outside the module."""
     given = function.attributes.get("sym_visibility")
     return given is None or ir.StringAttr(given).value == "public"
 
@@ -49,9 +49,10 @@ def launches(function: ir.Operation) -> bool:
 
 
 def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
-    """The function to run: the one called `entry`, else the only public one with launches, else the only public one.
+    """The function to run: the one named `entry`, else the only public one with launches, else the
+    only public one.
 
-    Errors: W0732, which lists the functions there are.
+    Errors: W0732, which lists the functions.
     """
     found = functions(module)
     listed = ", ".join(f"@{symbol(f)}" for f in found) or "none"
@@ -83,10 +84,12 @@ def versions_of(module: ir.Module, function: ir.Operation) -> list[ir.Operation]
 
 
 def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
-    """Names, types and roles of what a function takes and gives, in a payload or a scheduled module.
+    """Names, types and roles of a function's arguments and results, in a payload or a scheduled
+    module.
 
-    Trailing out-arguments that stand for results (`bufferize.result`) are results here, so that both sides of a
-    comparison use the same names. Errors: W0732, W0733 (a type that no array can be passed for).
+    Trailing out-arguments that represent results (`bufferize.result`) are results here, so that
+    both sides of a comparison use the same names. Errors: W0732, W0733 (a type that no array can be
+    passed for).
     """
     function = entry_function(module, entry)
     arguments: list[Argument] = []
@@ -104,7 +107,7 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
         dtype, shape = array_type(type_of_result, f"a result of @{symbol(function)}")
         name = given_name(function, i, "res_attrs") or f"result{len(results)}"
         results.append(Argument(name, dtype, shape, "output"))
-    # Those that the function, and all that it may call or launch, computes with.
+    # element types that the function, and all functions that it may call or launch, computes with
     calls = any(operations(function, "func.call", "gpu.launch_func"))
     values = (result for op in operations(module.operation if calls else function) for result in op.results)
     kinds = {v.type for v in values}
@@ -113,7 +116,7 @@ def signature(module: ir.Module, entry: str | None = None) -> FunctionSignature:
 
 
 def argument_names(function: ir.Operation) -> list[str]:
-    """`weft.name` of each argument, else `arg0` …, or `result0` … for those that stand for results."""
+    """`weft.name` of each argument, else `arg0` …, or `result0` … for those that represent results."""
     names: list[str] = []
     results = 0
     for i, is_result in enumerate(out_arguments(function)):
@@ -125,12 +128,13 @@ def argument_names(function: ir.Operation) -> list[str]:
 
 
 def out_arguments(function: ir.Operation) -> list[bool]:
-    """Which arguments stand for results."""
+    """For each argument, whether it represents a result."""
     return ["bufferize.result" in attributes_of(function, i) for i in range(inputs_of(function))]
 
 
 def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] | None]:
-    """The element type and the shape (None: a scalar) of a memref, tensor or scalar; W0733 for any other type."""
+    """The element type and the shape (None: a scalar) of a memref, tensor or scalar; W0733 for any
+    other type."""
     element, shape = type_, None
     if isinstance(type_, ir.MemRefType | ir.RankedTensorType):
         element = type_.element_type
@@ -146,7 +150,8 @@ def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] |
 
 
 def is_written(value: ir.Value, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether anything may write to the memory that the memref `value` shows. An unknown user counts as a writer."""
+    """Whether any op may write to the memory of the memref `value`. An unknown user counts as a
+    writer."""
     return any(_writes(use.owner.operation, use.operand_number, seen) for use in value.uses)
 
 
@@ -167,7 +172,7 @@ def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
 
 
 def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Iterator[bool]:
-    """Whether the called function writes to the argument in operand `position`; True where it is not known."""
+    """Whether the callee writes to the argument in operand `position`; True if it is unknown."""
     callee, index = called(op, position)
     if callee is None or not has_body(callee):
         yield True
@@ -176,7 +181,7 @@ def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Ite
 
 
 def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, int | None]:
-    """The function that a `func.call` or `gpu.launch_func` calls, and the argument that operand `position` becomes."""
+    """The callee of a `func.call` or `gpu.launch_func`, and its argument for operand `position`."""
     *_, root = ancestors(op)
     if op.name == "func.call":
         wanted = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
@@ -190,7 +195,8 @@ def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, in
 
 
 def _named(holder: ir.Operation, kind: str, name: str) -> ir.Operation | None:
-    """The op of that kind and symbol right inside of a module: there, and nowhere deeper, symbols are looked up."""
+    """The op of that kind and symbol directly in a module: symbols are looked up there, not in
+    nested regions."""
     for view in holder.regions[0].blocks[0].operations:
         if view.operation.name == kind and symbol(view.operation) == name:
             return view.operation
@@ -202,7 +208,8 @@ NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?")
 
 
 def constant_array(attribute: ir.Attribute | None, dtype: str) -> np.ndarray | None:
-    """The elements of a dense attribute as NumPy's type of `dtype`, in its shape; None if they are not known."""
+    """The elements of a dense attribute in NumPy's type of `dtype`, in its shape; None if they are
+    not known."""
     if attribute is None or not isinstance(attribute, ir.DenseFPElementsAttr | ir.DenseIntElementsAttr):
         return None
     if attribute.type.element_type != ir.BF16Type.get(attribute.context):
@@ -214,13 +221,14 @@ def constant_array(attribute: ir.Attribute | None, dtype: str) -> np.ndarray | N
 
 
 def _bf16(text: str) -> np.ndarray:
-    """The numbers of a printed bf16 attribute (the bindings give none): all bytes in hex, or one by one."""
+    """The elements of a printed bf16 attribute, which the bindings cannot read: all bytes in hex,
+    or one by one."""
     raw = RAW.match(text)
     if raw is not None:
         return widen(np.frombuffer(bytes.fromhex(raw[1]), "<u2"), "bf16")
-    spelled = NUMBER.findall(text[: text.rindex(":")].removeprefix("dense"))
-    bits = [int(n, 16) if n.startswith("0x") else None for n in spelled]
-    decimals = np.array([float(n) if b is None else 0.0 for n, b in zip(spelled, bits, strict=True)], np.float32)
-    rounded = widen(narrow(decimals, "bf16"), "bf16")  # six digits are printed: enough to tell one bf16 from another
+    numbers = NUMBER.findall(text[: text.rindex(":")].removeprefix("dense"))
+    bits = [int(n, 16) if n.startswith("0x") else None for n in numbers]
+    decimals = np.array([float(n) if b is None else 0.0 for n, b in zip(numbers, bits, strict=True)], np.float32)
+    rounded = widen(narrow(decimals, "bf16"), "bf16")  # six printed digits identify a bf16
     special = widen(np.array([b or 0 for b in bits], np.uint16), "bf16")
     return np.where([b is not None for b in bits], special, rounded)

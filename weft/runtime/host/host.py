@@ -1,8 +1,10 @@
-"""The host function of a scheduled module → a `Plan`: what is allocated, copied, launched and freed, in which order.
+"""The host function of a scheduled module → a `Plan`: allocations, copies, launches and frees, in
+order.
 
-The function is interpreted, not translated: constants fold, loops and branches with known bounds are unrolled, calls
-are followed. What depends on an input's shape or on a scalar stays an expression. Without tokens everything runs on one
-stream in program order; with tokens, on as many as they let be busy at once (`order.py`).
+The function is interpreted, not translated: constants fold, loops and branches with known bounds
+are unrolled, calls are followed. Values that depend on an input's shape or on a scalar are
+expressions. Without tokens, all steps run on one stream in program order; with tokens, on as many
+streams as can be busy at once (`streams.py`).
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from .program import Host, HostValue, row_major
 from .streams import on_streams
 
 STREAMS = "weft.streams"
-"""How many streams a run of the function may use, on a `func.func`."""
+"""Attribute of a `func.func`: the most streams that a run of the function may use."""
 
 
 def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
@@ -54,9 +56,10 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         module: after `launch`: host functions, and a `gpu.module` per kernel.
         entry: the function to run; None: the only public one with launches.
 
-    Errors: W0730 (an op that is in no launch), W0731 (an op the host cannot do), W0732 (which function?), W0733 (a
-        type), W0734 (a value that is not known), W0735 (a result of unknown shape), W0736 (too many steps), W0737 (a
-        launch shape that the kernel was not made for), W0702 … W0708 (the plan would be unsound).
+    Errors: W0730 (an op that is in no launch), W0731 (an op the host cannot do), W0732 (which
+    function?), W0733 (a type), W0734 (an unknown value), W0735 (a result of unknown shape), W0736
+    (too many steps), W0737 (a launch shape that does not fit the kernel), W0702 … W0708 (the plan
+    would be unsound).
     """
     first, *others = versions_of(module, entry_function(module, entry))
     stated = stated_agreements(first)
@@ -77,17 +80,20 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
 def _plan(
     module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False
 ) -> Plan:
-    """The plan of one function; its temporaries have none of these names. `is_version`: of one of several."""
+    """The plan of one function. Its temporaries avoid the names `taken`. `is_version`: the function
+    is one of several versions."""
     host = interpreted(module, function, taken, is_version=is_version)
     freed = {step.buffer for step in host.steps if isinstance(step, Free)}
     for step in tuple(host.steps):
         if isinstance(step, Alloc) and step.buffer not in freed:
-            host.steps.append(Free(buffer=step.buffer))  # what the program never frees is freed last
+            host.steps.append(Free(buffer=step.buffer))  # buffers that the program never frees are freed last
     steps, fewest = host.steps, None
     if host.ordered:
         most = ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
         needs = [*host.needs, *(frozenset() for _ in range(len(host.steps) - len(host.needs)))]
-        stays = [not isinstance(step, Free) or n in host.ordered for n, step in enumerate(host.steps)]  # frees may move
+        stays = [
+            not isinstance(step, Free) or n in host.ordered for n, step in enumerate(host.steps)
+        ]  # frees without a token may move
         steps, fewest = on_streams(steps, needs, stays, most)
     plan = plan_of(host, function, steps)
     names = tuple(n for n, out in zip(argument_names(function), out_arguments(function), strict=True) if not out)
@@ -99,7 +105,8 @@ def _plan(
 def interpreted(
     module: ir.Module, function: ir.Operation, taken: Set[str] = frozenset(), *, is_version: bool = False
 ) -> Host:
-    """The function's steps in program order, and what tokens and blocking waits put before each."""
+    """The function's steps in program order, each with the steps that tokens and blocking waits
+    require before it."""
     kernels = kernel_functions(module)
     host = Host(module, {k.symbol: k for k in kernels}, taken, is_version)
     given = _declare_arguments(function, host)
@@ -109,7 +116,7 @@ def interpreted(
 
 
 def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Plan:
-    """The plan that does these steps."""
+    """The plan with these steps."""
     launched = tuple(
         KernelEntry(
             text.name,
@@ -131,7 +138,8 @@ def plan_of(host: Host, function: ir.Operation, steps: Sequence[AnyStep]) -> Pla
 
 
 def _declare_arguments(function: ir.Operation, host: Host) -> list[HostValue]:
-    """Buffers and scalars for the arguments; the values that the function's body sees."""
+    """Declares buffers and scalars for the arguments; returns the values of the body's block
+    arguments."""
     given: list[HostValue] = []
     body = function.regions[0].blocks[0]
     for name, is_result, value in zip(argument_names(function), out_arguments(function), body.arguments, strict=True):
@@ -152,7 +160,7 @@ def _declare_arguments(function: ir.Operation, host: Host) -> list[HostValue]:
 
 
 def _check_layout(type_: ir.Type, what: str) -> None:
-    """Callers pass contiguous arrays, so a layout must admit that."""
+    """Checks that the layout admits a contiguous array, which callers pass."""
     if not isinstance(type_, ir.MemRefType):
         hint = "`map` a loop, or an op, and `launch` it: that bufferizes the function"
         raise fail("W0733", f"{what} is still {type_}: nothing was launched", hint=hint)
@@ -164,7 +172,7 @@ def _check_layout(type_: ir.Type, what: str) -> None:
 
 
 def _declare_results(function: ir.Operation, returned: list[HostValue], host: Host) -> None:
-    """A memref that the function returns is copied into an output buffer of its own name."""
+    """Declares an output buffer for each returned memref, and issues a copy to it."""
     for number, view in enumerate(returned, sum(out_arguments(function))):
         if not isinstance(view, BufferView):
             raise fail("W0731", f"@{symbol(function)} returns a scalar: return a memref instead")
@@ -172,7 +180,7 @@ def _declare_results(function: ir.Operation, returned: list[HostValue], host: Ho
         host.buffers[whole.buffer] = Buffer(whole.buffer, host.buffers[view.buffer].dtype, view.shape, "output")
         if any(isinstance(s, Free) and s.buffer == view.buffer for s in host.steps):
             raise fail("W0731", f"@{symbol(function)} returns memory that it has freed")
-        host.needs.append(frozenset(range(len(host.steps))))  # the caller gets it when all is done
+        host.needs.append(frozenset(range(len(host.steps))))  # the caller sees it when all steps are done
         host.steps.append(Copy(source=view, target=whole))
     if host.shapeless:
         name = min(host.shapeless)
@@ -180,7 +188,7 @@ def _declare_results(function: ir.Operation, returned: list[HostValue], host: Ho
 
 
 def _params(kernel: ir.Operation) -> tuple[Param, ...]:
-    """The kernel's parameters as its type says."""
+    """The kernel's parameters according to its type."""
     params: list[Param] = []
     arguments = kernel.regions[0].blocks[0].arguments
     for i, value in enumerate(list(arguments)[: inputs_of(kernel)]):
@@ -193,15 +201,16 @@ def _params(kernel: ir.Operation) -> tuple[Param, ...]:
         dtype, shape = array_type(value.type, what)
         strides, offset = static_strides(value.type, what) if isinstance(value.type, ir.MemRefType) else (None, 0)
         if None in (strides or ()) and is_plain(value.type):
-            strides = ()  # row-major whatever its sizes are: the text works the strides out
+            strides = ()  # row-major for any sizes: the text computes the strides
         params.append(Param(name, dtype, shape, strides, offset))
     return tuple(params)
 
 
 def together(plans: Sequence[Plan]) -> Plan:
-    """One plan of several. Their temporaries have different names; all else that they share is the same.
+    """One plan from several versions. Their temporaries have different names; other buffers that
+    they share are equal.
 
-    Errors: W0735 where a result has not the same sizes in all of them.
+    Errors: W0735 if a result does not have the same sizes in all of them.
     """
     buffers: dict[str, Buffer] = {}
     kernels: dict[str, KernelEntry] = {}

@@ -1,4 +1,4 @@
-"""The kernels of a module, the names by which plan, CUDA text and simulator know them, and their launches."""
+"""The kernels of a module: their names in plan, CUDA text and simulator, and their launches."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ from .program import Claim, Host, HostValue, TokenValue, rule
 
 
 def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
-    """Bytes of shared memory that a kernel declares, and how many of them a launch of its CUDA text must pass."""
+    """Bytes of shared memory that a kernel declares, and the part of them that a launch of its CUDA
+    text must pass."""
     sizes: list[int] = []
     parts = list(shared_parts(kernel))
     for value in (part.value for part in parts):
@@ -61,7 +62,8 @@ def shared_memory(kernel: ir.Operation) -> tuple[int, int]:
 
 
 def rounded_to(kernel: ir.Operation) -> str | None:
-    """What a kernel makes of operands, because its schedule says so: of several what rounds most."""
+    """The type to which a kernel rounds operands because its schedule requests it; of several, the
+    coarsest."""
     return rounds_most(map(_rounded, mlir.operations(kernel, MMA, warpgroups.MMA)))
 
 
@@ -75,7 +77,7 @@ def _rounded(product: ir.Operation) -> str | None:
 
 
 def required_chip(kernel: ir.Operation) -> str | None:
-    """The oldest chip that has the instructions for all of a kernel's ops; None where each has."""
+    """The oldest architecture with the instructions of all the kernel's ops; None if all have them."""
     needed = list(mlir.operations(kernel, *queries.SINCE))
     alone = "a" if any(op.name in queries.ONLY for op in needed) else ""
     return f"sm_{max(map(since_chip, needed))}{alone}" if needed else None
@@ -130,7 +132,8 @@ def _reciprocals(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tup
 
 
 def _small(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Size, ...]:
-    """What has to be small at a launch, without what is at most something else: of `n + 1` and `n + 3` the latter."""
+    """The numbers that must fit in 32 bits at a launch, without those that another one bounds: of
+    `n + 1` and `n + 3` the latter."""
     most: dict[Size, int] = {}
     for number in text.small:
         part, more = _sum(_at_launch(number, known))
@@ -155,7 +158,8 @@ def _sum(number: Size) -> tuple[Size, int]:
 
 
 def _at_launch(size: Size, known: Mapping[str, Sequence[Size]]) -> Size:
-    """A number of a kernel's text in the host's terms: the sizes of the arguments, and the grid, are these."""
+    """A number of a kernel's text as an expression of the host, by substitution of the arguments'
+    sizes and the grid."""
     match size:
         case DimOf():
             return known[size.buffer][size.axis]
@@ -165,20 +169,21 @@ def _at_launch(size: Size, known: Mapping[str, Sequence[Size]]) -> Size:
 
 
 def _check_known(host: Host, op: ir.Operation, kernel: ir.Operation, key: str, sizes: Sequence[Size]) -> None:
-    """A kernel that was compiled for one launch shape must not be launched with another."""
+    """Checks that a kernel compiled for one launch shape is launched with it. Raises W0737."""
     known = sizes_of(kernel, key)
     if known is not None and any(isinstance(size, int) and size != n for size, n in zip(sizes, known, strict=True)):
-        raise refuse("W0737", f"{key} of @{symbol(kernel)} is {list(known)}, the launch says {list(sizes)}", op)
+        raise refuse("W0737", f"{key} of @{symbol(kernel)} is {list(known)}, the launch states {list(sizes)}", op)
 
 
 def _check_clusters(host: Host, op: ir.Operation, kernel: ir.Operation, grid: Sequence[Size]) -> None:
-    """Whole clusters, of as many blocks as the kernel says: its text tells the launch."""
+    """Checks that a launch has whole clusters of the kernel's cluster size, which is part of its
+    text. Raises W0737 or W0731."""
     known, seen = sizes_of(kernel, CLUSTER_SIZE), op.opview
     given = [seen.clusterSizeX, seen.clusterSizeY, seen.clusterSizeZ]
-    said = None if given[0] is None else tuple(host.number(size, op, "the size of a cluster") for size in given)
-    if said is not None and said != (known or (1, 1, 1)):
+    stated = None if given[0] is None else tuple(host.number(size, op, "the size of a cluster") for size in given)
+    if stated is not None and stated != (known or (1, 1, 1)):
         raise refuse(
-            "W0737", f"{CLUSTER_SIZE} of @{symbol(kernel)} is {list(known or ())}, the launch says {list(said)}", op
+            "W0737", f"{CLUSTER_SIZE} of @{symbol(kernel)} is {list(known or ())}, the launch states {list(stated)}", op
         )
     if prod(known or ()) > limits.MOST_OF_CLUSTER:
         raise refuse(
@@ -209,17 +214,17 @@ def _make(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     view = host.view(seen.tensor, op)
     if given != found.box or len(view.shape) != (len(found.box) if window is None else window.rank):
         boxes = f"boxes of {list(given)}, of a tensor of {len(view.shape)} dimensions"
-        raise refuse("W0731", f"`{op.name}` of {boxes}; its type says {list(found.box)}", op)
+        raise refuse("W0731", f"`{op.name}` of {boxes}; its type states {list(found.box)}", op)
     return [TensorMapOf(view, boxes_of(found, window))]
 
 
 def rounding_of(taken: ir.Value) -> str | None:
-    """What products that read through a kernel's tensor map, this argument of it, make of numbers of f32: let them be
-    rounded to that as they are copied."""
+    """The type to which products round the f32 elements that they read through a kernel's tensor
+    map; the copy rounds them instead."""
     described = [warpgroups.matrix(user.results[0].type) for user in users(taken) if user.name == warpgroups.DESCRIBE]
     return "tf32" if any(matrix is not None and str(matrix.element) == "tf32" for matrix in described) else None
 
 
 def boxes_of(found: TensorMap, window: PixelWindow | None) -> Boxes:
-    """What the plan says of a tensor map."""
+    """The boxes of a tensor map in the plan."""
     return Boxes(found.box, found.swizzle, found.fill, found.fetch, window)

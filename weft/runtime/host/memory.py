@@ -1,4 +1,4 @@
-"""Host rules for memory: allocations, copies, constants, and the windows that kernels get."""
+"""Host rules for memory: allocations, copies, constants, and windows passed to kernels."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     _expect_rows(type_, op)
     dynamic = iter([host.size(v, op) for v in segments(op)[-2]])
     sizes = tuple(next(dynamic) if s is None else s for s in shape or ())
-    name = host.fresh(name_of(op.results[0]))  # what a loop allocates is another buffer in each iteration
+    name = host.fresh(name_of(op.results[0]))  # an allocation in a loop is another buffer in each iteration
     host.buffers[name] = Buffer(name, dtype, sizes, "temp")
     return [BufferView(name, 0, sizes, row_major(sizes)), *host.issue(Alloc(buffer=name), op)]
 
 
 def _expect_rows(kind: ir.MemRefType, op: ir.Operation) -> None:
-    """Refuse memory that does not lie row by row: W0733."""
+    """Checks that memory is row-major: W0733."""
     if not MemrefLayout.of(kind, op).in_rows:
         raise refuse("W0733", f"{describe(op)} makes {kind}: memory is made row by row", op, NO_LAYOUT)
 
@@ -91,7 +91,7 @@ def _get_global(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     if (name := host.constants.get(wanted)) is None:
         array = constant_array(found.attributes.get("initial_value"), dtype)
         if array is None or "constant" not in found.attributes:
-            raise refuse("W0731", f"the global @{wanted} is not a constant whose value is known", op)
+            raise refuse("W0731", f"the global @{wanted} is not a constant with a known value", op)
         name = host.constants[wanted] = host.fresh(wanted)
         host.buffers[name] = Buffer(name, dtype, sizes, "constant", array.tobytes())
     return [BufferView(name, 0, sizes, row_major(sizes))]
@@ -131,7 +131,7 @@ def _subview(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     wanted, _ = static_strides(type_, describe(op))
     whole = subview(view, *_window(host, op))
     kept = kept_dimensions(list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), type_)
-    strides = tuple(whole.strides[i] if said is None else said for i, said in zip(kept, wanted, strict=True))
+    strides = tuple(whole.strides[i] if stated is None else stated for i, stated in zip(kept, wanted, strict=True))
     return [BufferView(whole.buffer, whole.offset, tuple(whole.shape[i] for i in kept), strides)]
 
 
@@ -159,7 +159,8 @@ def _reshaped(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def static_strides(type_: ir.MemRefType, what: str) -> tuple[tuple[int | None, ...], int | None]:
     """Strides and offset of a memref type; None where they are dynamic.
 
-    Error: W0398 for a layout that strides cannot express; MLIR takes that of a map that permutes dimensions for one.
+    Error: W0398 for a layout that strides cannot express; MLIR accepts a map that permutes
+    dimensions as one that they can.
     """
     strides, offset = strided(type_, what=what)
     return tuple(None if s == DYNAMIC else s for s in strides), None if offset == DYNAMIC else offset

@@ -1,6 +1,8 @@
-"""The host program under interpretation: its values so far, the plan so far, and the table of what each op does.
+"""The host program under interpretation: its values so far, the plan so far, and the table of rules
+for ops.
 
-The rules stand in `arithmetic.py` and `memory.py`, one small function per op, found by the op's name.
+The rules are in `arithmetic.py`, `memory.py` and `kernels.py`: one small function per op, found by
+the op's name.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from .functions import launches
 
 
 def product(sizes: Sequence[Size]) -> Size:
-    """The product of sizes, folded where they are numbers."""
+    """The product of sizes, folded if they are numbers."""
     return reduce(partial(fold, "mul"), sizes, 1)
 
 
@@ -66,14 +68,15 @@ MAX_DEPTH = 32
 
 @record
 class TokenValue:
-    """The value of a `!gpu.async.token`: the numbers of the steps behind which it is."""
+    """The value of a `!gpu.async.token`: the numbers of the steps that happen before it."""
 
     steps: frozenset[int] = frozenset()
 
 
 @record
 class Claim:
-    """That the size `of` an argument for a result, whose value this is, is `equal` to another."""
+    """A comparison of a size of a result argument with another size: the value `value` states that
+    `of` equals `equal`."""
 
     value: ir.Value
     of: DimOf
@@ -92,44 +95,46 @@ class Host:
     kernels: Mapping[str, KernelFunction]
     """By symbol, `module::function`."""
     taken: Set[str] = frozenset()
-    """Names of buffers of other versions of the program."""
+    """Buffer names of other versions of the program."""
     is_version: bool = False
-    """There are others: where what is assumed of a size does not hold, a run takes another one."""
+    """There are other versions: where an assumption about a size does not hold, a run takes another
+    one."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
     scalars: list[Scalar] = field(default_factory=list)
     steps: list[AnyStep] = field(default_factory=list)
     needs: list[frozenset[int]] = field(default_factory=list)
-    """For each step those that must be done before, by their numbers. Program order is one order that they allow."""
+    """For each step, the numbers of the steps that must complete before it. Program order satisfies
+    them."""
     issuers: list[ir.Operation] = field(default_factory=list)
-    """For each step the op that does it."""
+    """For each step, the op that issues it."""
     launched: set[str] = field(default_factory=set)
     shapeless: set[str] = field(default_factory=set)
-    """Results whose shape only the copy into them will tell."""
+    """Results with a shape that only the copy to them will determine."""
     constants: dict[str, str] = field(default_factory=dict)
     """Symbol → buffer."""
     values: Env = field(default_factory=dict)
     assumptions: list[Assumption] = field(default_factory=list)
 
     written: dict[str, list[FunctionText]] = field(default_factory=dict)
-    """What was asked for with `texts`."""
+    """Texts that were requested with `texts`."""
 
     depth: int = 0
     waited: frozenset[int] = frozenset()
-    """The steps that the host has waited for last: whatever comes later is behind them."""
+    """The steps that the host waited for last, which happen before all later steps."""
     epoch: int = 0
-    """How often the host has waited; by step, the epoch in which it was issued."""
+    """Number of waits of the host; `epochs` has it for each step at its issue."""
     epochs: list[int] = field(default_factory=list)
     allocated: dict[str, int] = field(default_factory=dict)
     ordered: set[int] = field(default_factory=set)
-    """The steps that have a token."""
+    """Steps with a token."""
 
     def fresh(self, base: str | None) -> str:
-        """A name that no buffer has: `base`, `base_2`, …; `temp0`, `temp1`, … where it has none."""
+        """A free buffer name: `base`, `base_2`, …; `temp0`, `temp1`, … without a base."""
         return next(name for name in numbered(base) if name not in self.buffers and name not in self.taken)
 
     def texts(self, symbol: str) -> list[FunctionText]:
-        """What the texts of a kernel take and rely on: nothing where there are no open sizes, and where it cannot be
-        written, since the simulator may know its ops all the same."""
+        """The parameters and conditions of a kernel's texts: none without dynamic sizes, and none
+        if the text cannot be emitted, since the simulator may support its ops nevertheless."""
         if symbol not in self.written:
             kernel = self.kernels[symbol]
             self.written[symbol] = [FunctionText(kernel.name, "", (), (), is_folded(kernel.op))]
@@ -141,7 +146,7 @@ class Host:
     def run_function(
         self, function: ir.Operation, arguments: Sequence[HostValue], caller: ir.Operation
     ) -> list[HostValue]:
-        """Interpret a function on `arguments`; what it returns."""
+        """Interprets a function on `arguments`; returns its results."""
         if self.depth >= MAX_DEPTH:
             raise refuse("W0731", f"@{symbol(function)} calls itself, or calls are nested {MAX_DEPTH} deep", caller)
         self.depth += 1
@@ -154,7 +159,8 @@ class Host:
         return returned
 
     def assume(self, argument: ir.Value, given: HostValue, user: ir.Operation) -> None:
-        """Have what is stated of the sizes of an argument checked: now, or before each run."""
+        """Records the assumptions stated about the sizes of an argument, to be checked now or
+        before each run."""
         if not isinstance(given, BufferView) or given.buffer in self.shapeless:
             return
         rank = len(given.shape)
@@ -166,7 +172,8 @@ class Host:
                 self.expect(Assumption(size, 1, by, largest), user)
 
     def expect(self, wanted: Assumption, user: ir.Operation) -> None:
-        """Have an assumption checked: now, or before each run."""
+        """Checks an assumption now if its size is known, else records it for a check before each
+        run. Raises W0739."""
         if isinstance(wanted.size, int):
             if wanted.holds(wanted.size):
                 return
@@ -176,7 +183,7 @@ class Host:
             self.assumptions.append(wanted)
 
     def run_block(self, block: ir.Block) -> list[HostValue]:
-        """Interpret the ops of a block; the operands of its terminator."""
+        """Interprets the ops of a block; returns the operands of its terminator."""
         for op_view in block.operations:
             op = op_view.operation
             if op.name in TERMINATORS:
@@ -194,14 +201,14 @@ class Host:
         return self.values[value]
 
     def size(self, value: ir.Value, user: ir.Operation) -> Size:
-        """The integer (or expression) behind an operand."""
+        """The integer (or expression) of an operand. Raises W0734."""
         found = self.value(value, user)
         if isinstance(found, BufferView | TensorMapOf | TokenValue | Claim | float):
             raise refuse("W0734", f"{user.name} needs an integer", user)
         return found
 
     def number(self, value: ir.Value, user: ir.Operation, what: str) -> int:
-        """An integer that must be known now."""
+        """An integer that must be known at planning time. Raises W0734."""
         found = self.size(value, user)
         if not isinstance(found, int):
             hint = "make it a constant, or bring the op into a kernel"
@@ -218,7 +225,7 @@ class Host:
         return found
 
     def give_size(self, claim: Claim) -> None:
-        """A result has the size that is stated of it along one axis."""
+        """Sets a result's size along one axis to the stated value."""
         size, (buffer, view) = claim.of, (self.buffers[claim.of.buffer], self.values[claim.value])
         shape = tuple(claim.equal if own == size else own for own in buffer.shape)
         self.buffers[buffer.name] = replace(buffer, shape=shape)
@@ -229,14 +236,15 @@ class Host:
             self.shapeless.discard(buffer.name)
 
     def issue(self, step: AnyStep, op: ir.Operation) -> list[HostValue]:
-        """Append what `op` does. Its token if it has one; else the host waits for it (not for memory to be there)."""
+        """Appends a step for `op`. Returns the op's token; without one, the host waits for a
+        launch, copy or fill."""
         if len(self.steps) >= MAX_STEPS:
             raise refuse("W0736", f"the host program has more than {MAX_STEPS} steps", op)
         tokens = [value for v in op.operands if isinstance(value := self.values.get(v), TokenValue)]
         own = any(str(r.type) == TOKEN_TYPE for r in op.results)
         number = len(self.steps)
         self.steps.append(step)
-        self.needs.append(self._behind(tokens) | self._allocations(step))
+        self.needs.append(self._ordering(tokens) | self._allocations(step))
         self.epochs.append(self.epoch)
         self.issuers.append(op)
         if isinstance(step, Alloc):
@@ -248,8 +256,9 @@ class Host:
             self.wait(TokenValue(frozenset({number})))
         return []
 
-    def _behind(self, tokens: Sequence[TokenValue]) -> frozenset[int]:
-        """What the tokens and the host's last wait stand for; tokens of this epoch imply the latter."""
+    def _ordering(self, tokens: Sequence[TokenValue]) -> frozenset[int]:
+        """The steps that happen before, by these tokens and the host's last wait; tokens of this
+        epoch imply the latter."""
         steps = frozenset().union(*(t.steps for t in tokens))
         return steps if any(self.epochs[s] == self.epoch for s in steps) else steps | self.waited
 
@@ -258,12 +267,12 @@ class Host:
         return frozenset(self.allocated[name] for name in used & self.allocated.keys())
 
     def wait(self, token: TokenValue) -> None:
-        """The host goes on when the token's steps are done."""
-        self.waited = self._behind([token])
+        """Makes the host wait for the token's steps."""
+        self.waited = self._ordering([token])
         self.epoch += 1
 
     def unmapped(self, op: ir.Operation) -> WeftError:
-        """An op that has no place on the host: it computes, and computing is for kernels."""
+        """The error for an op that the host cannot run: computations belong in kernels."""
         if op.name == "gpu.launch":
             hint = 'run-pass "gpu-kernel-outlining" makes a kernel of it'
             return refuse("W0731", "this gpu.launch is not outlined", op, hint)
@@ -273,14 +282,14 @@ class Host:
             hint = "map it (or the loop around it) and launch it"
             return refuse("W0730", f"{describe(op)} is in no launch", op, hint)
         message = f"{describe(op)} is in no launch, and a run does nothing on the host between launches"
-        hint = "move it into a kernel, or return the buffer and go on from there"
+        hint = "move it into a kernel, or return the buffer and continue from there"
         if op.name in ("affine.for", "affine.if"):
             message = f"{describe(op)} is in no launch, and the host runs the control flow of scf"
             hint = f'`run-pass "func.func(lower-affine)"`, after the launches, makes {op.name.replace("affine", "scf")} of it'
         return refuse("W0730", message, op, hint)
 
     def _padded_copy(self, op: ir.Operation) -> WeftError:
-        """What upstream made of a `tensor.pad` that nothing reads through."""
+        """The error for an unmapped copy that upstream made of a `tensor.pad`."""
         pad = f"tensor.pad{describe(op).removeprefix(op.name)}"
         reason, hint = (ir.StringAttr(text).value for text in ir.ArrayAttr(op.attributes[PADDED_COPY]))
         message = f"{pad} is a copy, and what fills it is in no launch"
@@ -288,7 +297,8 @@ class Host:
 
 
 PADDED_COPY = "weft.padded_copy"
-"""On a `linalg.map` that fills a padded copy: why the `tensor.pad` is one, and what to do."""
+"""Attribute of a `linalg.map` that fills a padded copy: the reason why the `tensor.pad` is a copy,
+and the way out."""
 
 PARALLEL = {"scf.forall", "scf.parallel", "affine.parallel"}
 """Loops that a schedule can map and launch."""

@@ -1,12 +1,13 @@
-"""Which stream each operation runs on, and which events it waits for.
+"""Assignment of operations to streams, and of the events they wait for.
 
-Operations are numbered in the order in which they are issued; `needs[i]` are those that must be done before operation i
-starts. A stream does its operations in order, so it carries a chain: the fewest streams are a minimum chain cover of
-the order, as many as the largest set of operations of which none waits for another (R. P. Dilworth, 1950). It comes
-from a maximum matching between operations and those that may follow them (D. R. Fulkerson, 1956), exactly up to `EXACT`
-operations; beyond, a greedy takes any stream whose last operation is done before, and reports how few there could be.
+Operations are numbered in the order in which they are issued; `needs[i]` are those that must be
+done before operation i starts. A stream runs its operations in order, so it carries a chain: the
+fewest streams are a minimum chain cover of the order, as many as the largest antichain (R. P.
+Dilworth, 1950). It is computed from a maximum matching between operations and their successors (D.
+R. Fulkerson, 1956), exactly up to `EXACT` operations; beyond, a greedy algorithm takes any stream
+with a last operation that is done before, and reports a lower bound.
 
-Sets of operations are the bits of an integer.
+Sets of operations are bit sets in an integer.
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from ..plan.plan import Alloc, AnyStep, Free, closed, used_buffers
 
 EXACT = 1000
 CLOSED = 20_000
-"""Up to that many operations the order is closed transitively (50 MB); beyond, only what was said directly is known."""
+"""Up to this number of operations, the order is closed transitively (50 MB); beyond, only direct
+dependences are known."""
 
 
 def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) -> tuple[tuple[int, ...], int]:
-    """Streams for operations, as few as let everything run at once that may; at most `most`, if given. And how many are
-    needed at least for all that can run at once to do so."""
+    """Streams for operations, the fewest that let everything run at once that may; at most `most`,
+    if given. Also the fewest streams needed for that, without the limit."""
     chains, fewest = exact_chains(needs) if len(needs) <= EXACT else greedy_chains(needs)
     streams = packed(chains, most)
     return streams, min(fewest, max(streams, default=-1) + 1)
 
 
 def members(bits: int) -> Iterator[int]:
-    """The numbers in a set, from the highest down."""
+    """The members of a set, in descending order."""
     while bits:
         top = bits.bit_length() - 1
         yield top
@@ -43,12 +45,12 @@ def members(bits: int) -> Iterator[int]:
 
 
 def exact_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
-    """A minimum chain cover: the chain of each operation, and how many there are."""
+    """A minimum chain cover: the chain of each operation, and the number of chains."""
     before = list(closed(needs))
-    follows: list[int | None] = [None] * len(needs)  # which operation stands in front of each on its chain
-    free = (1 << len(needs)) - 1  # those that nothing follows yet
+    follows: list[int | None] = [None] * len(needs)  # the predecessor of each operation on its chain
+    free = (1 << len(needs)) - 1  # operations without a successor so far
     for op, direct in enumerate(needs):
-        for earlier in sorted(direct, reverse=True):  # what was said directly needs no event when it is on one stream
+        for earlier in sorted(direct, reverse=True):  # direct dependences need no event on one stream
             if free >> earlier & 1:
                 follows[op], free = earlier, free ^ 1 << earlier
                 break
@@ -60,7 +62,8 @@ def exact_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
 
 
 def _augment(op: int, before: list[int], follows: list[int | None], followed_by: dict[int, int], free: int) -> int:
-    """Find `op` something to follow, others changing what they follow if need be. What is still free afterwards."""
+    """Augments the matching so that `op` has a predecessor, changing those of others if needed.
+    Returns the operations that are still without a successor."""
     came_from: dict[int, int] = {}
     unseen = ~0
     queue = [op]
@@ -83,7 +86,8 @@ def _augment(op: int, before: list[int], follows: list[int | None], followed_by:
 def _switch(
     found: int, op: int, came_from: dict[int, int], follows: list[int | None], followed_by: dict[int, int]
 ) -> None:
-    """Along the augmenting path, from its free end back to `op`: everybody follows what was found for it."""
+    """Applies an augmenting path, from its free end back to `op`: each operation takes the
+    predecessor found for it."""
     earlier = found
     while True:
         wanting = came_from[earlier]
@@ -95,7 +99,8 @@ def _switch(
 
 
 def greedy_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
-    """A chain cover in one pass, and a lower bound of any: the most operations of equal depth, all unordered."""
+    """A chain cover in one pass, and a lower bound of any: the largest number of operations of
+    equal depth, which are unordered."""
     before = list(closed(needs)) if len(needs) <= CLOSED else None
     follows: list[int | None] = [None] * len(needs)
     depth: list[int] = []
@@ -115,7 +120,7 @@ def greedy_chains(needs: Sequence[Collection[int]]) -> tuple[list[int], int]:
 
 
 def _numbered(follows: Sequence[int | None]) -> tuple[list[int], int]:
-    """Chains counted in the order of their first operations."""
+    """Chains, numbered in the order of their first operations."""
     chains: list[int] = []
     count = 0
     for earlier in follows:
@@ -131,7 +136,8 @@ def _numbered(follows: Sequence[int | None]) -> tuple[list[int], int]:
 
 
 def packed(chains: Sequence[int], most: int | None) -> tuple[int, ...]:
-    """A stream for each chain; where there are more chains than streams, the one with the least on it gets the next."""
+    """A stream for each chain; if there are more chains than streams, the next chain goes to the
+    stream with the fewest operations."""
     count = max(chains, default=-1) + 1
     if most is None or count <= most:
         return tuple(chains)
@@ -148,7 +154,8 @@ def packed(chains: Sequence[int], most: int | None) -> tuple[int, ...]:
 
 
 def waited(needs: Sequence[Collection[int]], streams: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Whom each operation has to wait for besides those in front of it on its stream: none that others imply."""
+    """For each operation, those it must wait for besides its predecessors on its stream; waits
+    implied by others are dropped."""
     if len(set(streams)) <= 1:
         return ((),) * len(needs)
     closing = len(needs) <= CLOSED
@@ -176,22 +183,23 @@ Needs = Sequence[frozenset[int]]
 def on_streams(
     steps: Sequence[AnyStep], needs: Needs, kept: Sequence[bool], most: int | None
 ) -> tuple[list[AnyStep], int]:
-    """The steps with streams and events; how many streams it takes at least for all to run at once that may.
+    """The steps with streams and events, and the fewest streams that let all run at once that may.
 
     Args:
         steps: in program order.
         needs: by step, those that must be done before.
-        kept: by step, whether a free stays behind the last use, where tokens put it; others move there.
-        most: how many streams there may be.
+        kept: by step, whether it keeps its place; false for a free without a token, which moves to
+            directly after the last use.
+        most: the most streams.
     """
     order = _frees_moved(steps, kept)
     place = {number: i for i, number in enumerate(order)}
     issued = [steps[number] for number in order]
-    behind = [{place[n] for n in needs[number]} if kept[number] else set() for number in order]
+    before = [{place[n] for n in needs[number]} if kept[number] else set() for number in order]
     for i, earlier in _uses_before_frees(issued):
-        behind[i].update(earlier)
-    streams, fewest = _streams(issued, behind, most)
-    after = waited(behind, streams)
+        before[i].update(earlier)
+    streams, fewest = _streams(issued, before, most)
+    after = waited(before, streams)
     return [replace(step, stream=s, after=a) for step, s, a in zip(issued, streams, after, strict=True)], fewest
 
 
@@ -201,16 +209,16 @@ def _frees_moved(steps: Sequence[AnyStep], kept: Sequence[bool]) -> list[int]:
     for number, step in enumerate(steps):
         if not isinstance(step, Free):
             last.update(dict.fromkeys(used_buffers(step), number))
-    behind: dict[int, list[int]] = {}
+    moved: dict[int, list[int]] = {}
     for number, step in enumerate(steps):
         if isinstance(step, Free) and not kept[number]:
-            behind.setdefault(last.get(step.buffer, number), []).append(number)
+            moved.setdefault(last.get(step.buffer, number), []).append(number)
     stay = [n for n, step in enumerate(steps) if not isinstance(step, Free) or kept[n]]
-    return [each for number in stay for each in (number, *behind.get(number, ()))]
+    return [each for number in stay for each in (number, *moved.get(number, ()))]
 
 
 def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]:
-    """Each free with all uses of its buffer in front of it."""
+    """For each free, all earlier uses of its buffer."""
     uses: dict[str, list[int]] = {}
     found: list[tuple[int, list[int]]] = []
     for i, step in enumerate(issued):
@@ -221,11 +229,12 @@ def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]
     return found
 
 
-def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | None) -> tuple[list[int], int]:
-    """A stream for each step, and the fewest that could do: launches and copies by chains, memory by users."""
+def _streams(issued: Sequence[AnyStep], before: Sequence[set[int]], most: int | None) -> tuple[list[int], int]:
+    """A stream for each step, and the fewest that suffice: launches and copies by chains,
+    allocations and frees by users."""
     work = [i for i, step in enumerate(issued) if not isinstance(step, Alloc | Free)]
     number = {i: n for n, i in enumerate(work)}
-    streams_of_work, fewest = assign_streams(_needs_of_work(behind, number), min(most or MAX_STREAMS, MAX_STREAMS))
+    streams_of_work, fewest = assign_streams(_needs_of_work(before, number), min(most or MAX_STREAMS, MAX_STREAMS))
     streams = [0] * len(issued)
     for i, n in number.items():
         streams[i] = streams_of_work[n]
@@ -239,11 +248,11 @@ def _streams(issued: Sequence[AnyStep], behind: Sequence[set[int]], most: int | 
     return streams, fewest
 
 
-def _needs_of_work(behind: Sequence[set[int]], number: dict[int, int]) -> list[set[int]]:
-    """What launches and copies need; what they do through allocations and frees counts."""
+def _needs_of_work(before: Sequence[set[int]], number: dict[int, int]) -> list[set[int]]:
+    """The dependences of launches and copies, including those through allocations and frees."""
     through: dict[int, set[int]] = {}
     needs: list[set[int]] = []
-    for i, direct in enumerate(behind):
+    for i, direct in enumerate(before):
         found = {number[j] for j in direct if j in number}.union(*(through[j] for j in direct if j in through))
         if i in number:
             needs.append(found)

@@ -1,1 +1,1 @@
-"""The host plan: buffers, steps and signature as data, checked, written and read. No MLIR."""
+"""The host plan: buffers, steps and signature as data, with its checks and its JSON. No MLIR."""

@@ -1,6 +1,7 @@
-"""Is a plan sound? Every reference, bound and lifetime is checked before anything is allocated or launched.
+"""Soundness of a plan: every reference, bound and lifetime is checked before anything is allocated
+or launched.
 
-What depends on an input's shape is checked again once `resolve` has made numbers of it.
+Facts that depend on an input's shape are checked again once `resolve` has computed the numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ CHIP = re.compile(r"sm_\d{2,3}a?")
 
 
 def validate(plan: Plan, name: str = "plan.json") -> Plan:
-    """The plan itself, or a `WeftError` with all that is wrong with it. `name` is what messages call it."""
+    """Returns the plan itself, or raises a `WeftError` with all its faults. `name` is its name in
+    messages."""
     found = list(check(plan, name))
     if found:
         raise WeftError(*found[:20])
@@ -59,7 +61,7 @@ def validate(plan: Plan, name: str = "plan.json") -> Plan:
 
 
 def check(plan: Plan, name: str = "plan.json") -> Iterator[Diagnostic]:
-    """All that is wrong with `plan`."""
+    """All faults of `plan`."""
     checker = _Checker(plan, name)
     yield from checker.declarations()
     if not checker.duplicates:
@@ -165,7 +167,7 @@ class _Checker:
             yield from self.size(size, f"{place}[{i}]", signed=signed)
 
     def size(self, size: object, place: str, *, signed: bool = False, value: bool = False) -> Iterator[Diagnostic]:
-        """Any number of a plan: an integer of 64 bits, its symbols exist, and it is not negative where it is not
+        """Checks a number of a plan: an integer of 64 bits with known symbols, nonnegative unless
         `signed`. The `value` of a scalar may be a float."""
         if isinstance(size, int):
             if size < 0 and not signed:
@@ -175,7 +177,7 @@ class _Checker:
         elif isinstance(size, DimOf):
             buffer = self.buffers.get(size.buffer)
             if buffer is None or buffer.role not in ("input", "inout"):
-                yield self.error("W0702", place, f"`{size.buffer}` is not an input whose shape is known")
+                yield self.error("W0702", place, f"`{size.buffer}` is not an input with a known shape")
             elif not 0 <= size.axis < len(buffer.shape):
                 yield self.error("W0702", place, f"`{size.buffer}` has no dimension {size.axis}")
         elif isinstance(size, ScalarOf):
@@ -339,7 +341,7 @@ class _Checker:
             return
         buffer = self.buffers.get(arg.buffer)
         if buffer is None or len(arg.shape) != len(arg.strides):
-            return  # that is said of the window
+            return  # reported for the window
         if param.shape is None or param.dtype != buffer.dtype or len(param.shape) != len(arg.shape):
             what = f"`{buffer.name}` of {buffer.dtype}, rank {len(arg.shape)},"
             yield self.error("W0705", place, f"{what} for {param}")

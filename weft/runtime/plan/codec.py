@@ -1,5 +1,5 @@
-"""Plans as JSON, both ways, by the types of the dataclasses' fields. Reading trusts nothing: a wrong type, a missing or
-an unknown key is an error with its JSON path."""
+"""Plans as JSON, in both directions, derived from the types of the dataclasses' fields. Input is
+not trusted: a wrong type, or a missing or unknown key, is an error with its JSON path."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from .plan import (
 T = TypeVar("T")
 
 MAX_DEPTH = 64
-"""Of an expression."""
+"""Most nesting levels of an expression."""
 
 INT64 = range(-(2**63), 2**63)
 
@@ -63,15 +63,16 @@ OPTIONAL |= {
     "window",
 }
 OPTIONAL |= {"folds", "folded"}
-"""Keys that are left out where there is nothing to say."""
+"""Keys that are omitted when empty."""
 
 GEOMETRY = {"shape", "strides", "offset"}
-"""Keys that a parameter has if it is a memref."""
+"""Keys that a parameter has only if it is a memref."""
 
 
 @cache
 def _types(kind: type) -> Mapping[str, Any]:
-    """The fields of a dataclass and their types; of a step its own before those that all steps have."""
+    """The fields of a dataclass and their types; for a step, its own before those that all steps
+    have."""
     hints, common = get_type_hints(kind), PlanStep.__annotations__
     return {name: hints[name] for name in sorted(hints, key=lambda name: name in common)}
 
@@ -80,7 +81,7 @@ def _types(kind: type) -> Mapping[str, Any]:
 
 
 def dump(plan: Plan) -> str:
-    """The plan as JSON text; `load` of it gives an equal plan."""
+    """The plan as JSON text; `load` of it returns an equal plan."""
     return json.dumps({"version": plan.version} | _written(plan), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -121,7 +122,8 @@ def dump_part(part: object) -> str:
 
 
 def load(text: str, name: str = "plan.json") -> Plan:
-    """The plan in `text`, fully validated. Raises `WeftError` W0700 … W0708 with the JSON path of each fault."""
+    """The plan in `text`, fully validated. Raises `WeftError` W0700 … W0708 with the JSON path of
+    each fault."""
     try:
         raw = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -132,7 +134,7 @@ def load(text: str, name: str = "plan.json") -> Plan:
 
 
 def load_part(text: str, kind: type[T], name: str) -> T:
-    """What `dump_part` wrote of a part of this kind. Raises W0700."""
+    """The part of this kind in text written by `dump_part`. Raises W0700."""
     try:
         return _object(
             Cursor(json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant), "", name), kind
@@ -148,13 +150,13 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _no_constant(spelling: str) -> Any:
-    raise ValueError(f"`{spelling}` is not a number")
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"`{text}` is not a number")
 
 
 @record
 class Cursor:
-    """A place in a JSON document: the value there, its path for messages, the document's name."""
+    """A position in a JSON document: the value, its path for messages, the document's name."""
 
     value: Any
     path: str
@@ -184,14 +186,15 @@ class Cursor:
         return self._is(bool, "true or false")
 
     def list(self, read: Callable[[Cursor], T], count: int | None = None, what: str = "") -> tuple[T, ...]:
-        """The entries of a list; of one that has `count` entries, which are `what`."""
+        """The entries of a list; with `count`, exactly this many entries, described by `what`."""
         values = self._is(list, "a list")
         if count is not None and len(values) != count:
             raise self.error(f"expected {what}, found {len(values)}")
         return tuple(read(Cursor(v, f"{self.path}[{i}]", self.document)) for i, v in enumerate(values))
 
     def fields(self, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Cursor]:
-        """The values of an object that has all of `required`, may have `optional`, and nothing else."""
+        """The values of an object that has all keys of `required`, may have those of `optional`,
+        and no others."""
         value, known = self._is(dict, "an object"), (*required, *optional)
         for key in required:
             if key not in value:
@@ -209,7 +212,7 @@ def shown(value: Any) -> str:
 
 
 def _read(at: Cursor, kind: Any) -> Any:
-    """A value of a type that a field of a plan has."""
+    """A value of the type of a plan's field."""
     if kind in READERS:
         return READERS[kind](at)
     if get_origin(kind) is not tuple:
@@ -219,7 +222,7 @@ def _read(at: Cursor, kind: Any) -> Any:
 
 
 def _object(at: Cursor, kind: type[T], *more: str) -> T:
-    """A dataclass; `more`: keys of the object which are none of its fields."""
+    """A dataclass; `more`: keys of the object that are not its fields."""
     types = _types(kind)
     absent = GEOMETRY if kind is Param and not any(map(at.has, GEOMETRY)) else set()
     needed = (*more, *(name for name in types if name not in OPTIONAL | absent))
@@ -254,7 +257,7 @@ def _step(at: Cursor) -> AnyStep:
     for kind in STEPS:
         if at.has("do") and at.value["do"] == kind.__name__.lower():
             return _object(at, kind, "do")
-    raise at.error("a step is an object whose key `do` is alloc, free, copy, fill or launch")
+    raise at.error("a step is an object with a key `do`: alloc, free, copy, fill or launch")
 
 
 def _value(at: Cursor) -> Value:
@@ -301,4 +304,4 @@ READERS: dict[Any, Callable[[Cursor], Any]] = {
     PixelWindow | None: lambda at: _object(at, PixelWindow),
     Texts: lambda at: tuple((n, digest.text()) for n, digest in at.fields((), ("kernels.cu", "module.mlir")).items()),
 }
-"""Of each type that is not a dataclass and no tuple, how it is read."""
+"""Readers of all types that are neither a dataclass nor a tuple."""

@@ -1,7 +1,9 @@
-"""Element types: their names in MLIR, their NumPy type, their size, and the poison that a fresh output bears.
+"""Element types: their names in MLIR, their NumPy type, their size, and the poison for fresh
+outputs.
 
-bf16, f8E4M3FN and f8E5M2 have no NumPy type of their own. Where `ml_dtypes` is installed it is that package's; a bundle
-that runs with NumPy and CuPy alone keeps their bits, in `uint16` and `uint8`. `widen` gives the numbers in both cases.
+NumPy has no bf16, f8E4M3FN and f8E5M2. If `ml_dtypes` is installed, its types are used; without it
+(a bundle needs only NumPy and CuPy), `uint16` and `uint8` hold their bits. `widen` gives the
+numbers in both cases.
 """
 
 from __future__ import annotations
@@ -25,46 +27,50 @@ _NUMPY: dict[str, Any] = {"f64": "float64", "f32": "float32", "f16": "float16", 
 _NUMPY |= {"f8E4M3FN": F8E4M3FN, "f8E5M2": F8E5M2, "i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8"}
 _NUMPY |= {"i1": "bool", "index": "int64"}
 NUMPY: Mapping[str, np.dtype] = MappingProxyType({name: np.dtype(kind) for name, kind in _NUMPY.items()})
-"""What an array of each element type is. The keys are all the element types that the runtime moves."""
+"""NumPy's type for each element type. The keys are all element types that the runtime moves."""
 
 MOST_ELEMENTS = 4096
-"""Of a vector of one thread, which is written and computed element by element. A thread has 255 registers."""
+"""Most elements of a vector of one thread, which is emitted and computed element by element; a
+thread has 255 registers."""
 
 CXX = {"f64": "double", "f32": "float", **{name: name for name in ("f16", "bf16", "f8E4M3FN", "f8E5M2")}}
 CXX |= {"i1": "bool", "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "index": "long long"}
-"""The C++ type of each element type in memory; integers are signed ones."""
+"""The C++ type of each element type in memory; integer types are signed."""
 
 BITS: Mapping[str, np.dtype] = MappingProxyType(
     {"bf16": np.dtype(np.uint16), "f8E4M3FN": np.dtype(np.uint8), "f8E5M2": np.dtype(np.uint8)}
 )
-"""What holds the bits of a number that NumPy has no type for: in files, and where `ml_dtypes` is not installed."""
+"""Unsigned types for the bits of types that NumPy lacks: in files, and without `ml_dtypes`."""
 
 FLOATS = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")
 """From the highest precision to the lowest."""
 
 Floats = Literal["f32", "f64", "own"]
-"""What a payload is computed in for comparison: halves in f32, all floats in f64, or each op's own types."""
+"""Types in which a payload is computed for comparison: halves in f32, all floats in f64, or each
+op's own types."""
 
 HALVES = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
-"""The floats that are narrower than f32."""
+"""Floats narrower than f32."""
 
 ROUNDED = ("bf16", "f16", "tf32", "bf16x3", "3xtf32")
-"""What kernels make of operands of f32 where a schedule asks for it: what rounds most stands first."""
+"""Types to which kernels round f32 operands if a schedule requests it, the coarsest first."""
 
 POISON_FLOAT = 0xFF
 """Every byte of a fresh float buffer: a NaN in each of the float formats."""
 
 POISON_INTEGER = 0xA5
-"""Every byte of a fresh integer buffer: far from the small numbers that tests compute, and no boolean."""
+"""Every byte of a fresh integer buffer: far from the small numbers that tests compute, and not a
+boolean."""
 
 
 def holds_bits(element: object, dtype: str) -> bool:
-    """Whether such an array may hold the bits of numbers of `dtype`. (NumPy finds f64 equal to None.)"""
+    """Whether an array of this NumPy type may hold the bits of `dtype`. (For NumPy, f64 equals
+    None.)"""
     return dtype in BITS and element == BITS[dtype]
 
 
 def rounds_most(names: Iterable[str | None]) -> str | None:
-    """Of several of `ROUNDED` what rounds most; None where nothing is rounded."""
+    """The coarsest of several types of `ROUNDED`; None if nothing is rounded."""
     return min((name for name in names if name is not None), key=ROUNDED.index, default=None)
 
 
@@ -84,19 +90,20 @@ def poison_byte(dtype: str) -> int:
 
 
 def poisoned(array: np.ndarray, dtype: str) -> np.ndarray:
-    """A mask of the elements of `array` that nobody wrote since they were poisoned."""
+    """A mask of the elements of `array` that were not written since they were poisoned."""
     raw = np.asarray(array, order="C").reshape(-1).view(np.uint8)
     return (raw.reshape(*array.shape, itemsize(dtype)) == poison_byte(dtype)).all(axis=-1)
 
 
 def windowed(flat: np.ndarray, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-    """A window of a flat array, of any element type (NumPy's `as_strided` reads its own alone); strides in bytes."""
+    """A window of a flat array of any element type (NumPy's `as_strided` supports only its own);
+    strides in bytes."""
     plain = flat.view(f"V{flat.itemsize}")
     return np.lib.stride_tricks.as_strided(plain, shape, strides).view(flat.dtype)
 
 
 def widen(array: np.ndarray, dtype: str) -> np.ndarray:
-    """The numbers of a float array as f32 (f32 and less) or f64, whatever holds their bits."""
+    """The numbers of a float array, or of the bits of one, as f32 (f32 and narrower) or f64."""
     if dtype == "bf16" and array.dtype == np.uint16:
         return (array.astype(np.uint32) << 16).view(np.float32)
     if dtype == "f8E5M2" and array.dtype == np.uint8:  # the upper half of an f16
@@ -107,7 +114,8 @@ def widen(array: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def narrow(array: np.ndarray, dtype: str) -> np.ndarray:
-    """`array` as the NumPy type of `dtype`; floats to bf16 round to nearest even, with or without `ml_dtypes`."""
+    """`array` as the NumPy type of `dtype`; floats round to bf16 to nearest even, with or without
+    `ml_dtypes`."""
     target = NUMPY[dtype]
     if dtype == "bf16" and target == np.uint16 and array.dtype != np.uint16:
         bits = np.asarray(array, dtype=np.float32, order="C").view(np.uint32)
@@ -119,7 +127,7 @@ def narrow(array: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def _e4m3() -> np.ndarray:
-    """The numbers that the bytes of f8E4M3FN are."""
+    """The numbers that the bytes of f8E4M3FN represent."""
     byte = np.arange(256, dtype=np.uint32)
     size = ((byte & 0x7F) << 20).view(np.float32) * np.float32(2.0**120)
     size[byte & 0x7F == 0x7F] = np.nan
@@ -130,10 +138,11 @@ _OF_E4M3 = _e4m3()
 
 
 def _nearest(array: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """The bytes of the nearest numbers, of two the even one; beyond the last by half a step, of what follows.
+    """The bytes of the nearest numbers, ties to even; half a step beyond the last number and more:
+    the following byte.
 
     Args:
-        numbers: those of the bytes 0 … 127, as far as they are finite in ascending order.
+        numbers: the finite numbers of the bytes 0 … 127, ascending.
     """
     finite = numbers[np.isfinite(numbers)].astype(np.float64)
     beyond = 2 * finite[-1] - finite[-2]

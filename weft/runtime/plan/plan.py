@@ -1,9 +1,11 @@
-"""The host plan: which buffers there are, and what is done with them in which order. Data only, and no MLIR.
+"""The host plan: its buffers, and the steps on them, in order. Data only, and no MLIR.
 
-A size, an offset or a launch dimension is an `int`, or an `Expr` over the inputs' dimensions and the scalars; `resolve`
-makes a plan of plain numbers of it. `codec.py` reads and writes it, `check.py` validates it.
+A size, an offset or a launch dimension is an `int`, or an `Expr` over the inputs' dimensions and
+the scalars; `resolve` replaces expressions by numbers. `codec.py` reads and writes a plan,
+`check.py` validates it.
 
-How the CUDA text takes kernel arguments: `runtime/cuda/__init__.py`; `Param` says what of a memref is dynamic.
+`runtime/cuda/__init__.py` describes the kernel arguments of the CUDA text; `Param` states which
+parts of a memref are dynamic.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from .sizes import Operator as Operator
 from .sizes import Relation as Relation
 from .sizes import ScalarOf as ScalarOf
 from .sizes import Size, Value
-from .sizes import said as said
+from .sizes import stated_texts as stated_texts
 
 VERSION = 1
 
@@ -38,7 +40,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 @record
 class Buffer:
-    """Global memory, row-major and contiguous. `data` is the contents of a `constant`, little-endian."""
+    """Global memory, row-major and contiguous. `data`: the contents of a `constant`, little-endian."""
 
     name: str
     dtype: str
@@ -75,15 +77,17 @@ class ScalarValue:
 
 @record
 class Boxes:
-    """What a tensor map says beside the tensor: the boxes that are copied, and how they lie in shared memory.
+    """The boxes of a tensor map: the unit of copies, and its layout in shared memory.
 
     Args:
         box: elements along each dimension, outermost first.
-        swizzle: bytes of a line in which pieces are exchanged: 0, 32, 64, 128.
-        fill: what is read outside of the tensor: `zero` or `nan`.
-        fetch: how many bytes at once L2 fetches: 0, 64, 128, 256.
-        window: of a map of pixels: where these lie; then `box` is how many are copied, and how many channels of each.
-        rounded: what numbers of f32 are rounded to on the way, `tf32`; None: they are copied as they are.
+        swizzle: width in bytes of the lines in which pieces are permuted: 0, 32, 64, 128.
+        fill: the value of elements outside the tensor: `zero` or `nan`.
+        fetch: bytes that L2 fetches at once: 0, 64, 128, 256.
+        window: of a map of pixels: the window of their positions; `box` is then the number of
+            pixels and of channels of each.
+        rounded: the type that f32 elements are rounded to during the copy, `tf32`; None: no
+            rounding.
     """
 
     box: tuple[int, ...]
@@ -96,7 +100,8 @@ class Boxes:
 
 @record
 class TensorMapOf:
-    """A tensor map as an argument of a kernel: made of a window when the kernel is launched, and passed by value."""
+    """A tensor map as an argument of a kernel: encoded for a window at the launch, and passed by
+    value."""
 
     tensor: BufferView
     layout: Boxes
@@ -105,16 +110,16 @@ class TensorMapOf:
 Arg = BufferView | TensorMapOf | ScalarValue
 
 Extents = tuple[int | None, ...]
-"""Sizes or strides; a None is not known before the run."""
+"""Sizes or strides; None: known only at run time."""
 
 Texts = tuple[tuple[str, str], ...]
 
 
 @record
 class Param:
-    """A kernel's parameter as its type says. A scalar has no shape and no strides; a None in them, or as the offset, is
-    `?`. Empty strides: row-major, whatever the sizes are. A tensor map has `boxes`, and no shape either.
-    """
+    """A kernel's parameter, from its type. A scalar has neither shape nor strides; None in them, or
+    as the offset, means dynamic. Empty strides: row-major for all sizes. A tensor map has `boxes`,
+    and no shape either."""
 
     name: str
     dtype: str
@@ -142,14 +147,23 @@ class Param:
 
 @record
 class KernelEntry:
-    """A kernel: its name in the CUDA text, its symbol in the module (`gpu_module::function`), its parameters. Its text
-    takes `reciprocals`, too, of sizes that it divides by, and numbers of blocks: a `long long` each, by these names.
+    """A kernel of the plan.
 
-    `shared_bytes` is the shared memory that it declares; `dynamic_shared_bytes` is how much of it a launch of the CUDA
-    text must pass (all of it where it is more than the 48 KiB that can be declared statically, else 0). `unproven`: why
-    it is not proven race-free. `requires`: the oldest chip that has its instructions (`sm_80`), or the only one
-    (`sm_90a`). `rounded`: what operands become (`tf32`). `folds`: its text is for grids with more blocks along y and z
-    than hardware numbers there, and then all are launched along x.
+    Attributes:
+        name: in the CUDA text.
+        symbol: in the module, `gpu_module::function`.
+        params: its parameters.
+        shared_bytes: the shared memory that it declares.
+        dynamic_shared_bytes: the part of it that a launch of the CUDA text must pass: all of it
+            beyond the 48 KiB that can be declared statically, else 0.
+        unproven: why it is not proved race-free.
+        requires: the oldest architecture with its instructions (`sm_80`), or the only one
+            (`sm_90a`).
+        rounded: the type that operands are rounded to (`tf32`).
+        reciprocals: names of further `long long` parameters of the text: reciprocals of sizes that
+            it divides by, and numbers of blocks.
+        folds: the text is for folded grids: with more blocks along y and z than hardware permits,
+            all are launched along x.
     """
 
     name: str
@@ -164,22 +178,22 @@ class KernelEntry:
     folds: bool = False
 
     def text_grid(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
-        """What its text is launched with."""
+        """The grid with which its text is launched."""
         return limits.launched(grid) if self.folds else grid
 
     @property
     def text_params(self) -> tuple[Param, ...]:
-        """All that its text takes."""
+        """All parameters of its text."""
         return (*self.params, *(Param(name, "i64") for name in self.reciprocals))
 
     def runs_on(self, chip: str) -> bool:
-        """Whether a chip (`sm_90a`) has its instructions."""
+        """Whether an architecture (`sm_90a`) has its instructions."""
         if self.requires is None or self.requires == chip:
             return True
         return not self.requires.endswith("a") and _capability(chip) >= _capability(self.requires)
 
     def lacking(self, name: str, chip: str) -> tuple[str, str] | None:
-        """W0727 where such a device lacks instructions: the message, and what a schedule has to do without."""
+        """W0727 if a device lacks instructions: the message, and what a schedule must do without."""
         if self.runs_on(chip):
             return None
         have, without = f"chips have from {self.requires} on", "asynchronous copies"
@@ -194,10 +208,10 @@ def _capability(chip: str) -> int:
 
 @record(kw_only=True)
 class PlanStep:
-    """One thing to do on `stream`, once the steps with the indices `after` (all smaller than its own) are done.
+    """A step on `stream`, after the steps with the indices `after` (all smaller than its own).
 
-    Steps of one stream are done in order, so `after` names steps of other streams only. `in_version`: the version of
-    the plan that it is a step of; None: of the only one.
+    Steps of one stream run in order, so `after` names steps of other streams only. `in_version`:
+    the version of the plan that the step belongs to; None: all of them.
     """
 
     stream: int = 0
@@ -221,7 +235,7 @@ class Free(PlanStep):
 
 @record(kw_only=True)
 class Copy(PlanStep):
-    """Copy one view to another of its shape."""
+    """Copy a view to another of the same shape."""
 
     source: BufferView
     target: BufferView
@@ -229,7 +243,7 @@ class Copy(PlanStep):
 
 @record(kw_only=True)
 class Fill(PlanStep):
-    """Every element of `target` becomes `value`, which is of the buffer's element type."""
+    """Set every element of `target` to `value`, of the buffer's element type."""
 
     target: BufferView
     value: ScalarValue
@@ -237,7 +251,7 @@ class Fill(PlanStep):
 
 @record
 class Narrow:
-    """The kernel whose text has indices of 32 bits, launched instead where these hold all `small` numbers."""
+    """The kernel with 32-bit indices, launched instead if all `small` numbers fit."""
 
     kernel: str
     small: tuple[Size, ...]
@@ -246,7 +260,8 @@ class Narrow:
 
 @record
 class Folded:
-    """The kernel whose text is for grids with more blocks along y or z than hardware numbers, launched for these."""
+    """The kernel for folded grids, launched instead for a grid with more blocks along y or z than
+    hardware permits."""
 
     kernel: str
     reciprocals: tuple[Size, ...] = ()
@@ -254,7 +269,12 @@ class Folded:
 
 @record(kw_only=True)
 class Launch(PlanStep):
-    """`shared_bytes`: dynamic shared memory, on top of the kernel's; `reciprocals`: what its text takes, too."""
+    """Launch a kernel.
+
+    Attributes:
+        shared_bytes: dynamic shared memory, on top of the kernel's.
+        reciprocals: further arguments of the text, see `KernelEntry`.
+    """
 
     kernel: str
     grid: tuple[Size, Size, Size]
@@ -271,7 +291,7 @@ STEPS: tuple[type[AnyStep], ...] = get_args(AnyStep)
 
 
 def views(step: AnyStep) -> Iterator[tuple[str, BufferView]]:
-    """The windows of a step, each with its place in it."""
+    """The windows of a step, each with its path in it."""
     match step:
         case Copy():
             yield "source", step.source
@@ -285,12 +305,12 @@ def views(step: AnyStep) -> Iterator[tuple[str, BufferView]]:
 
 
 def used_buffers(step: AnyStep) -> set[str]:
-    """The buffers that a step names."""
+    """The buffers that a step uses."""
     return {step.buffer} if isinstance(step, Alloc | Free) else {view.buffer for _, view in views(step)}
 
 
-def behind(steps: Sequence[AnyStep]) -> list[set[int]]:
-    """By step of a plan, those that it waits for, and the one in front of it on its stream."""
+def direct_needs(steps: Sequence[AnyStep]) -> list[set[int]]:
+    """For each step, the steps that it waits for, and its predecessor on its stream."""
     last: dict[int, int] = {}
     found: list[set[int]] = []
     for i, step in enumerate(steps):
@@ -300,7 +320,8 @@ def behind(steps: Sequence[AnyStep]) -> list[set[int]]:
 
 
 def closed(needs: Sequence[Collection[int]]) -> Iterator[int]:
-    """For each step all that are done before it. A set is dropped when nobody needs it any more."""
+    """For each step, all steps that happen before it, as a bit set. Intermediate sets are freed
+    after their last use."""
     needed_until = {earlier: i for i, direct in enumerate(needs) for earlier in direct}
     kept: dict[int, int] = {}
     for i, direct in enumerate(needs):
@@ -315,12 +336,13 @@ def closed(needs: Sequence[Collection[int]]) -> Iterator[int]:
 
 
 def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
-    """Temporaries that one stream uses before another has allocated them, or frees while another uses them."""
+    """Temporaries with a use that is not ordered after their allocation, or with a free not ordered
+    after a use."""
     if len({step.stream for step in steps}) < 2:
         return
     allocated: dict[str, int] = {}
     uses: dict[str, int] = {}
-    for i, (step, before) in enumerate(zip(steps, closed(behind(steps)), strict=True)):
+    for i, (step, before) in enumerate(zip(steps, closed(direct_needs(steps)), strict=True)):
         for name in used_buffers(step):
             if isinstance(step, Alloc):
                 allocated[name] = i
@@ -334,18 +356,19 @@ def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
 
 
 def integers(sizes: Iterable[object]) -> tuple[int, ...]:
-    """The sizes of a plan of plain numbers."""
+    """Sizes of a plan without expressions, as integers."""
     return tuple(int(s) for s in sizes)  # type: ignore[call-overload]
 
 
 def triple(sizes: Sequence[object]) -> tuple[int, int, int]:
-    """Those of a launch, along x, y, z."""
+    """The sizes of a launch along x, y, z."""
     x, y, z = integers(sizes)
     return x, y, z
 
 
 def is_contiguous(shape: Sequence[Size], strides: Sequence[Size]) -> bool:
-    """Whether a window's elements lie side by side, row-major; dimensions of one element may have any stride."""
+    """Whether a window's elements are contiguous and row-major; dimensions of one element may have
+    any stride."""
     counts = integers(shape)
     return 0 in counts or all(
         n == 1 or stride == prod(counts[i + 1 :]) for i, (n, stride) in enumerate(zip(counts, strides, strict=True))
@@ -353,7 +376,7 @@ def is_contiguous(shape: Sequence[Size], strides: Sequence[Size]) -> bool:
 
 
 def extent(view: BufferView) -> tuple[int, int]:
-    """The first and the last element that a static view touches; (0, -1) if it is empty."""
+    """The first and the last element that a static view accesses; (0, -1) if it is empty."""
     if 0 in view.shape:
         return 0, -1
     (start,), shape, strides = map(integers, ((view.offset,), view.shape, view.strides))
@@ -363,15 +386,22 @@ def extent(view: BufferView) -> tuple[int, int]:
 
 @record
 class Plan:
-    """All that a run needs beside the kernels' text.
+    """Everything that a run needs besides the kernels' text.
 
-    `temp` buffers live from their `Alloc` to their `Free`; all others are there before the first step and after the
-    last. `fewest_streams`: so many it takes at least for all to run at once that tokens allow; None where there are no
-    tokens. `agreements`, `assumptions`: what is checked of the sizes before a run. `versions`: what each version of the
-    plan assumes, where there are several: a run does the first whose assumptions hold. `taken`: that one's number, once
-    the sizes are known. `arguments`: the names of the entry's arguments in order, where that is not the buffers and
-    then the scalars. `compared`: on what the kernels were compared with the payload before they were built;
-    `unchecked`: why they were not.
+    `temp` buffers live from their `Alloc` to their `Free`; all others exist before the first step
+    and after the last.
+
+    Attributes:
+        fewest_streams: the fewest streams at which everything runs at once that tokens permit; None
+            without tokens.
+        agreements, assumptions: conditions on the sizes, checked before a run.
+        versions: the assumptions of each version of the plan, if there are several: a run takes the
+            first with assumptions that hold.
+        taken: the number of that version, once the sizes are known.
+        arguments: the names of the entry's arguments in order, unless that is the buffers, then the
+            scalars.
+        compared: the inputs on which the kernels were compared with the payload before the build.
+        unchecked: why they were not.
     """
 
     entry: str
@@ -397,7 +427,7 @@ class Plan:
 
     @property
     def rounded(self) -> str | None:
-        """What kernels make of operands, where the schedule asks for it."""
+        """The coarsest type that kernels round operands to, if the schedule requests it."""
         return rounds_most(kernel.rounded for kernel in self.kernels)
 
     @property

@@ -1,4 +1,5 @@
-"""From a plan with symbols to plain numbers: dimensions come from the inputs' shapes, scalars from their values."""
+"""Replacement of a plan's symbols by numbers: dimensions from the inputs' shapes, scalars from
+their values."""
 
 from __future__ import annotations
 
@@ -34,11 +35,13 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
     """`plan` with every `Expr` replaced by its value, validated once more.
 
     Args:
-        shapes: the shape of each input array, by buffer name; static dimensions must agree (the caller checks).
-        scalars: the value of each scalar; those that decide on no size may be left out, and are in the result then.
+        shapes: the shape of each input array, by buffer name; static dimensions must agree (the
+            caller checks).
+        scalars: the value of each scalar; one that no size depends on may be omitted, and stays in
+            the result as a symbol.
 
-    Errors: W0702 … W0708 and W0748 as in `check.py`; W0709 if an expression has no value (a division by 0); W0717 for
-        sizes that do not agree; W0739 for one that is not what was assumed of it.
+    Errors: W0702 … W0708 and W0748 as in `check.py`; W0709 if an expression has no value (a
+    division by 0); W0717 for sizes that do not agree; W0739 for a size that violates an assumption.
     """
     for one in plan.agreements:
         left, right = (_replace(size, shapes, scalars) for size in (one.left, one.right))
@@ -47,7 +50,7 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
     plan = _taken(plan, shapes, scalars)
     for assumption in plan.assumptions:
         if number := _excess(assumption, shapes, scalars):
-            what = f"{_spelled(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
+            what = f"{_text(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
             notes = (f"assumed at {assumption.by}",) if assumption.by else ()
             raise fail(
                 "W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes
@@ -57,7 +60,8 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
 
 
 def _chosen(step: AnyStep) -> AnyStep:
-    """A launch of the text for a folded grid, where it must be; of that with indices of 32 bits, where it can."""
+    """Replaces a launch by that of the text for folded grids if its grid requires it, else by that
+    of the text with 32-bit indices if its numbers fit."""
     if not isinstance(step, Launch):
         return step
     text = step.folded if step.folded is not None and limits.is_folded(triple(step.grid)) else None
@@ -69,7 +73,8 @@ def _chosen(step: AnyStep) -> AnyStep:
 
 
 def deciding(plan: Plan) -> set[str]:
-    """The scalars that sizes, offsets or steps depend on: all but those that are just passed to kernels."""
+    """The scalars that sizes, offsets or steps depend on: all except those that are only passed to
+    kernels."""
 
     def within(node: Any) -> Iterator[str]:
         if isinstance(node, ScalarOf):
@@ -92,16 +97,17 @@ def deciding(plan: Plan) -> set[str]:
 
 
 def _broken(one: Agreement, left: int, right: int) -> str:
-    """An agreement that does not hold, in words."""
+    """The message about an agreement that does not hold."""
     if one.relation == "==" and isinstance(one.right, DimOf):
-        return f"{_spelled(one.left, left)}, and {_spelled(one.right, right)}: they are one dimension of {one.op}"
+        return f"{_text(one.left, left)}, and {_text(one.right, right)}: they are one dimension of {one.op}"
     if not right and not isinstance(one.left, DimOf | ScalarOf):
-        return f"a size or an offset of {one.op} would be {left}: the sizes of the arguments do not go together"
-    return f"{_spelled(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
+        return f"a size or an offset of {one.op} would be {left}: the sizes of the arguments do not fit together"
+    return f"{_text(one.left, left)}, and {one.op} needs {right}{'' if one.relation == '==' else ' at least'}"
 
 
 def _taken(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
-    """The plan with the first of its versions whose assumptions hold alone; the last one where none is."""
+    """The plan with only the first version with assumptions that hold; with the last one if
+    there is none."""
     if not plan.versions:
         return plan
     fits = (not any(_excess(one, shapes, scalars) for one in assumed) for assumed in plan.versions)
@@ -117,12 +123,12 @@ def _taken(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
 
 
 def _excess(assumption: Assumption, shapes: Shapes, scalars: Scalars) -> int:
-    """The size, if it is not what was assumed of it; else 0."""
+    """The size if it violates the assumption; else 0."""
     number = int(_replace(assumption.size, shapes, scalars))
     return 0 if assumption.holds(number) else number
 
 
-def _spelled(size: Size, number: int) -> str:
+def _text(size: Size, number: int) -> str:
     match size:
         case DimOf():
             return f"axis {size.axis} of `{size.buffer}` has {number} element{'' if number == 1 else 's'}"
@@ -153,16 +159,18 @@ def _truncated(left: int, right: int) -> int:
 
 
 NARROW_DIVIDENDS, WIDE_DIVIDENDS = 31, 56
-"""By what is less than 2 to the power of one of these, kernels divide with a reciprocal."""
+"""Bits of a dividend, at most, for which kernels divide by a reciprocal."""
 
 
 def _reciprocal(divisor: int, bits: int) -> int:
-    """By what `n / divisor` is a product and a shift, for all 0 <= n < 2^bits: ceil(2^s / divisor), above it s.
+    """The parameter for computing `n / divisor` by a product and a shift, for all 0 <= n < 2^bits:
+    the factor ceil(2^s / divisor), and s in the bits above it.
 
-    Let 2^(l-1) < divisor <= 2^l and s = bits + l. The factor is (2^s + e) / divisor with 0 <= e < divisor <= 2^l, so
-    that n * factor / 2^s exceeds n / divisor by n * e / (divisor * 2^s) < 1 / divisor: too little to reach the next
-    integer. A divisor above all n gives 0, and so does 0, by which no kernel divides. Of 31 bits, s stands from bit 32
-    on; of 56 bits, l from bit 57 on, since the kernel has the product without its lowest 56 bits.
+    Let 2^(l-1) < divisor <= 2^l and s = bits + l. The factor is (2^s + e) / divisor with 0 <= e <
+    divisor <= 2^l, so that n * factor / 2^s exceeds n / divisor by n * e / (divisor * 2^s) < 1 /
+    divisor: too little to reach the next integer. The result is 0 for a divisor above all n, and
+    for 0, by which no kernel divides. For 31 bits, s is stored from bit 32 on; for 56 bits, l from
+    bit 57 on, since the kernel computes the product without its lowest 56 bits.
     """
     if not 0 < divisor <= 1 << bits:
         return 0
@@ -195,7 +203,7 @@ def apply(operator: Operator, left: int, right: int) -> int:
 
 
 def fold(operator: Operator, left: Size, right: Size) -> Size:
-    """`operator(left, right)`: a number if both are, else an expression, without the identities."""
+    """`operator(left, right)`: a number if both are, else an expression, simplified by identities."""
     if isinstance(left, int) and isinstance(right, int):
         return apply(operator, left, right)
     if operator == "add" and 0 in (left, right):

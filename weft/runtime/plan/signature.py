@@ -1,4 +1,5 @@
-"""What a function takes and gives, by name: for inputs, reference, host plan and bundle. No MLIR."""
+"""The arguments and results of a function, by name: for inputs, reference, host plan and bundle. No
+MLIR."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from .dtypes import FLOATS, is_float
 from .plan import Plan
 
 Shape = tuple[int | None, ...]
-"""A None is a dynamic dimension."""
+"""None: a dynamic dimension."""
 
 
 @record
@@ -21,7 +22,7 @@ class Argument:
         name: the argument's `weft.name`, else `arg0` …; a result is `result0` ….
         dtype: the element type.
         shape: None for a scalar.
-        role: `inout` is an argument that the function writes.
+        role: `input`; `inout`, an argument that the function writes; or `output`, a result.
     """
 
     name: str
@@ -35,7 +36,8 @@ class Argument:
 
 @record
 class FunctionSignature:
-    """What a function takes and gives. `inside`: the element types that it computes with, as far as they are known."""
+    """The arguments and results of a function. `inside`: the element types that it computes with,
+    as far as they are known."""
 
     entry: str
     arguments: tuple[Argument, ...]
@@ -44,12 +46,12 @@ class FunctionSignature:
 
     @property
     def outputs(self) -> tuple[Argument, ...]:
-        """All that the function writes: its `inout` arguments and its results."""
+        """Everything that the function writes: its `inout` arguments and its results."""
         return tuple(a for a in self.arguments if a.role == "inout") + self.results
 
     @property
     def lowest_precision(self) -> str | None:
-        """The float type of lowest precision that it touches; None if it takes and gives integers only."""
+        """The float type of lowest precision among its types; None if there are only integers."""
         floats = {a.dtype for a in (*self.arguments, *self.results) if is_float(a.dtype)}
         return max(floats | (self.inside & set(FLOATS)), key=FLOATS.index) if floats else None
 
@@ -65,7 +67,7 @@ def type_text(dtype: str, shape: Shape | None) -> str:
 
 
 def plan_signature(plan: Plan) -> FunctionSignature:
-    """The signature of a plan's entry, as the payload's: outputs are results, whatever they were made of."""
+    """The signature of a plan's entry, in the payload's form: outputs are results."""
     arguments = [
         Argument(b.name, b.dtype, static_shape(b.shape), "input" if b.role == "input" else "inout") for b in plan.inputs
     ]
@@ -77,5 +79,5 @@ def plan_signature(plan: Plan) -> FunctionSignature:
 
 
 def static_shape(sizes: tuple[object, ...]) -> Shape:
-    """The shape a caller may give: a dimension that is a symbol is dynamic."""
+    """The shape of a caller's array: a dimension that is a symbol is dynamic."""
     return tuple(s if isinstance(s, int) else None for s in sizes)

@@ -1,4 +1,5 @@
-"""Numbers of a plan, over the inputs' dimensions and the scalars, and what has to hold of them."""
+"""Numbers of a plan, as expressions over the inputs' dimensions and the scalars, and conditions on
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 @record
 class DimOf:
-    """Dimension `axis` of buffer `buffer`, as the caller's array has it."""
+    """Dimension `axis` of buffer `buffer`, from the caller's array."""
 
     buffer: str
     axis: int
@@ -28,7 +29,8 @@ class ScalarOf:
 
 @record
 class Apply:
-    """`div` and `rem` truncate, `floordiv` and `mod` round down, `ceildiv` up; `reciprocal`: see `resolve.py`."""
+    """An operation on two numbers. `div` and `rem` truncate, `floordiv` and `mod` round down,
+    `ceildiv` up; for `reciprocal` see `resolve.py`."""
 
     operator: Operator
     left: Size
@@ -38,7 +40,7 @@ class Apply:
 Expr = DimOf | ScalarOf | Apply
 Size = int | Expr
 Value = int | float | bool | Expr
-"""What a scalar argument may be."""
+"""The value of a scalar argument."""
 
 
 Relation = Literal["==", ">="]
@@ -47,7 +49,7 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 @record
 class Agreement:
-    """What has to hold between two integers for `op` to mean something: equal sizes, or no reads beyond an end."""
+    """A condition between two integers that `op` requires: equal sizes, or no access beyond an end."""
 
     left: Size
     right: Size
@@ -57,9 +59,8 @@ class Agreement:
 
 @record
 class Assumption:
-    """A size that has to be a multiple of a number, and no larger than another (None: of any size): the kernels are
-    right for such sizes alone. `by`: what says so, for people.
-    """
+    """A condition on a size that the kernels' correctness requires: a multiple of a number, and at
+    most `most` (None: unbounded). `by`: its source, for people."""
 
     size: Size
     multiple: int
@@ -67,11 +68,11 @@ class Assumption:
     most: int | None = None
 
     def holds(self, number: int) -> bool:
-        """Whether this number is as assumed."""
+        """Whether this number satisfies the assumption."""
         return number % self.multiple == 0 and (self.most is None or number <= self.most)
 
     def implies(self, other: Assumption) -> bool:
-        """Whether the other one holds where this one does."""
+        """Whether the assumption implies the other one."""
         smaller = other.most is None or (self.most is not None and self.most <= other.most)
         return self.size == other.size and self.multiple % other.multiple == 0 and smaller
 
@@ -81,7 +82,7 @@ class Assumption:
 
     @property
     def made_for(self) -> str:
-        """What is wanted, in words."""
+        """The condition, in words."""
         return f"multiples of {self.multiple}" if self.most is None else f"{self.most} at most"
 
     def __str__(self) -> str:
@@ -89,6 +90,6 @@ class Assumption:
         return f"{size} % {self.multiple} == 0" if self.most is None else f"{size} <= {self.most}"
 
 
-def said(assumptions: Iterable[Assumption]) -> list[str]:
-    """Those that a schedule has stated, as it does."""
+def stated_texts(assumptions: Iterable[Assumption]) -> list[str]:
+    """The assumptions that a schedule has stated, in its syntax."""
     return [str(one) for one in assumptions if one.by]

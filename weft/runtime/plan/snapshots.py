@@ -1,7 +1,8 @@
-"""What launches leave in buffers, beside the values of the payload: it shows errors that later launches hide.
+"""Snapshots of buffers after launches, to compare with intermediate values of the payload: they
+show errors that later launches hide.
 
-A plan with snapshots copies what a launch has written into an output of its own, right after it. Plans with one launch
-have none: what that writes is an output, or nothing reads it.
+A plan with snapshots copies a buffer that a launch has written into an additional output, directly
+after the launch. A plan with one launch has none: its buffers are outputs, or are never read.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ class Snapshot:
 
     Args:
         name: of the output that holds it.
-        launch: the number of the launch among those of the plan, from 0; `kernel`: of that launch.
-        buffer: what was copied.
-        wanted: names of the values of the payload of which it has to be one.
-        other: names of values that it may be as well, and then is right.
+        launch: the number of the launch among those of the plan, from 0.
+        kernel: of that launch.
+        buffer: the buffer that is copied.
+        wanted: names of values of the payload; it must equal one of them.
+        other: names of values that it may also equal.
     """
 
     name: str
@@ -40,7 +42,8 @@ class Snapshot:
 
 
 def with_snapshots(plan: Plan, snapshots: Sequence[Snapshot]) -> Plan:
-    """The plan that copies each snapshot's buffer after its launch, on its stream; who waits for one waits for both."""
+    """The plan with a copy of each snapshot's buffer after its launch, on its stream; waits for the
+    launch become waits for the copy."""
     if not snapshots:
         return plan
     buffers = {b.name: b for b in plan.buffers}
@@ -74,6 +77,6 @@ def _whole(buffer: Buffer) -> BufferView:
 
 
 def touched(step: Launch) -> list[str | None]:
-    """Of each argument of a launch, the buffer that it is a window of."""
+    """For each argument of a launch, the buffer of its window; None for a scalar."""
     shown = {place: view.buffer for place, view in views(step)}
     return [shown.get(f"args[{n}]", shown.get(f"args[{n}].tensor")) for n in range(len(step.args))]

@@ -1,4 +1,4 @@
-"""What is wrong with the tensor maps of a plan."""
+"""Checks of the tensor maps in a plan."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .plan import Boxes, Buffer, Param, TensorMapOf
 DTYPES = ("f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64", "i32", "i16", "i8")
 SWIZZLES, FILLS, FETCHES = (0, 32, 64, 128), ("zero", "nan"), (0, 64, 128, 256)
 MOST_SIZE, MOST_STRIDE = 1 << 32, 1 << 40
-"""Elements along a dimension of a tensor; bytes between its neighbors there."""
+"""Most elements along a dimension of a tensor; most bytes of a stride."""
 
 Fault = tuple[str, str]
-"""Where, and what is wrong."""
+"""A place, and the fault."""
 
 
 def map_faults(arg: TensorMapOf, param: Param, buffer: Buffer | None) -> Iterator[tuple[str, str, str, str | None]]:
-    """What is wrong with a tensor map of a buffer as a parameter's argument: a code, where, what, a way out."""
+    """Faults of a tensor map of a buffer as a parameter's argument: code, place, message, way out."""
     if buffer is None:
         return
     if param.boxes != arg.layout or param.dtype != buffer.dtype:
@@ -31,7 +31,7 @@ def map_faults(arg: TensorMapOf, param: Param, buffer: Buffer | None) -> Iterato
 
 
 def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
-    """What is wrong with the boxes of a tensor of that element type."""
+    """Faults of the boxes of a tensor of that element type."""
     if dtype not in DTYPES:
         yield "box", f"there is no tensor map of {dtype}; there are those of {', '.join(DTYPES)}"
         return
@@ -64,10 +64,10 @@ def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
 
 
 def tensor_faults(arg: TensorMapOf, dtype: str) -> Iterator[Fault]:
-    """What is wrong with the tensor, as far as its numbers are known."""
+    """Faults of the tensor, as far as its numbers are known."""
     tensor, size, window = arg.tensor, itemsize(dtype), arg.layout.window
     if window is not None and window.wrong(1) is not None:
-        return  # that is said already
+        return  # already reported
     rank = len(arg.layout.box) if window is None else window.rank
     if len(tensor.shape) != rank:
         yield (

@@ -1,1 +1,1 @@
-"""Running a plan on a device, and comparing what came of it."""
+"""Running a plan on a device, and comparing its outputs."""

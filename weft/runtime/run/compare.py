@@ -1,4 +1,5 @@
-"""Outputs against the reference: max|got − ref| / max|ref|, per output and the worst; is that good enough?"""
+"""Comparison of outputs with the reference: max|got − ref| / max|ref|, per output and the worst
+one, against a tolerance."""
 
 from __future__ import annotations
 
@@ -15,22 +16,25 @@ from ..plan.signature import FunctionSignature
 
 _TOLERANCES = {"f64": 1e-12, "f32": 1e-5, "3xtf32": 1e-5, "bf16x3": 5e-5, "tf32": 1e-3, **dict.fromkeys(HALVES, 1e-2)}
 TOLERANCES: Mapping[str, float] = MappingProxyType(_TOLERANCES)
-"""Two parts of bf16 have an f32 but for 2^-16 of it; of a product, that is left out for both, and small by small: 3 *
-2^-16. Tensor cores add up products of f8 with fewer digits than f32 has."""
+"""Relative tolerances. bf16x3: two bf16 represent an f32 up to 2^-16; a product omits that of both
+factors and the product of the small parts: 3 * 2^-16. f8: tensor cores add up products with fewer
+digits than f32 has."""
 DOUBTFUL = 0.1
-"""Below this error, the reference may be off: it adds up long sums one by one, in the payload's own types."""
+"""Errors below this may be the reference's: it adds up long sums one by one, in the payload's own
+types."""
 
 
 @record
 class OutputComparison:
-    """How one output compares.
+    """The comparison of one output.
 
     Args:
-        error: max|got − ref| / max|ref|, exact for integers; inf if it cannot be compared; None: not compared.
-        ok: None likewise.
+        error: max|got − ref| / max|ref|, exact for integers; inf if it cannot be compared; None:
+            not compared.
+        tolerance: the largest allowed error; None: not compared.
         reason: why it is not ok; None if it is.
-        worst: the index of the worst element, with what stands there and what should.
-        array: what was computed, on the host.
+        worst: the index of the element with the largest error.
+        array: the computed output, on the host.
     """
 
     name: str
@@ -49,7 +53,7 @@ class OutputComparison:
 
 @record
 class Comparison:
-    """All outputs of a run beside what they should be."""
+    """The comparison of all outputs of a run."""
 
     outputs: tuple[OutputComparison, ...]
 
@@ -59,18 +63,20 @@ class Comparison:
 
     @property
     def rounding(self) -> bool:
-        """Whether all that is wrong are floats that differ by less than `DOUBTFUL`: by whose fault is not known."""
+        """Whether all wrong outputs are floats with errors below `DOUBTFUL`, so that kernels or
+        reference may be at fault."""
         wrong = [output for output in self.outputs if not output.ok]
         return bool(wrong) and all(output.dtype in FLOATS and (output.error or 0.0) < DOUBTFUL for output in wrong)
 
     @property
     def max_rel_error(self) -> float:
-        """The worst output's."""
+        """The error of the worst output."""
         return max((o.error or 0.0 for o in self.outputs), default=0.0)
 
 
 def tolerance(signature: FunctionSignature) -> float:
-    """What is demanded of the function's float outputs: that of the float type of lowest precision which it touches."""
+    """The tolerance for the function's float outputs: that of the float type of lowest precision
+    among its types."""
     lowest = signature.lowest_precision
     return TOLERANCES[lowest] if lowest is not None else 0.0
 
@@ -83,13 +89,13 @@ def compare(
     rounded: str | None = None,
     exact: bool = False,
 ) -> Comparison:
-    """Compare every output of the signature.
+    """Compares every output of the signature.
 
     Args:
         got: the run's outputs, by name, in their element types.
-        reference: the reference's; outputs of narrower floats may come in f32.
-        rounded: what is made of operands on the way, where the schedule asks for that: `tf32`.
-        exact: floats, too, have to be the very numbers that the reference has, rounded to the output's type.
+        reference: the reference's; outputs of narrower floats may be f32.
+        rounded: the type that operands are rounded to, if the schedule requests it: `tf32`.
+        exact: floats must equal the reference, rounded to the output's type, too.
     """
     limit = 0.0 if exact else max(tolerance(signature), TOLERANCES[rounded] if rounded is not None else 0.0)
     found: list[OutputComparison] = []
@@ -111,15 +117,16 @@ def compare(
 
 
 def _floats(blank: OutputComparison, got: np.ndarray, reference: np.ndarray) -> OutputComparison:
-    """NaN and infinities must stand where the reference has them; the rest counts by its error."""
+    """NaN and infinities must match the reference's; all other elements are compared by their
+    error."""
     dtype, allowed = blank.dtype, blank.tolerance or 0.0
     mine, theirs = widen(got, dtype), widen(reference, dtype) if holds_bits(reference.dtype, dtype) else reference
-    if np.array_equal(mine, theirs):  # most often, and ten times as fast to see
+    if np.array_equal(mine, theirs):  # the usual case, found ten times as fast
         return replace(blank, error=0.0, worst=_index(0, mine.shape))
     mine, theirs = mine.astype(np.float64), theirs.astype(np.float64)
     with np.errstate(over="ignore"):
         stored = widen(narrow(theirs, dtype), dtype)
-    # halves are computed in f32, where what they overflow at is a number
+    # halves are computed in f32, in which their overflows are still finite
     theirs = np.where(np.isinf(stored) | (not allowed), stored, theirs)
     finite = np.isfinite(theirs)
     odd = ~np.where(finite, np.isfinite(mine), (mine == theirs) | (np.isnan(mine) & np.isnan(theirs)))
@@ -153,7 +160,8 @@ def _wrong(
     error: float,
     what: str,
 ) -> OutputComparison:
-    """The elements marked as `wrong` are; if some were never written, that is why."""
+    """The comparison with the elements marked `wrong`; names unwritten elements as the cause if
+    there are any."""
     at = _index(int(wrong.argmax()), wrong.shape)
     left = int((poisoned(got, blank.dtype) & wrong).sum())
     reason = f"{int(wrong.sum())} {what}, the first {list(at)}: {mine[at]}, the reference has {theirs[at]}"

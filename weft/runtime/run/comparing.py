@@ -1,5 +1,5 @@
-"""Kernels and the payload that they were made of, run beside each other on the same numbers, in a process of their own:
-what `weft build` asks before it writes."""
+"""Comparison of kernels with the payload that they implement, on the same inputs, in a separate
+process: the check of `weft build` before it writes."""
 
 from __future__ import annotations
 
@@ -27,26 +27,30 @@ if TYPE_CHECKING:
     from ..plan.signature import FunctionSignature
 
 NATIVE = "W0725"
-"""What the CPU cannot run; the simulator may."""
+"""The code for kernels that the CPU cannot run, but perhaps the simulator."""
 SMALL_WORK = 200_000_000
-"""Operations up to which it takes longer to optimize the code than to run it as it is."""
+"""Most operations for which optimizing the code takes longer than running it unoptimized."""
 
 
 @record
 class Task:
-    """What is compared.
+    """A comparison to run.
 
     Args:
         plan, module: of the kernels; the module as text.
         payload, signature: of the payload, as bytecode.
-        sizes: the sizes to try, each in the place of all that is open; (None,) where nothing is.
-        work: operations of the payload, at the largest size; `most_simulated`: up to so many the simulator runs it.
-        indexed: numbers of arrays say where others are: they are taken from below the smallest of all sizes.
-        partial: ops of the payload leave open what they compute of some numbers: the simulator says whether of these.
-        most: inputs are integers of at most this magnitude, and outputs have to be equal; None: random numbers, and
-            equal as far as `weft run` asks for it.
+        sizes: the sizes to try, each for all dynamic dimensions; (None,) if there are none.
+        work: operations of the payload, at the largest size.
+        most_simulated: most operations for which the simulator may run the kernels.
+        indexed: integers of arrays are used as indices: they are drawn from below the smallest of
+            all sizes.
+        partial: the payload has ops with an undefined result for some operands: the simulator
+            checks whether the inputs lead to these.
+        most: inputs are integers of at most this magnitude, and outputs must be equal; None: random
+            numbers, and the tolerance of `weft run`.
         seed: of the inputs.
-        snapshots: what is compared of launches whose results others read; the payload returns more for that.
+        snapshots: buffers after launches that are compared; the payload returns additional values
+            for them.
     """
 
     plan: Plan
@@ -65,7 +69,7 @@ class Task:
 
 @record
 class LaunchComparison:
-    """A snapshot beside the payload's value `of`; `comparison` has a reason where it differs."""
+    """A snapshot compared with the payload's value `of`; `comparison` has a reason if they differ."""
 
     snapshot: Snapshot
     of: str
@@ -79,11 +83,12 @@ class ComparedRun:
     Args:
         size: of `Task.sizes`.
         target: where the kernels ran.
-        comparison: of all that the payload writes.
-        found: races and faults that the simulator has seen, one line each.
-        version: which one ran, of several.
-        undefined: what leaves undefined what they compute of these numbers: an access out of bounds, a shift too far.
-        launches: what launches left in buffers that others read, of what could be compared.
+        comparison: of all outputs of the payload.
+        found: races and faults that the simulator found, one line each.
+        version: the version that ran, if there are several.
+        undefined: the fault that makes the kernels' outputs for these inputs undefined: an access
+            out of bounds, or a shift by too many bits.
+        launches: comparisons of intermediate buffers after launches.
     """
 
     size: int | None
@@ -101,14 +106,20 @@ class ComparedRun:
 
     @property
     def ok(self) -> bool:
-        """Whether all that was compared is equal."""
+        """Whether everything that was compared is equal."""
         return self.comparison.ok and self.wrong_launch is None
 
 
 @record
 class ComparedRuns:
-    """All runs, up to the first that differs. `refused`: sizes that the kernels are not for. `too_long`: none, as only
-    the simulator can run the kernels, for too long. `exact`: inputs were integers, outputs had to be equal."""
+    """All runs, up to the first that differs.
+
+    Attributes:
+        refused: sizes that the kernels do not support.
+        too_long: nothing ran, since only the simulator can run the kernels, and would take too
+            long.
+        exact: inputs were integers, and outputs had to be equal.
+    """
 
     done: tuple[ComparedRun, ...]
     refused: tuple[int | None, ...] = ()
@@ -117,7 +128,8 @@ class ComparedRuns:
 
 
 def side_by_side(task: Task) -> ComparedRuns:
-    """Run the kernels natively, or on the simulator where the CPU can't, and the payload. Called in a worker.
+    """Runs the kernels natively, or on the simulator where the CPU cannot, and the payload. Called
+    in a worker.
 
     Errors: those of `CompiledPayload`, and of both devices.
     """
@@ -136,7 +148,7 @@ def side_by_side(task: Task) -> ComparedRuns:
             raise
         if task.work > task.most_simulated:
             return ComparedRuns((), refused, too_long=True)
-        from ..simulator.device import SimDevice  # which takes as long to import as many a comparison
+        from ..simulator.device import SimDevice  # its import takes as long as many comparisons
 
         device = SimDevice()
         ran = list(_run(task, device, inputs))
@@ -152,7 +164,8 @@ def side_by_side(task: Task) -> ComparedRuns:
 
 
 def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
-    """For each size that the plan takes, an array per argument. Raises why it takes none of them."""
+    """For each size that the plan supports, an array per argument. Raises the plan's error if it
+    supports none."""
     from ..files.fitting import fitted
     from ..files.inputs import integral_inputs, random_inputs
 
@@ -179,7 +192,8 @@ def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]
 
 
 def _indices(signature: FunctionSignature, seed: int) -> dict[str, np.ndarray]:
-    """Integers that are indices wherever they are used as such. Raises W0719 where there is no index."""
+    """Random integers that are valid indices wherever they are used as such. Raises W0719 if there
+    are none."""
     import numpy as np
 
     from ..plan.dtypes import is_float, narrow
@@ -196,7 +210,7 @@ def _indices(signature: FunctionSignature, seed: int) -> dict[str, np.ndarray]:
 
 
 def _undefined(task: Task, arrays: Arrays, result: RunResult) -> str | None:
-    """The first of the faults that leave undefined what the kernels compute; the simulator sees them."""
+    """The first fault that makes the kernels' outputs undefined; found by the simulator."""
     from ..simulator.device import SimDevice
     from .execution import UNDEFINED
 
@@ -210,7 +224,7 @@ def _effort(task: Task) -> int:
 
 
 def _run(task: Task, device: Device, inputs: Mapping[int | None, Mapping[str, np.ndarray]]) -> Iterator[RunResult]:
-    """What the kernels give, for each size. They are translated once."""
+    """The kernels' results, for each size. The kernels are compiled once."""
     for number, arrays in enumerate(inputs.values()):
         order = task.seed if device.target == "sim" else None
         yield run_plan(task.plan, device, arrays, text=None if number else task.module, order=order)
@@ -223,7 +237,7 @@ def _payload(task: Task) -> CompiledPayload:
 
 
 class _Sides:
-    """A run of the kernels beside the payload, on the same numbers."""
+    """One run of the kernels, and the payload on the same inputs."""
 
     def __init__(
         self, task: Task, payload: CompiledPayload, device: Device, size: int | None, arrays: Arrays, result: RunResult
@@ -233,7 +247,7 @@ class _Sides:
         self.got, self.expected = _outputs(task, arrays, result), payload(arrays)
 
     def compared(self) -> ComparedRun:
-        """Outputs, and what launches have left in other buffers."""
+        """Compares the outputs, and the snapshots of launches."""
         found = self._judged(self.task.signature, dict, dict)
         launches = tuple(one for snapshot in self.task.snapshots if (one := self._launch(snapshot)) is not None)
         wrong = (*map(str, self.result.races or ()), *map(str, self.result.faults or ()))
@@ -244,8 +258,8 @@ class _Sides:
         )
 
     def _launch(self, snapshot: Snapshot) -> LaunchComparison | None:
-        """What a launch left in a buffer, beside the value of the payload that it is; else beside the nearest one of
-        those of which it has to be one. None where it need not be one, and is none."""
+        """The comparison of a snapshot with the value of the payload that it equals; else with the
+        nearest of the `wanted` values; None if it need not."""
         got, name = self.got[snapshot.name], snapshot.name
         dtype = next(b.dtype for b in self.task.plan.buffers if b.name == name)
         if (left := _unwritten(got, dtype)) is None:
@@ -275,7 +289,8 @@ class _Sides:
     def _judged(
         self, signature: FunctionSignature, mine: Selected, theirs: Selected, reconsider: bool = True
     ) -> Comparison:
-        """What is selected of the run beside what is of the payload's values."""
+        """The comparison of parts of the run's arrays (`mine`) with parts of the payload's values
+        (`theirs`)."""
         task, rounded = self.task, self.task.plan.rounded
         got, expected = mine(self.got), theirs(self.expected)
         found = compare(signature, got, expected, rounded=rounded, exact=task.most is not None)
@@ -290,7 +305,7 @@ class _Sides:
             return theirs(self._payload(floats)(given))
 
         arbiter = Arbiter(signature, lambda given: computed(given, "f64"), computed, run, rounded)
-        with suppress(WeftError):  # a payload that has no f64 is compared with what it gives
+        with suppress(WeftError):  # a payload that cannot be computed in f64 keeps its first comparison
             better = arbiter.reconsidered(self.arrays, got, expected, found)
             found = found if better is None else better[0]
         return found
@@ -304,19 +319,19 @@ class _Sides:
 
 
 Selected = Callable[[Arrays], Arrays]
-"""Some of the arrays, by the names that are compared."""
+"""Selects arrays, by the names under which they are compared."""
 
 
 def _outputs(task: Task, arrays: Arrays, result: RunResult) -> dict[str, np.ndarray]:
-    """All that the kernels have written."""
+    """All arrays that the kernels have written."""
     return {a.name: arrays[a.name] for a in task.signature.arguments if a.role == "inout"} | dict(result.outputs)
 
 
 def kernels_compared(
     plan: Plan, version: int | None, compared: Iterable[LaunchComparison]
 ) -> tuple[set[str], set[str]]:
-    """The kernels of a run of which something that a launch of them writes was compared, a snapshot or the last
-    contents of an output; and all that were launched."""
+    """The kernels of a run with a compared launch (by a snapshot, or by the final contents of an
+    output that it wrote last), and all kernels that were launched."""
     launches = [step for step in plan.launches if step.in_version in (None, version)]
     last = {name: step.kernel for step in launches for name in touched(step) if name is not None}
     alone = {one.snapshot.kernel for one in compared} | {last[b.name] for b in plan.outputs if b.name in last}
@@ -324,13 +339,14 @@ def kernels_compared(
 
 
 def _unwritten(got: np.ndarray, dtype: str) -> np.ndarray | None:
-    """The elements of a snapshot that no launch has written; None where there is no other."""
+    """A mask of the elements of a snapshot that no launch has written; None if no element was
+    written."""
     left = poisoned(got, dtype)
     return None if got.size and left.all() else left
 
 
 def _without(array: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """An array in the shape of `left`, and 0 where that is marked."""
+    """An array in the shape of `left`, with 0 where `left` is set."""
     mine = array.reshape(left.shape).copy()
     mine[left] = 0
     return mine

@@ -1,7 +1,9 @@
-"""`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that imports CuPy.
+"""`CupyDevice`: the plan runner's device on an NVIDIA GPU, through CuPy. The only file that imports
+CuPy.
 
-Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder. `cupy.cuda.nvrtc` compiles it
-with exactly our options: `RawModule` would add `-ftz=true`, which changes f32 results, and drop the `a` of `sm_90a`.
+Kernels are functions of a `cupy.RawModule`, which loads a cubin from the cache folder.
+`cupy.cuda.nvrtc` compiles it with exactly our options: `RawModule` would add `-ftz=true`, which
+changes f32 results, and drop the `a` of `sm_90a`.
 """
 
 from __future__ import annotations
@@ -31,14 +33,14 @@ from ..plan.plan import KernelEntry
 from .cupy_work import MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, Adopted, CupyWork, Sized
 
 ACCELERATED = 90
-"""From this compute capability on, chips have instructions of their own: `sm_90a`."""
+"""The lowest compute capability with architecture-specific instructions: `sm_90a`."""
 
 INSTALL = "pip install 'weft-gpu[cuda12]' or 'weft-gpu[cuda13]'"
-"""Also in a checkout: pip takes the extras of what is installed."""
+"""Also in a checkout: pip adds the extras of the installed package."""
 
 
 def cupy_module() -> Any:
-    """CuPy, for arrays that are on a GPU. Raises W0720."""
+    """CuPy, for arrays on a GPU. Raises W0720."""
     try:
         import cupy
     except ImportError:
@@ -47,7 +49,7 @@ def cupy_module() -> Any:
 
 
 def cuda_problem() -> str | None:
-    """Why there is no GPU to run on; None if there is one."""
+    """Why no GPU can be used; None if one can."""
     try:
         import cupy
     except ImportError:
@@ -63,8 +65,8 @@ class CupyDevice(CupyWork):
     """The current CUDA device.
 
     Raises:
-        WeftError: W0720 (no GPU, or no CuPy), W0721 (the text does not compile), W0722 (out of memory), W0723 (CUDA
-            reports a failure: of a launch, or later of what it did).
+        WeftError: W0720 (no GPU, or no CuPy), W0721 (the text does not compile), W0722 (out of
+            memory), W0723 (CUDA reports a failure: of a launch, or later of its execution).
     """
 
     target: ClassVar[DeviceTarget] = "cuda"
@@ -88,13 +90,13 @@ class CupyDevice(CupyWork):
         self._modules: dict[Path, Any] = {}
         self._streams = 0
         self._freed: list[Memory] = []
-        """Memory that kernels under way may still use: given back when the device is idle."""
+        """Memory that running kernels may still use: freed when the device is idle."""
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
     def load(self, text: str, kernels: Sequence[KernelEntry]) -> None:
         for kernel in kernels:
-            # W0727: before it is compiled, which would fail less readably.
+            # W0727: before compilation, which would fail with a less readable message.
             lacking = kernel.lacking(self.name, self.arch)
             if lacking is not None:
                 message, without = lacking
@@ -108,7 +110,7 @@ class CupyDevice(CupyWork):
         self._functions |= {kernel.name: self._function(module, kernel.name) for kernel in kernels if not kernel.folds}
 
     def module(self, text: str, *, folded: bool = True) -> Any:
-        """The `cupy.RawModule` of a text. It loads the cubin when it is first asked for a kernel."""
+        """The `cupy.RawModule` of a text. It loads the cubin at the first request for a kernel."""
         cubin = self.compiled(text, folded=folded)
         if cubin not in self._modules:
             with self._failures("loading the kernels"):
@@ -116,9 +118,10 @@ class CupyDevice(CupyWork):
         return self._modules[cubin]
 
     def compiled(self, text: str, *, folded: bool = True) -> Path:
-        """The cubin of a text, compiled unless it is kept from before, by threads side by side. Raises W0721, W0054.
+        """The cubin of a text, from the cache or compiled, by several threads at once. Raises
+        W0721, W0054.
 
-        `folded`: with its kernels for grids that are folded.
+        `folded`: include the kernels for folded grids.
         """
         without = () if folded or UNFOLDED not in text else (f"--define-macro={UNFOLDED}",)
         options = (f"--gpu-architecture={self.arch}", *compile_options(), *without)
@@ -166,7 +169,7 @@ class CupyDevice(CupyWork):
     def upload(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
         with self._failures("copying to the device"):
             memory.pointer.copy_from_host_async(ctypes.c_void_p(array.ctypes.data), memory.size, stream)
-            stream.synchronize()  # the array may be gone when this returns
+            stream.synchronize()  # the array may be freed when this returns
 
     def download(self, memory: Memory, array: np.ndarray, stream: Stream) -> None:
         with self._failures("copying from the device"):
@@ -182,7 +185,7 @@ class CupyDevice(CupyWork):
         return stream
 
     def destroy_stream(self, stream: Stream) -> None:
-        """CuPy destroys a stream with its last reference; what it still has to do is waited for."""
+        """Waits for the stream's work: CuPy destroys a stream with its last reference."""
         self._streams -= 1
         try:
             with self._failures("finishing a stream"):
@@ -202,7 +205,8 @@ class CupyDevice(CupyWork):
         self._doing("waiting for an event", lambda: stream.wait_event(event))()
 
     def destroy_event(self, event: Event) -> None:
-        """CuPy destroys an event with its last reference; CUDA keeps it until the work that waits for it is done."""
+        """Does nothing: CuPy destroys an event with its last reference, and CUDA keeps it until the
+        work that waits for it is done."""
 
     def elapsed(self, start: Event, end: Event) -> float | None:
         with self._failures("reading the clock"):
@@ -212,7 +216,8 @@ class CupyDevice(CupyWork):
     # instantiated ----
 
     def begin_capture(self, stream: Stream) -> None:
-        """In relaxed mode: whatever the garbage collector gives back meanwhile must not break the capture."""
+        """Begins a capture, in relaxed mode: memory that the garbage collector frees meanwhile must
+        not invalidate it."""
         runtime = self._cupy.cuda.runtime
         with self._failures("capturing a graph"):
             runtime.streamBeginCapture(stream.ptr, runtime.streamCaptureModeRelaxed)
@@ -228,7 +233,8 @@ class CupyDevice(CupyWork):
                 runtime.graphDestroy(captured)
 
     def abandon_capture(self, stream: Stream) -> None:
-        """Another failure led here: what CUDA says to it does not matter. It gives no graph for a broken capture."""
+        """Ends a capture after a failure; its own errors are ignored. CUDA returns no graph for a
+        broken capture."""
         runtime = self._cupy.cuda.runtime
         with suppress(*self._errors):
             captured = runtime.streamEndCapture(stream.ptr)
@@ -236,7 +242,7 @@ class CupyDevice(CupyWork):
                 runtime.graphDestroy(captured)
 
     def launch_graph(self, graph: Graph, stream: Stream) -> tuple[()]:
-        """The GPU sees to the order itself."""
+        """Launches the graph; the GPU orders the work in it."""
         self._doing("launching a graph", lambda: self._cupy.cuda.runtime.graphLaunch(graph, stream.ptr))()
         return ()
 
@@ -260,27 +266,29 @@ def architecture(capability: int) -> str:
 _memory: dict[str, Path] = {}
 """The cubins that this process has found or made, by their keys."""
 MOST_ON_DISK = 2048
-"""Kernels that are kept in the cache folder: those that were used last."""
+"""Most kernels in the cache folder; the least recently used ones are removed."""
 
 
 def cached(text: str, options: Sequence[str], version: str, compile_: Callable[[], bytes]) -> Path:
-    """The cubin of `text` as a file, from the cache folder, or by `compile_`.
+    """The cubin of `text` as a file, from the cache folder, or made by `compile_`.
 
-    A file that is damaged, or that this user's processes have not written, counts as absent. Where the folder cannot be
-    written, or there is nowhere to keep a key, the file lasts as long as the process.
+    A file that is damaged, or was not written by this user's processes, counts as missing. If the
+    folder cannot be written, or the key cannot be stored, the file exists only as long as the
+    process.
 
     Raises:
-        WeftError: W0749 for a folder that is not the user's own; W0054, if no file can be written at all.
+        WeftError: W0749 for a folder that is not the user's own; W0054, if no file can be written
+            at all.
     """
     key = hashlib.sha256("\0".join((text, *options, version)).encode()).hexdigest()
     found = _memory.get(key)
-    if found is None or not found.is_file():  # others may have removed it
+    if found is None or not found.is_file():  # another process may have removed it
         found = _memory[key] = _found(key) or _kept(key, compile_())
     return found
 
 
 def _found(key: str) -> Path | None:
-    """The file of a key whose contents have the seal that its name is."""
+    """The file of a key with contents that match the seal in its name."""
     where = place()
     for path in () if where is None else where.glob(f"{key}.*.cubin"):
         with suppress(OSError):
@@ -291,14 +299,15 @@ def _found(key: str) -> Path | None:
 
 
 def _name(key: str, cubin: bytes) -> str:
-    """The contents' seal is in the name: the file is the cubin alone, and CuPy, which loads a path once in a process,
-    sees others under another name. Without a key of the user's, a digest."""
+    """A file name with the seal of the contents (a digest, without a key): the file is the plain
+    cubin, and CuPy, which loads a path once per process, must see other contents under another
+    name."""
     sealed = seal(key, cubin) or hashlib.sha256(cubin).digest()
     return f"{key}.{sealed.hex()}.cubin"
 
 
 def _kept(key: str, cubin: bytes) -> Path:
-    """Write whole or not at all: others may read at the same time."""
+    """Writes a cubin atomically, since other processes may read at the same time."""
     name, where = _name(key, cubin), place()
     if where is not None:
         with suppress(OSError):
@@ -315,7 +324,7 @@ def _kept(key: str, cubin: bytes) -> Path:
 
 @cache
 def _passing() -> Path:
-    """A folder of this process alone, gone with it."""
+    """A folder of this process only, removed at its end."""
     made = tempfile.mkdtemp(prefix="weft-")
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made)

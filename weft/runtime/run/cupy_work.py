@@ -1,4 +1,5 @@
-"""What a GPU does on a stream, worked out beforehand: launches, copies and fills. CuPy is given here, not imported."""
+"""Operations on a stream of a GPU, prepared for repeated runs: launches, copies and fills. CuPy is
+passed in here, not imported."""
 
 from __future__ import annotations
 
@@ -20,13 +21,14 @@ from ..plan.dtypes import itemsize
 from ..plan.plan import KernelEntry, Param
 
 MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
-"""`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: what a block may have if its launch asks for it."""
+"""`cudaDevAttrMaxSharedMemoryPerBlockOptin` of the runtime API: the most shared memory of a block,
+if its launch requests it."""
 
 
 class CupyWork:
-    """The part of `CupyDevice` that makes the functions which do work on a stream.
+    """The part of `CupyDevice` that prepares work on a stream.
 
-    What they do is all that the host does for a launch when it is done again and again: CuPy's own call.
+    A prepared action does only what each repetition requires: CuPy's own call.
     """
 
     def __init__(self, cupy: Any) -> None:
@@ -34,7 +36,7 @@ class CupyWork:
         self._errors = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
         self._functions: dict[str, Any] = {}
         self._folding: dict[str, str] = {}
-        """The texts of kernels for grids that are folded, which are compiled when they are first launched."""
+        """Texts of kernels for folded grids, which are compiled at their first launch."""
         self._dynamic: dict[str, int] = {}
         self._moves: dict[str, Any] = {}
 
@@ -42,10 +44,11 @@ class CupyWork:
         raise NotImplementedError
 
     def _function(self, module: Any, name: str) -> Any:
-        """A `RawKernel`, loaded: at its first launch CUDA would do that, all streams wait, and captures fail."""
+        """A `RawKernel`, loaded now: at the first launch, loading would wait for all streams, and
+        break captures."""
         with self._failures(f"looking for the kernel `{name}`"):
             function = module.get_function(name)
-            _ = function.num_regs  # to be asked for an attribute, it must be loaded
+            _ = function.num_regs  # reading an attribute loads it
         return function
 
     def launcher(
@@ -109,7 +112,8 @@ class CupyWork:
         stream: Stream,
         what: str,
     ) -> Action:
-        """A launch of the kernel that copies or fills elements so many bytes wide in so many dimensions."""
+        """A launch of the kernel that copies or fills elements of this width in bytes and with
+        these dimensions."""
         name = moves.move_name(move, width, len(dimensions))
         if name not in self._moves:
             module = self.module(moves.move_text(move, width, len(dimensions)))
@@ -125,7 +129,7 @@ class CupyWork:
         return self._doing(what, once)
 
     def _doing(self, what: str, do: Callable[[], object]) -> Action:
-        """What does a call of CuPy's, and says what it was for where it fails."""
+        """An action that calls `do`, and reports its purpose if it fails."""
         errors, failed = self._errors, self._failed
 
         def once() -> None:
@@ -138,7 +142,7 @@ class CupyWork:
 
     @contextmanager
     def _failures(self, what: str) -> Iterator[None]:
-        """CUDA's errors as diagnostics."""
+        """Converts CUDA's errors to diagnostics."""
         try:
             yield
         except self._errors as error:
@@ -150,7 +154,7 @@ class CupyWork:
 
 
 class Sized:
-    """A CuPy memory pointer and how many bytes are in use behind it."""
+    """A CuPy memory pointer, and the number of bytes in use after it."""
 
     def __init__(self, pointer: Any, size: int) -> None:
         self.pointer = pointer
@@ -159,7 +163,7 @@ class Sized:
 
 
 class Adopted:
-    """Memory of the caller's, which may be another from one call to the next."""
+    """Memory of the caller, at an address that may change between calls."""
 
     def __init__(self, address: int, size: int) -> None:
         self.address = address
@@ -176,18 +180,19 @@ class Adopted:
 
 
 def _nothing() -> None:
-    """What copying no elements takes: CUDA's graphs know no empty copies."""
+    """A copy of no elements: CUDA's graphs have no empty copies."""
 
 
 def _start(view: DeviceView) -> int:
-    """The address of a view's first element, as it is now."""
+    """The current address of a view's first element."""
     return view.memory.address + view.offset * itemsize(view.dtype)
 
 
 def _parameters(
     args: Sequence[Passed], params: Sequence[Param]
 ) -> tuple[list[np.generic | np.ndarray], list[tuple[int, Adopted | Number | PassedMap]]]:
-    """The values that a launch passes, and the places among them of what may change from call to call."""
+    """The values that a launch passes, and the positions among them of values that may change
+    between calls."""
     values: list[np.generic | np.ndarray] = []
     moving: list[tuple[int, Adopted | Number | PassedMap]] = []
     for arg, param in zip(args, params, strict=True):
@@ -220,9 +225,9 @@ def parameters(arg: DeviceView | np.generic, param: Param) -> Iterator[np.generi
 
 
 BYTES, ALIGNMENT = 128, 64
-"""Of a tensor map."""
+"""Of a tensor map, in bytes."""
 WHOLE = np.dtype((np.void, BYTES))
-"""A map as one element: CuPy passes no array of several by value."""
+"""A tensor map as a single element: CuPy does not pass arrays of several elements by value."""
 DTYPES = {
     "i8": 0,
     "f8E4M3FN": 0,
@@ -236,8 +241,8 @@ DTYPES = {
     "bf16": 9,
     "tf32": 11,
 }
-"""`CUtensorMapDataType`; the accelerator moves bytes, and what it needs to know of a type is its size, and whether it
-has a NaN. What it copies as tf32 it rounds, where products of warp groups would cut off digits (CUTLASS,
+"""`CUtensorMapDataType`. The accelerator moves bytes; of a type, only its size matters, and whether
+it has a NaN. A copy as tf32 rounds, where products of warp groups would truncate (CUTLASS,
 `sm90_mma_tma_gmma_ss`)."""
 SWIZZLES, FETCHES, FILLS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}, {"zero": 0, "nan": 1}
 NOT_INTERLEAVED = 0
@@ -254,8 +259,8 @@ def driver() -> ctypes.CDLL:
 
 
 def encoded(arg: MappedView, address: int) -> np.ndarray:
-    """The tensor map, where the memory begins at this address. W0748 where the tensor is not aligned; W0723 where the
-    driver refuses. What else it asks for was checked with the plan."""
+    """The encoded tensor map for memory that begins at this address. Raises W0748 for a misaligned
+    tensor, W0723 if the driver refuses. Its other requirements were checked with the plan."""
     tensor, layout = arg.tensor, arg.layout
     size, rank = itemsize(tensor.dtype), len(tensor.shape)
     start = address + tensor.offset * size
@@ -296,7 +301,7 @@ def encoded(arg: MappedView, address: int) -> np.ndarray:
 
 
 class PassedMap:
-    """A tensor map as a kernel takes it, made anew where its memory has moved."""
+    """A tensor map as a kernel takes it, encoded again when its memory has moved."""
 
     def __init__(self, arg: MappedView) -> None:
         self._arg = arg
@@ -304,7 +309,7 @@ class PassedMap:
 
     @property
     def passed(self) -> np.ndarray:
-        """The map, of the memory where it is now."""
+        """The tensor map for the current address of its memory."""
         address = self._arg.tensor.memory.address
         if address != self._at:
             self._made = encoded(self._arg, address).view(WHOLE)

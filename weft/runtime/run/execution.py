@@ -1,5 +1,6 @@
-"""Running a program (a schedule's or a bundle's: a plan, a device, inputs) and comparing with what should come out, for
-`weft run`, `python -m weft.runtime` and the API. `report.Report` says what was found."""
+"""Running a program (a schedule's or a bundle's: a plan, a device, inputs) and comparing its
+outputs with the expected ones, for `weft run`, `python -m weft.runtime` and the API. The result is
+a `report.Report`."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ Reference = Literal["jit", "gpu", "none"]
 Arrays = Mapping[str, "np.ndarray"]
 
 UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by zero", "undefined result"})
-"""Faults that are found on the simulator, and leave what a CPU computes undefined."""
+"""Faults that the simulator finds, and that make the outputs of a native run undefined."""
 
 UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing: trace it without --graph"
 
@@ -42,7 +43,8 @@ UNTRACED = "--graph replays the whole plan in one call, so --trace sees nothing:
 
 @record
 class RunOptions:
-    """How to run: where, on which inputs (a file, or arrays by name; random ones for the rest), compared with what."""
+    """Options of a run: the target, the inputs (a file, or arrays by name; random ones for the
+    rest), the reference."""
 
     target: Target = "auto"
     seed: int = 0
@@ -50,20 +52,21 @@ class RunOptions:
     save: Path | None = None
     reference: Reference = "jit"
     trace: Path | None = None
-    """Where the timeline goes, in Chrome's trace format; its picture goes beside it."""
+    """The file for the timeline, in Chrome's trace format; its picture is written next to it."""
     graph: bool = False
-    """Capture the plan once, and replay it. There is no timeline of that."""
+    """Captures the plan once, and replays it; there is no timeline then."""
     repeat: int = 0
-    """So many more runs, to measure."""
+    """Number of additional runs, for measuring."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Inputs by name: a range of random numbers, a constant, a file (`files/inputs.py`)."""
     sizes: Mapping[str, str] = field(default_factory=dict)
-    """Sizes of inputs that the payload leaves open, by argument and axis, or by its builder's name for them."""
+    """Sizes of dynamic dimensions, by argument and axis, or by the name in the payload's builder."""
     rest: int | None = None
-    """The size of all else that is open."""
+    """The size of all other dynamic dimensions."""
 
     def expect_outputs(self, read: Mapping[Path, str]) -> None:
-        """Refuse `save` and `trace` where they can't be written, or would overwrite what is read: W0054, W0714."""
+        """Checks that `save` and `trace` can be written, and would not overwrite a file that is
+        read: W0054, W0714."""
         from ..trace.text import expect_results
 
         files = {Path(text): "--input" for text in self.asked.values() if text.endswith(".npy")}
@@ -72,8 +75,13 @@ class RunOptions:
 
 @record
 class Executed:
-    """A run: its report, and what else a reader may be shown. `steps`: those of the schedule, where there is one.
-    `repeats`, `issued`: seconds of each further run, and that the host took to issue it."""
+    """A run: its report, and further data for a reader.
+
+    Attributes:
+        steps: of the schedule, if there is one.
+        repeats, issued: for each additional run, its seconds, and those that the host took to issue
+            it.
+    """
 
     report: Report
     title: str
@@ -87,17 +95,20 @@ class Executed:
 
 @record
 class Program:
-    """What is run, of a schedule or of a bundle.
+    """A program to run, from a schedule or a bundle.
 
     Args:
         demanded: the signature, with the outputs that are compared.
         module: the text for a device that is not a GPU.
-        expected: of the inputs and what a run of them found, what should come out; and what that is.
-        carried: inputs that come along.
-        precise: of the inputs what should come out if floats were f64: asked where what is expected may be what is off.
-        computed: the same of other inputs, or in the payload's own types: asked likewise.
-        statements: shared buffer → the statement that made it.
-        steps: those of the schedule, where there is one.
+        expected: from the inputs and the result of the run: the expected outputs, and their
+            description.
+        carried: inputs that are part of the program.
+        precise: from the inputs: the outputs if floats were f64; computed only if the expected ones
+            may be inaccurate.
+        computed: from other inputs, or in the payload's own types: the outputs; computed only then,
+            too.
+        statements: shared buffer → the statement that created it.
+        steps: of the schedule, if there is one.
     """
 
     title: str
@@ -115,7 +126,8 @@ class Program:
     steps: Sequence[Any] = ()
 
     def run(self, options: RunOptions, device: Device) -> Executed:
-        """Run it, compare, save. Right: nothing raced or faulted, and the outputs match; None if none was compared."""
+        """Runs it, compares, saves. It is right if there are no races and faults, and the outputs
+        match; None if none was compared."""
         from ..files.inputs import chosen_inputs, sized, write_npz
         from .compare import OutputComparison, compare
         from .judging import Arbiter
@@ -137,7 +149,9 @@ class Program:
                 arrays,
                 text=text,
                 repeat=options.repeat,
-                order=options.seed if simulated else None,  # how streams take turns, which a GPU decides by itself
+                order=options.seed
+                if simulated
+                else None,  # the simulated interleaving of streams, which a GPU decides on its own
                 trace=options.trace is not None,
                 graph=options.graph,
                 share=clock.share,
@@ -195,13 +209,13 @@ class Program:
         return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued, self.steps)
 
     def _outputs(self, arrays: Arrays, result: RunResult) -> Arrays:
-        """All that is compared: arguments that no kernel writes are as they were."""
+        """All outputs to compare: arguments that no kernel writes keep their inputs."""
         inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}
         return {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
 
 
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
-    """Run a bundle; compared with the outputs it carries, if it is run on the inputs it carries."""
+    """Runs a bundle; on the inputs that it carries, compares with the outputs that it carries."""
     from ..files.bundle import comparable, read_bundle
 
     clock = clock or Clock()
@@ -236,7 +250,7 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
 
 
 def open_device(target: Target) -> Device:
-    """The device to run on; `auto` is the GPU where there is one, else the simulator. Raises W072x."""
+    """The device to run on; `auto` is a GPU if there is one, else the simulator. Raises W072x."""
     from .cupy_device import CupyDevice, cuda_problem
 
     if target == "cpu":
@@ -251,7 +265,8 @@ def open_device(target: Target) -> Device:
 
 
 def expect_memory(plan: Plan) -> None:
-    """Refuse buffers that this machine can't hold, before anything is allocated. Raises W0490."""
+    """Checks, before anything is allocated, that the buffers fit in this machine's memory. Raises
+    W0490."""
     from ..plan.dtypes import itemsize
 
     wanted = sum(prod(s for s in b.shape if isinstance(s, int)) * itemsize(b.dtype) for b in plan.buffers)
@@ -264,14 +279,15 @@ def expect_memory(plan: Plan) -> None:
 
 
 def physical_memory() -> int | None:
-    """Bytes of memory of this machine, or None where the system does not say."""
+    """Bytes of memory of this machine, or None if the system does not report it."""
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return None
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _traced(path: Path | None, result: RunResult, plan: Plan, counted: bool) -> Timeline | None:
-    """Write the timeline and its picture, if asked for. On the simulator, steps are counted: it has no clock."""
+    """Writes the timeline and its picture, if requested. On the simulator, which has no clock,
+    steps are counted."""
     from ..files.writing import write_file
     from ..trace.text import trace_files
     from ..trace.timeline import timeline
@@ -288,8 +304,9 @@ class Clock:
     """Seconds by phase, in the order in which the phases first began.
 
     Args:
-        watch: called with a phase's name when it begins, and with None when it ends; the progress bar listens here.
-        share: called with how much of the phase is done, 0 to 1, where that is known.
+        watch: called with a phase's name when it begins, and with None when it ends; the progress
+            bar uses it.
+        share: called with the completed fraction of the phase, 0 to 1, if it is known.
     """
 
     def __init__(
@@ -301,7 +318,7 @@ class Clock:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to `name`. Phases do not nest."""
+        """Adds the time spent inside to `name`. Phases do not nest."""
         start = time.perf_counter()
         try:
             with self.watched(name):
@@ -311,7 +328,7 @@ class Clock:
 
     @contextmanager
     def watched(self, name: str) -> Iterator[None]:
-        """Tell the watcher of work that keeps its own time; `add` what it measured."""
+        """Reports a phase to `watch` for work that measures its own time; `add` adds the result."""
         self._watch(name)
         try:
             yield
@@ -319,6 +336,6 @@ class Clock:
             self._watch(None)
 
     def add(self, seconds: Mapping[str, float]) -> None:
-        """Add phases that were measured elsewhere."""
+        """Adds phases that were measured elsewhere."""
         for name, more in seconds.items():
             self.seconds[name] = self.seconds.get(name, 0.0) + more

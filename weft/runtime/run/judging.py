@@ -1,10 +1,12 @@
-"""Whether outputs are right where the payload's own rounding has a say: it may add up in bf16, and be off by that.
+"""Decision whether outputs are right when the payload's own rounding matters: it may accumulate in
+bf16, with the corresponding error.
 
-A payload is computed without rounding to speak of (its halves in f32, or all floats in f64), and as it is written, each
-op in its own types. A schedule may keep that order and these types, or accumulate in f32: outputs are right within the
-tolerance of either. Those that are near neither, since parts are added up in halves, too, may be as far off as the
-payload is itself, if they are right for inputs on which it is exact (sums of a few small integers), or accurate:
-rounding hides no missing term there.
+The payload is computed with almost no rounding (its halves in f32, or all floats in f64), and as
+written, each op in its own types. A schedule may keep that order and these types, or accumulate in
+f32: outputs are right within the tolerance of either. Outputs near neither, for example because
+parts are accumulated in halves, may be as inaccurate as the payload itself, if they are right for
+inputs on which the payload is exact (sums of a few small integers), or accurate: there, rounding
+cannot hide a missing term.
 """
 
 from __future__ import annotations
@@ -24,26 +26,30 @@ from .compare import Comparison, OutputComparison, compare
 
 Arrays = Mapping[str, np.ndarray]
 DENSITIES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)
-"""Parts of a witness's elements that are 1 or -1, until sums of them are exact in halves."""
+"""Fractions of a witness's elements that are 1 or -1, in decreasing order until sums of them are
+exact in halves."""
 BACKGROUNDS = (0.0, -64.0)
-"""The rest of its elements: what adds nothing to a sum of products, and to one of exponentials."""
+"""Values of its other elements: neutral in a sum of products, and in a sum of exponentials."""
 SAMPLES = 4
-"""Inputs that the payload's own error is measured on: those that are given, and these in other orders."""
+"""Number of inputs for measuring the payload's own error: the given ones, and permutations of them."""
 WITNESSES = 2
 STEP = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "f8E4M3FN": 2.0**-3, "f8E5M2": 2.0**-2}
-"""From 1 to the next number of a type: how far the results of a last division or exponential may be apart."""
+"""The distance from 1 to the next number of a type: the results of a last division or exponential
+may differ by as much."""
 
 
 @record
 class Arbiter:
-    """What decides about outputs that differ from what is expected.
+    """Decides about outputs that differ from the expected ones.
 
     Args:
         signature: with the outputs that are compared.
-        precise: of inputs the payload's outputs, with floats of f64. Raises WeftError where it can't be computed so.
-        computed: with halves computed in f32, or in the payload's own types. Raises WeftError likewise.
-        run: of other inputs what the kernels compute.
-        rounded: what kernels make of operands of f32, where the schedule asks for that.
+        precise: from inputs: the payload's outputs with floats of f64. Raises WeftError if that is
+            not possible.
+        computed: from inputs: the payload's outputs with halves in f32, or in its own types. Raises
+            WeftError if that is not possible.
+        run: from inputs: the kernels' outputs.
+        rounded: the type that kernels round f32 operands to, if the schedule requests it.
     """
 
     signature: FunctionSignature
@@ -55,11 +61,12 @@ class Arbiter:
     def reconsidered(
         self, inputs: Arrays, outputs: Arrays, expected: Arrays, found: Comparison
     ) -> tuple[Comparison, str] | None:
-        """The comparison by which outputs are right after all, and what it compares with; None where there is none.
+        """A comparison by which the outputs are right after all, and the description of its
+        reference; None if there is none.
 
         Args:
             expected: the payload's outputs, its halves computed in f32.
-            found: how the outputs compare with these: some are wrong.
+            found: the comparison with these, in which some outputs are wrong.
         """
         own = self._own(inputs)
         if own is not None:
@@ -80,7 +87,8 @@ class Arbiter:
         return None
 
     def _own(self, inputs: Arrays) -> Arrays | None:
-        """The payload's outputs, each op in its own types; None where that is no other measure."""
+        """The payload's outputs, each op in its own types; None if these are the same measure or
+        cannot be computed."""
         if self.signature.lowest_precision not in HALVES:
             return None
         with suppress(WeftError):
@@ -91,7 +99,8 @@ class Arbiter:
         return compare(self.signature, outputs, expected, rounded=self.rounded)
 
     def _as_far_off(self, inputs: Arrays, found: Comparison, own: Comparison) -> tuple[Comparison, str] | None:
-        """Outputs that are no farther off than the payload is in its own types, and exact where it is."""
+        """The comparison with an allowed error as large as the payload's in its own types; None if
+        outputs exceed it, or are wrong on witnesses."""
         samples = [own]
         for seed in range(1, SAMPLES):
             generator = np.random.default_rng(seed)
@@ -111,21 +120,23 @@ class Arbiter:
         return Comparison(judged), f"the payload in f32, as far off as it is in its own types ({max(allowed):.2g})"
 
     def _is_right(self, inputs: Arrays) -> bool:
-        """Whether the kernels are exact on inputs for which the payload is; else within the tolerance."""
+        """Whether the kernels are exact on inputs for which the payload is; else whether they are
+        within the tolerance."""
         got, plain = self.run(inputs), self.computed(inputs, "f32")
         if self._same(self.computed(inputs, "own"), plain):
             return self._same(got, plain)
         return self._beside(got, plain).ok
 
     def _witnesses(self, inputs: Arrays) -> list[Arrays]:
-        """Inputs for which the payload is exact in its own types; if there are none, those for which it is accurate."""
+        """Inputs for which the payload is exact in its own types; if there are none, inputs for
+        which it is accurate."""
         accurate: list[Arrays] = []
         for background in BACKGROUNDS:
             for number, density in enumerate(DENSITIES):
                 exact, near = self._own_error(_sparse(inputs, density, background, 0))
                 if not near:
                     continue
-                # the next density leaves a margin to sums in another order
+                # the next lower density leaves a margin for sums in another order
                 density = DENSITIES[min(number + (density < 1), len(DENSITIES) - 1)]
                 made = [_sparse(inputs, density, background, seed) for seed in range(1, 1 + WITNESSES)]
                 judged = [self._own_error(one) for one in made]
@@ -136,9 +147,10 @@ class Arbiter:
         return accurate
 
     def _own_error(self, inputs: Arrays) -> tuple[bool, bool]:
-        """Whether the payload is exact in its own types; whether off by less than a quarter of the tolerance."""
+        """Whether the payload is exact in its own types, and whether its error is at most a quarter
+        of the tolerance."""
         own, plain = self.computed(inputs, "own"), self.computed(inputs, "f32")
-        if not any(np.any(plain[o.name]) for o in self.signature.outputs):  # a missing term would not show
+        if not any(np.any(plain[o.name]) for o in self.signature.outputs):  # a missing term would be invisible
             return False, False
         outputs = self._beside(own, plain).outputs
         near = all(o.error is not None and o.error <= (o.tolerance or 0.0) / 4 for o in outputs)
@@ -149,7 +161,7 @@ class Arbiter:
 
 
 def own_outputs(signature: FunctionSignature, own: Callable[[], Arrays], expected: Arrays) -> Arrays | None:
-    """What the payload computes in its own types, where that is off by more than is allowed; else None."""
+    """The payload's outputs in its own types, if their error exceeds the tolerance; else None."""
     if signature.lowest_precision in HALVES:
         with suppress(WeftError):
             made = own()
@@ -164,7 +176,8 @@ def _allowing(output: OutputComparison, allowed: float) -> OutputComparison:
 
 
 def _equal(got: np.ndarray, plain: np.ndarray, dtype: str) -> bool:
-    """Whether each element is what rounding once gives, or next to it: a last division may be rounded otherwise."""
+    """Whether each element is the correctly rounded value, or the next to it: a last division may
+    round differently."""
     if dtype not in FLOATS:
         return bool((got == plain).all())
     mine, theirs = (widen(array, dtype).astype(np.float64) for array in (got, narrow(plain, dtype)))
@@ -172,14 +185,15 @@ def _equal(got: np.ndarray, plain: np.ndarray, dtype: str) -> bool:
 
 
 def _floats(inputs: Arrays) -> Iterator[tuple[str, np.ndarray]]:
-    """The inputs that hold floats, of NumPy's types or of `ml_dtypes`."""
+    """The float inputs, of NumPy's types or of `ml_dtypes`."""
     for name, array in inputs.items():
         if array.dtype.kind not in "iub":
             yield name, array
 
 
 def _sparse(inputs: Arrays, density: float, background: float, seed: int) -> Arrays:
-    """1, -1, and the background for the rest; a scalar is 1. Integers are left as they are: they may be indices."""
+    """Inputs of 1 and -1 at this density, and the background elsewhere; a scalar is 1. Integers are
+    unchanged, since they may be indices."""
     generator = np.random.default_rng(seed)
 
     def drawn(array: np.ndarray) -> np.ndarray:

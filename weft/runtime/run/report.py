@@ -1,4 +1,4 @@
-"""What was found by a run, as data: `Report`."""
+"""The findings of a run, as data: `Report`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @record
 class RanVersion:
-    """The version of the schedule that ran: its number, from 1, of how many, and what it assumes of sizes."""
+    """The version of the schedule that ran: its number, from 1, the number of versions, and its
+    assumptions about sizes."""
 
     number: int
     count: int
@@ -34,25 +35,32 @@ class Report:
     """The result of a run.
 
     Args:
-        ok: the outputs match and nothing raced; None where there was nothing to compare with.
-        target: `sim`, `cuda` or `cpu`. `device`: its name.
+        ok: the outputs match, and there are no races and faults; None if nothing was compared.
+        target: `sim`, `cuda` or `cpu`.
+        device: its name.
         entry: the host function that ran.
         max_rel_error: of the worst output; None without a reference.
-        outputs: each buffer that the payload writes, compared.
-        races: None on a GPU or a CPU, which can't see them: only the simulator does.
-        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None likewise.
-        barriers: how many barriers a thread executed at most, over all launches; None likewise.
-        bank_conflicts: every op on shared memory, those without a conflict too; None likewise.
-        traffic: what each kernel read and wrote of each buffer in global memory; None likewise.
-        printed: what `gpu.printf` has printed, launch by launch, one thread after the other; None likewise.
+        outputs: the comparison of each buffer that the payload writes.
+        races: None on a GPU or a CPU: only the simulator detects them.
+        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None as for
+            races.
+        barriers: most barriers that a thread executed, over all launches; None as for races.
+        bank_conflicts: every op on shared memory, including those without a conflict; None as for
+            races.
+        traffic: the reads and writes of each kernel, by buffer in global memory; None as for races.
+        printed: the output of `gpu.printf`, launch by launch, thread by thread; None as for races.
         kernels: the launches, in order.
-        graphs_created: 1 where the plan was captured and replayed.
-        version: which one ran, of several; else None.
-        fewest_streams: the fewest for all to run at once that tokens allow; None where there are no tokens.
+        graphs_created: 1 if the plan was captured and replayed.
+        version: the version that ran, of several; else None.
+        fewest_streams: the fewest streams at which everything runs at once that tokens permit; None
+            without tokens.
         seconds: by phase, in order.
-        compared: of a bundle, on what its kernels were compared with their payload when it was built.
-        unchecked: of a bundle, why its kernels were not compared with their payload when it was built; None: they were.
-        edited: of a bundle, the files that are not as built; None where unknown, or nothing was read from one.
+        compared: of a bundle, the inputs on which its kernels were compared with their payload at
+            the build.
+        unchecked: of a bundle, why its kernels were not compared with their payload at the build;
+            None: they were.
+        edited: of a bundle, the files edited since the build; None if unknown, or if there is no
+            bundle.
     """
 
     ok: bool | None
@@ -87,7 +95,8 @@ class Report:
         return f"<weft.Report of {self.entry} on {self.device}: ok {self.ok}, {outputs or 'no outputs'}>"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for `json.dumps`: no NaN, no infinity (they become null), seconds rounded to microseconds."""
+        """Plain data for `json.dumps`: NaN and infinities become null, seconds are rounded to
+        microseconds."""
         lists = {name: plain(getattr(self, name), keys) for name, keys in _KEYS.items()}
         error = self.max_rel_error if self.max_rel_error is None or isfinite(self.max_rel_error) else None
         seconds = {phase: round(s, 6) for phase, s in self.seconds.items()}
@@ -96,11 +105,11 @@ class Report:
 
 
 def ran(plan: Plan, number: int | None) -> RanVersion | None:
-    from ..plan.plan import said
+    from ..plan.plan import stated_texts
 
     if number is None:
         return None
-    return RanVersion(number + 1, len(plan.versions), tuple(said(plan.versions[number])))
+    return RanVersion(number + 1, len(plan.versions), tuple(stated_texts(plan.versions[number])))
 
 
 _KEYS = {
@@ -111,7 +120,7 @@ _KEYS = {
     " padded",
     "traffic": "kernel buffer kind size elements bytes accesses once",
 }
-"""What is said of each thing of a list."""
+"""The attributes in JSON, by list."""
 
 
 def plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | None:
@@ -127,19 +136,20 @@ def _value(value: object) -> Any:
 
 @record(kw_only=True)
 class BufferTraffic(Traffic):
-    """What all launches of a kernel read, or wrote, of a buffer."""
+    """The reads, or writes, of a buffer by all launches of a kernel."""
 
     kernel: str
 
 
 def buffer_traffic(uses: Sequence[tuple[str, Traffic]] | None) -> tuple[BufferTraffic, ...] | None:
-    """One entry per kernel, buffer and direction, in the order of the launches; None where nobody counted."""
+    """One entry per kernel, buffer and direction, in the order of the launches; None if not
+    counted."""
     if uses is None:
         return None
     found: dict[object, BufferTraffic] = {}
     for kernel, use in uses:
         key, one = (kernel, use.buffer, use.kind), BufferTraffic(**vars(use), kernel=kernel)
-        if (other := found.get(key)) is not None:  # nobody knows whether elements of two launches are the same
+        if (other := found.get(key)) is not None:  # unknown: elements of two launches may be the same
             wide_first = sorted((Counter(dict(other.accesses)) + Counter(dict(one.accesses))).items(), reverse=True)
             sums = {"elements": other.elements + one.elements, "bytes": other.bytes + one.bytes}
             one = replace(other, **sums, accesses=tuple(wide_first), distinct=None)
@@ -149,7 +159,8 @@ def buffer_traffic(uses: Sequence[tuple[str, Traffic]] | None) -> tuple[BufferTr
 
 @record(kw_only=True)
 class BankAccess(BankUse):
-    """What an op on shared memory cost, over all launches of its kernel. `statement`: which made the buffer."""
+    """The cost of an op on shared memory, over all launches of its kernel. `statement`: the one
+    that created the buffer."""
 
     kernel: str
     statement: str | None
@@ -158,8 +169,8 @@ class BankAccess(BankUse):
 def bank_accesses(
     uses: Sequence[tuple[str, BankUse]] | None, statements: Callable[[], Mapping[str, str]]
 ) -> tuple[BankAccess, ...] | None:
-    """One entry per kernel, op and buffer, in the order of the launches; None where nobody counted. `statements`:
-    buffer → the statement that made it."""
+    """One entry per kernel, op and buffer, in the order of the launches; None if not counted.
+    `statements`: buffer → the statement that created it."""
     if uses is None:
         return None
     made = statements() if uses else {}
@@ -168,7 +179,7 @@ def bank_accesses(
 
 
 def _grouped(accesses: Iterable[BankAccess], *names: str) -> list[list[BankAccess]]:
-    """Those of which these fields are the same, together."""
+    """Accesses with equal fields, in groups."""
     groups: dict[object, list[BankAccess]] = {}
     for access in accesses:
         groups.setdefault(attrgetter(*names)(access), []).append(access)
@@ -176,7 +187,7 @@ def _grouped(accesses: Iterable[BankAccess], *names: str) -> list[list[BankAcces
 
 
 def _together(same: Sequence[BankAccess]) -> BankAccess:
-    """What they cost together; and what is advised, if it is the same for all that conflict."""
+    """The sum of their costs; and the advice, if it is the same for all that conflict."""
     total = {name: sum(getattr(access, name) for access in same) for name in ("executions", "wavefronts", "ideal")}
     pads = {access.pad for access in same if access.conflicts}
     pad = pads.pop() if len(pads) == 1 else None
@@ -185,15 +196,16 @@ def _together(same: Sequence[BankAccess]) -> BankAccess:
 
 
 def _longer(statement: str | None, elements: int) -> str:
-    """How the rows of a buffer become so much longer: by the statement that has made it, if that is what it can do."""
+    """The advice for longer rows of a buffer: an option of the statement that created it, if it has
+    one."""
     if statement is None or "promote-to-shared" not in statement:
         return f"rows that are {elements} element{'s' if elements > 1 else ''} longer"
     return f"{elements} more to `pad`" if " pad " in statement else f"`pad {elements}` in that statement"
 
 
 def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]:
-    """For people: a line for each place, buffer and direction with conflicts, the worst first, with what to do; ops
-    that an unrolled loop repeated are one."""
+    """For people: a line for each place, buffer and direction with conflicts, the worst first, with
+    the way out; ops repeated by unrolling are one."""
     groups = [
         (_together(group), len(group)) for group in _grouped(accesses, "kernel", "buffer", "kind", "location", "width")
     ]

@@ -1,4 +1,5 @@
-"""Run a plan on a device. One runner for all devices; everything it makes is given back, whatever fails."""
+"""Runs a plan on a device. One runner for all devices; it releases all resources, also after a
+failure."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved
 
 @record
 class KernelRun:
-    """One launch of the plan. `shared_bytes`: all of a block's shared memory; `unproven`: the kernel's."""
+    """One launch of the plan. `shared_bytes`: all shared memory of a block; `unproven`: the
+    kernel's."""
 
     name: str
     grid: tuple[int, int, int]
@@ -36,25 +38,26 @@ class KernelRun:
 
 @record
 class RunResult:
-    """What came of a run.
+    """The result of a run.
 
     Args:
         outputs: every output and inout buffer, by name.
         seconds: wall time of the phases `load`, `upload`, `run`, `download`.
         kernels: the launches, in order.
-        races, faults: what a simulator found; None on a device that does not look.
-        barriers: barriers that a thread executed, summed over the launches; None likewise.
-        banks: kernel name and what an op on shared memory cost, launch by launch; None likewise.
-        traffic: kernel name and what was read or written of a buffer, launch by launch; None likewise.
-        printed: what `gpu.printf` has printed, launch by launch; None on a device where it goes to the process's own
-            output.
-        streams_created, streams_destroyed, events_created, events_destroyed: counted as it happened.
-        timeline: launches and copies in the order in which they began; None where nobody asked, or the device keeps no
-            time.
-        repeats: seconds of each further run of the steps, where `repeat` asked for them.
-        issued: seconds that the host took to issue each of them.
-        graphs_created, graphs_destroyed: likewise counted.
-        version: the number of the version that ran, from 0; None where there is but one.
+        races, faults: findings of the simulator; None on other devices.
+        barriers: barriers that a thread executed, summed over the launches; None as for races.
+        banks: kernel name and cost of an op on shared memory, launch by launch; None as for races.
+        traffic: kernel name and reads or writes of a buffer, launch by launch; None as for races.
+        printed: output of `gpu.printf`, launch by launch; None on a device that prints to the
+            process's own output.
+        streams_created, streams_destroyed, events_created, events_destroyed: counted as they
+            happened.
+        timeline: launches and copies in the order in which they began; None if not requested, or if
+            the device keeps no time.
+        repeats: seconds of each additional run of the steps, as requested by `repeat`.
+        issued: seconds that the host took to issue each additional run.
+        graphs_created, graphs_destroyed: counted as they happened.
+        version: the number of the version that ran, from 0; None if there is only one.
     """
 
     device: str
@@ -80,8 +83,8 @@ class RunResult:
 
 
 def resolved(plan: Plan, inputs: Mapping[str, np.ndarray]) -> tuple[Mapping[str, np.ndarray], Plan]:
-    """The inputs as the plan takes them, and the plan for them. Errors: W0716, W0717 for inputs that do not fit, W0702
-    … W0709 and W0739 for a plan that is unsound for these shapes."""
+    """The inputs in the plan's form, and the plan resolved for them. Errors: W0716, W0717 for
+    inputs that do not fit, W0702 … W0709 and W0739 for a plan that is unsound for these shapes."""
     given = check_inputs(plan_signature(plan), inputs)
     scalars = {s.name: given[s.name].item() for s in plan.scalars}
     shapes = {b.name: given[b.name].shape for b in plan.inputs}
@@ -100,21 +103,23 @@ def run_plan(
     graph: bool = False,
     share: Callable[[float], None] = lambda _: None,
 ) -> RunResult:
-    """Run the plan once on `inputs`, and `repeat` times more to measure.
+    """Runs the plan once on `inputs`, and `repeat` more times for measuring.
 
     Args:
         inputs: an array per input and inout buffer and per scalar, by name; they are not changed.
-        text: the kernels, as `device.wants` says; None: they are loaded already.
-        order: a seed, for a device that does everything at once: its streams take turns as it says; None: as the plan
-            stands.
-        trace: time every launch and copy, for `RunResult.timeline`: of this run on the simulator, of a second one on a
-            GPU.
-        graph: capture the steps once into a graph of the device's, and let it replay that, for this run and each
-            repeat. Temporaries then stay allocated all the while.
-        share: is told how much of the first run is done, 0 to 1, each launch counted by its threads.
+        text: the kernels, in the form of `device.wants`; None: they are loaded already.
+        order: a seed for the interleaving of streams on a device that runs everything immediately;
+            None: the plan's order.
+        trace: time every launch and copy, for `RunResult.timeline`: in this run on the simulator,
+            in a second one on a GPU.
+        graph: capture the steps once into a graph of the device, and replay it, for this run and
+            each repeat. Temporaries stay allocated meanwhile.
+        share: called with the completed fraction of the first run, 0 to 1, with launches weighted
+            by their threads.
 
-    Errors: W0724 for what a graph cannot do, W0716, W0717 for inputs that do not fit, W0702 … W0709 for a plan that is
-        unsound for these shapes, and what the device raises (W072x). Nothing stays allocated then.
+    Errors: W0724 for steps that a graph cannot capture, W0716, W0717 for inputs that do not fit,
+    W0702 … W0709 for a plan that is unsound for these shapes, and the device's errors (W072x).
+    Nothing stays allocated then.
     """
     if graph and trace:
         raise fail(
@@ -164,11 +169,11 @@ class _Run:
 
     @contextmanager
     def resources(self) -> Iterator[None]:
-        """Streams and the caller's buffers, made on entry; all that is left of anything is given back on exit."""
+        """Creates streams and the caller's buffers on entry; releases everything on exit."""
         with ExitStack() as stack:
             stack.callback(self.work.free_all)
             stack.callback(self.pool.close)
-            stack.callback(setattr, self, "again", None)  # it knows of memory
+            stack.callback(setattr, self, "again", None)  # it refers to memory
             for number in sorted({WHOLE_DEVICE, *(s.stream for s in self.plan.steps)}):
                 self.pool.stream(number)
             for buffer in self.plan.buffers:
@@ -192,7 +197,7 @@ class _Run:
         self.device.synchronize()
 
     def steps(self, *, record: bool, trace: bool) -> None:
-        """Do all steps. `record`: keep the reports, poison temporaries. `trace`: time them."""
+        """Runs all steps. `record`: keep the reports, poison temporaries. `trace`: time them."""
         sizes = {
             n: prod((*triple(s.grid), *triple(s.block))) for n, s in enumerate(self.plan.steps) if isinstance(s, Launch)
         }
@@ -219,7 +224,7 @@ class _Run:
             self.pool.give_back(start, *(event for *_, begin, end in stamps for event in (begin, end)))
 
     def _stamp(self, stream: int) -> Event:
-        """An event that tells when the stream got here."""
+        """An event that records when the stream reaches this point."""
         event = self.pool.take()
         self.device.record(event, self.pool.stream(stream))
         return event
@@ -236,20 +241,20 @@ class _Run:
         return tuple(sorted(found, key=lambda t: t.begin))
 
     def capture(self) -> None:
-        """Make a graph of a run. Nothing of it is done yet."""
+        """Captures a run as a graph, without running it."""
         actions = self.work.again(poison=True)
         self.device.synchronize()
         graph = self.pool.capture(self.first, actions)
         self.again = partial(self.device.launch_graph, graph, self.first)
 
     def replay(self) -> None:
-        """Run the graph, and keep the reports."""
+        """Runs the graph, and keeps the reports."""
         self.reports += self.again() if self.again is not None else ()
         self.device.synchronize()
 
     def repeats(self, count: int) -> list[tuple[float, float]]:
-        """For each of so many more runs, its seconds (by the device's clock, or the caller's where it keeps no time),
-        and how long the host took to issue it."""
+        """For each of `count` additional runs, its seconds (by the device's clock, or the host's if
+        the device keeps no time), and those that the host took to issue it."""
         if not count:
             return []
         start, end = self.pool.take(), self.pool.take()
@@ -312,7 +317,8 @@ class _Run:
 
 
 def _tell(share: Callable[[float], None], done: float, more: float, part: float) -> None:
-    """Before a launch this share of all was done; it is that much more, and this part of it is done."""
+    """Reports progress inside a launch: the fraction done before it, plus this part of the launch's
+    fraction."""
     share(done + more * part)
 
 
@@ -323,14 +329,14 @@ def _all(actions: Sequence[Action]) -> tuple[()]:
 
 
 def contents(buffer: Buffer, given: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The array that an input or a constant starts with."""
+    """The initial array of an input or a constant."""
     if buffer.role == "constant":
         return np.frombuffer(buffer.data or b"", NUMPY[buffer.dtype]).reshape(integers(buffer.shape))
     return np.asarray(given[buffer.name], order="C")
 
 
 def _name(step: Launch | Copy | Fill) -> str:
-    """What a timeline calls it."""
+    """The name of a step in a timeline."""
     match step:
         case Launch():
             return step.kernel

@@ -1,7 +1,8 @@
-"""What a plan's steps take of a device: functions that do the work, memory that comes and goes, events and graphs.
+"""The resources of a plan's steps on a device: actions, memory, events and graphs.
 
-A step that others wait for on other streams has an event, recorded right behind it, which is used again when the last
-of them has been issued: CUDA lets the waits stand when an event is recorded anew (`cudaStreamWaitEvent`).
+A step that steps on other streams wait for records an event directly after it. The event is reused
+once the last wait has been issued: in CUDA, waits keep their meaning when an event is recorded
+again (`cudaStreamWaitEvent`).
 """
 
 from __future__ import annotations
@@ -39,15 +40,16 @@ from ..plan.plan import (
 )
 
 WHOLE_DEVICE = 0
-"""The stream that everything runs on which no step orders otherwise."""
+"""The stream of everything that no step puts on another one."""
 
 
 class Pool:
-    """The streams, events and graphs of one run: all destroyed at the end, whatever happens.
+    """The streams, events and graphs of one run; all are destroyed at the end, also after a
+    failure.
 
     Attributes:
         streams: by number.
-        created, destroyed: how many `streams`, `events` and `graphs`.
+        created, destroyed: counts of `streams`, `events` and `graphs`.
     """
 
     def __init__(self, device: Device) -> None:
@@ -74,17 +76,18 @@ class Pool:
         return self.streams[number]
 
     def take(self) -> Event:
-        """An event that nobody has."""
+        """An event that is not in use."""
         if self._free:
             return self._free.pop()
         return self._created("events", self.device.create_event(), self.device.destroy_event)
 
     def give_back(self, *events: Event) -> None:
-        """Nobody waits for them any more, who has not been told to already."""
+        """Makes events available for reuse: all waits for them have been issued."""
         self._free += events
 
     def capture(self, stream: Stream, actions: Sequence[Action]) -> Graph:
-        """The graph of what `actions` issue to `stream`, and to others that join; nothing is left of a failed one."""
+        """The graph of the work that `actions` issue to `stream`, and to others that join; a failed
+        capture is released."""
         with ExitStack() as stack:
             stack.callback(self.device.abandon_capture, stream)
             self.device.begin_capture(stream)
@@ -95,7 +98,8 @@ class Pool:
         return graph
 
     def close(self) -> None:
-        """Destroy everything, also what comes after something that fails, and what was never given back."""
+        """Destroys everything, also when one destruction fails, and including what was never given
+        back."""
         self.streams.clear()
         self._free = []
         self._made.close()
@@ -105,10 +109,11 @@ class Work:
     """The work of one plan's steps, on a device, with its memory.
 
     Args:
-        order: in which the steps are issued; streams and events must allow it. None: as they stand.
+        order: in which the steps are issued; it must respect streams and events. None: the plan's
+            order.
 
     Attributes:
-        memory: of the buffers that are there, by name.
+        memory: of the buffers that are allocated, by name.
         numbers: scalars that the plan leaves open, by name and type.
     """
 
@@ -122,7 +127,7 @@ class Work:
         self._check_shared()
 
     def _check_shared(self) -> None:
-        """W0726: before anything is launched."""
+        """Raises W0726 for too much shared memory, before anything is launched."""
         for step in self.plan.steps:
             if not isinstance(step, Launch) or 0 in step.grid:
                 continue
@@ -135,9 +140,9 @@ class Work:
     # ---- memory ----------------------------------------------------------------------------------
 
     def alloc(self, buffer: Buffer, poison: Stream | None = None) -> None:
-        """Memory for a buffer; filled with poison, if there is a stream to do it on.
+        """Allocates memory for a buffer, and fills it with poison if a stream for that is given.
 
-        A temporary that the plan never frees keeps the memory that it got in an earlier run of the steps.
+        A temporary that the plan never frees keeps its memory from an earlier run of the steps.
         """
         if buffer.name not in self.memory:
             self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, prod(integers(buffer.shape)))
@@ -148,7 +153,7 @@ class Work:
         self.device.free(self.memory.pop(name))
 
     def free_all(self) -> None:
-        """Also what comes after something that fails."""
+        """Frees all memory, also when one free fails."""
         with ExitStack() as stack:
             for name in self.memory:
                 stack.callback(self.free, name)
@@ -156,8 +161,9 @@ class Work:
     # ---- steps -----------------------------------------------------------------------------------
 
     def once(self, *, poison: bool) -> Iterator[tuple[int | None, Action]]:
-        """All that is to be issued for a run of the steps, each to be called before the next is asked for: memory comes
-        and goes. With each the step's number, None of an event. `poison`: what is allocated is filled with it."""
+        """The actions of one run of the steps, including allocations and frees; each must be called
+        before the next is requested. Each has its step's number, None for events. `poison`: fill
+        allocated memory with poison."""
         last_wait = {earlier: i for i in self.order for earlier in self._awaited(self.plan.steps[i])}
         events: dict[int, Event] = {}
         for i in self.order:
@@ -179,12 +185,14 @@ class Work:
                 yield None, partial(self.device.record, events[i], stream)
 
     def _awaited(self, step: AnyStep) -> list[int]:
-        """The steps whose events it waits for: what is on its own stream is done before anyway."""
+        """The steps on other streams that it waits for with events; those on its own stream are
+        done before."""
         return [earlier for earlier in dict.fromkeys(step.after) if self.plan.steps[earlier].stream != step.stream]
 
     def again(self, *, poison: bool) -> list[Action]:
-        """All that is to be issued for a run of the steps, in order, to be called repeatedly. Temporaries are allocated
-        now, to stay. All streams start behind the first one, which ends behind all of them."""
+        """The actions of a run of the steps, in order, to be called repeatedly. Temporaries are
+        allocated now, and stay. All streams begin after the first one, which ends after all of
+        them."""
         first, record, wait = self.pool.stream(WHOLE_DEVICE), self.device.record, self.device.wait
         for step in self.plan.steps:
             if isinstance(step, Alloc):
@@ -201,8 +209,8 @@ class Work:
         return found
 
     def of(self, step: AnyStep, stream: Stream) -> Action | None:
-        """What does a copy, a fill or a launch, everything about it worked out; None for a launch of nothing. The
-        memory must stay where it is as long as that is used."""
+        """The prepared action of a copy, a fill or a launch; None for an empty launch. The memory
+        must keep its address while the action is in use."""
         match step:
             case Copy():
                 return self.device.copier(self._view(step.target), self._view(step.source), stream)
@@ -240,7 +248,8 @@ def scalar(arg: ScalarValue) -> np.generic:
 def interleaved(steps: Sequence[AnyStep], seed: int) -> list[int]:
     """The numbers of the steps in one legal order, chosen by `seed`.
 
-    Every second seed lets a stream run on as long as it can; the others change streams at every step.
+    With an odd seed, a stream runs on as long as it can; with an even one, the stream is drawn
+    again at every step.
     """
     draw = random.Random(seed)
     queues: dict[int, list[int]] = {}

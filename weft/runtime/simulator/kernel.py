@@ -137,7 +137,7 @@ class SimKernel:
         source: the generated Python text.
 
     Raises:
-        WeftError: W0750 for an op, W0751 for a type that the simulator does not know.
+        WeftError: W0750 for an op, W0751 for a type that the simulator does not support.
     """
 
     def __init__(self, function: ir.Operation | ir.OpView) -> None:

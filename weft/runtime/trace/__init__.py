@@ -1,1 +1,1 @@
-"""When each launch and copy of a run began and ended: as data, as text, as a picture."""
+"""The times of each launch and copy of a run: as data, as text, as a picture."""

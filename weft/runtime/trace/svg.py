@@ -1,4 +1,5 @@
-"""A timeline as a picture: an SVG that stands by itself, a row per stream, light or dark as its viewer prefers."""
+"""A timeline as a picture: a self-contained SVG, a row per stream, light or dark as its viewer
+prefers."""
 
 from __future__ import annotations
 
@@ -12,12 +13,13 @@ from .timeline import Timed, Timeline
 
 LEFT, RIGHT, TOP, BOTTOM = 92, 28, 88, 74
 NARROW, WIDE = 840, 3000
-"""Of the plot, in pixels; between them it is as wide as gives a bar of its fullest stream `ROOM` on average."""
+"""Limits of the plot's width, in pixels; between them, the bars of the fullest stream have a width
+of `ROOM` on average."""
 ROOM = 44
 CHARACTER = 6.65
-"""Width of a bar's letters, which are monospaced."""
+"""Width of a character in a bar, in a monospaced font."""
 TICK = 90
-"""Between two ticks, about."""
+"""Approximate distance between two ticks."""
 STYLE = (
     ".g{fill:#fff}.t,.s,.r,.k{font-family:ui-sans-serif,Helvetica,Arial,sans-serif;fill:#222}.t{font-size:16px;font-weight:600}"
     ".s{font-size:12px;fill:#555}.r{font-size:12px;text-anchor:end}.k{font-size:11px;fill:#555;text-anchor:middle}"
@@ -35,7 +37,8 @@ HEAD = (
 
 
 def picture(shown: Timeline) -> str:
-    """Bars, ticks, what waits for what across streams, and where at least two streams are busy."""
+    """The picture: bars, ticks, dependences across streams, and spans in which at least two streams
+    are busy."""
     fullest = shown.end if shown.counted else max(Counter(bar.stream for bar in shown.bars).values(), default=0)
     return _Picture(shown, min(max(NARROW, ROOM * int(fullest)), WIDE)).text()
 
@@ -117,7 +120,8 @@ class _Picture:
             yield f'<text class="k" x="{x}" y="{bottom + 23}">{tick:.10g}{"" if tick else " " + unit}</text>'
 
     def _place(self, bar: Timed) -> tuple[float, float]:
-        """Where a bar begins, and how wide it is drawn: neighbors stay apart, and nothing is too short to be seen."""
+        """Position and drawn width of a bar: neighbors are separated, and no bar is too short to be
+        visible."""
         x, width = self.x(bar.begin), self.x(bar.end) - self.x(bar.begin)
         apart = min(16.0, width / 5) if self.shown.counted else 1.5 if width > 5 else 0.0
         return x, max(width - apart, 1.0)
@@ -136,14 +140,14 @@ class _Picture:
             )
 
     def _names(self) -> Iterator[str]:
-        """Above the lines, which would strike them through."""
+        """The bars' names, above the lines, which would otherwise cross them."""
         for bar in self.shown.bars:
             x, width = self._place(bar)
             if name := clipped(bar.name, int((width - 6) / CHARACTER)):
                 yield f'<text class="n" x="{_short(x + width / 2)}" y="{_short(self.y(bar.stream) + 4)}">{_plain(name)}</text>'
 
     def _exact(self, time: float) -> str:
-        """A time as the axis counts it, to the last digit that a clock may know."""
+        """A time in the axis's unit, with all digits that a clock may provide."""
         factor, unit = self.shown.unit
         since = time - self.shown.begin
         return f"{since:.0f}" if self.shown.counted else f"{since * factor:.3f} {unit}"
@@ -177,7 +181,8 @@ class _Picture:
 
 
 def ticks(span: float, most: int, *, whole: bool = False) -> list[float]:
-    """At most `most` steps of 1, 2 or 5 times a power of ten, from 0 on, all inside; `whole`: of integers."""
+    """At most `most` multiples of 1, 2 or 5 times a power of ten, from 0 on, within the span;
+    `whole`: of integers."""
     if span <= 0:
         return [0.0]
     raw = span / most
@@ -188,7 +193,8 @@ def ticks(span: float, most: int, *, whole: bool = False) -> list[float]:
 
 
 def clipped(name: str, room: int) -> str:
-    """As much of a name as `room` characters hold: names differ at their ends, so these stay. Nothing below three."""
+    """A name shortened to `room` characters in its middle, since names differ at their ends; empty
+    below three."""
     if len(name) <= room:
         return name
     if room < 3:
@@ -202,5 +208,5 @@ def _short(value: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """Fit for XML, which has no control characters and no halves of surrogate pairs."""
+    """Text fit for XML, without control characters and surrogate halves."""
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))

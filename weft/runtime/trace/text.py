@@ -1,5 +1,5 @@
-"""A timeline for people: in characters (a row per stream, as wide as a terminal; no colour is needed to read it), and
-as two files, in Chrome's format and as a picture."""
+"""A timeline as text: a row of characters per stream, as wide as a terminal, readable without
+color; and as two files, in Chrome's format and as a picture."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .svg import clipped, picture
 from .timeline import Timed, Timeline, chrome_trace
 
 SHOWN = 16
-"""Streams; of more, the rest is a number."""
+"""Most streams that are shown; the others are only counted."""
 
 Kind = Literal["launch", "memory", "idle", "label", "shared"]
 
 
 @record
 class Piece:
-    """Characters of one kind, which a report may colour."""
+    """Characters of one kind, which a report may color."""
 
     text: str
     kind: Kind
@@ -32,7 +32,8 @@ Row = tuple[Piece, ...]
 
 
 def rows(shown: Timeline, width: int) -> Iterator[Row]:
-    """The streams, where at least two are busy, and the ends of the axis; each `width` characters at most."""
+    """The streams, the row with spans in which at least two are busy, and the ends of the axis;
+    each at most `width` characters."""
     streams = shown.streams[:SHOWN]
     labels = [f"stream {stream}" for stream in streams]
     indent = max((len(label) for label in (*labels, "overlap")), default=0) + 2
@@ -48,12 +49,13 @@ def rows(shown: Timeline, width: int) -> Iterator[Row]:
 
 
 def plain(shown: Timeline, width: int) -> list[str]:
-    """The same as lines."""
+    """The rows as plain lines."""
     return ["".join(piece.text for piece in row).rstrip() for row in rows(shown, width)]
 
 
 def _cells(shown: Timeline, stream: int, plot: int) -> Row:
-    """Neighbouring bars differ in shade; one that is shorter than a cell still has one, if that is free."""
+    """The cells of a stream: adjacent bars differ in shade; a bar shorter than a cell still has
+    one, if that is free."""
     found: list[Piece] = []
     at = 0
     bars = sorted((bar for bar in shown.bars if bar.stream == stream), key=lambda bar: (bar.begin, bar.end))
@@ -71,7 +73,7 @@ def _cells(shown: Timeline, stream: int, plot: int) -> Row:
 
 
 def _block(bar: Timed, width: int, shade: str) -> str:
-    """The name where there is room for most of it, between two blocks at least."""
+    """A bar with its name, if most of the name fits between at least two block characters."""
     room = width - 4
     name = f" {clipped(bar.name, room)} " if room >= min(len(bar.name), 6) else ""
     left = (width - len(name)) // 2
@@ -98,18 +100,22 @@ def picture_path(trace: Path) -> Path:
 
 
 def outputs(trace: Path) -> tuple[Output, ...]:
-    """Both files, for a `trace` that is not a folder. Raises W0714 where there is no room for the picture."""
+    """Both output files, the timeline and its picture. Raises W0714 for a `trace` that has the
+    picture's ending or is not a file."""
     if trace.suffix.lower() == ".svg":
         wanted = trace.with_suffix(".json")
         hint = f"`--trace {wanted}` writes the timeline there, and the picture to `{picture_path(wanted)}`"
-        raise fail("W0714", f"`{trace}` is where the picture of the trace goes", hint=hint)
+        raise fail("W0714", f"`{trace}` is the path of the trace's picture", hint=hint)
     if trace.exists() and not trace.is_file():
-        raise fail("W0714", f"`{trace}` is not a file, and the picture of the trace goes beside it", hint="name a file")
+        raise fail(
+            "W0714", f"`{trace}` is not a file, and the trace's picture is written next to it", hint="name a file"
+        )
     return Output("--trace", trace, ".json"), Output("the picture of --trace", picture_path(trace), ".svg")
 
 
 def expect_results(save: Path | None, trace: Path | None, inputs: Path | None, read: Mapping[Path, str]) -> None:
-    """Refuse a run's files where they can't be written, or would overwrite what is read. Raises W0054, W0714."""
+    """Checks that a run's output files can be written, and would not overwrite inputs. Raises
+    W0054, W0714."""
     written = [] if save is None else [Output("--save", save, ".npz")]
     if trace is not None:
         expect_place(trace)
@@ -118,6 +124,6 @@ def expect_results(save: Path | None, trace: Path | None, inputs: Path | None, r
 
 
 def trace_files(trace: Path, shown: Timeline) -> dict[Path, bytes]:
-    """What goes where."""
+    """The contents of each output file."""
     text = json.dumps(chrome_trace(shown), indent=1) + "\n"
     return {trace: text.encode(), picture_path(trace): picture(shown).encode()}

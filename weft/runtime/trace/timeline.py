@@ -1,7 +1,9 @@
-"""When each launch and copy of a run began and ended, on which stream; what overlapped; in Chrome's format, too.
+"""The begin and end of each launch and copy of a run, by stream; their overlap; and Chrome's trace
+format.
 
-`chrome://tracing` and https://ui.perfetto.dev show it: a row per stream (the Trace Event Format, "complete events", and
-a "flow" for each dependence between streams). `timeline_svg.py` draws it, `timeline_text.py` lays it out in characters.
+`chrome://tracing` and https://ui.perfetto.dev show the trace: a row per stream (the Trace Event
+Format, "complete events", and a "flow" for each dependence between streams). `svg.py` draws it,
+`text.py` lays it out in characters.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ from ...dsl.records import record
 from ..plan.plan import AnyStep, Launch
 
 UNITS = ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (float("inf"), 1.0, "s"))
-"""Times below the first are shown in the third; the second is how many of them are a second."""
+"""Units of time: (limit in seconds below which it is used, units per second, name)."""
 
 
 @record
 class Timed:
-    """One step of a plan. `begin` and `end` are in seconds since the run's first; `step` is its number."""
+    """One step of a plan. `begin` and `end` are in seconds since the run's first; `step` is its
+    number."""
 
     name: str
     step: int
@@ -30,11 +33,11 @@ class Timed:
 
 @record
 class Overlap:
-    """What streams won.
+    """The gain from several streams.
 
     Args:
         makespan: from the first step's begin to the last one's end.
-        serial: all steps one after the other.
+        serial: the sum of all steps' times.
         shared: how long at least two streams were busy.
     """
 
@@ -44,27 +47,27 @@ class Overlap:
 
     @property
     def ratio(self) -> float:
-        """The part of the makespan in which at least two streams were busy."""
+        """The fraction of the makespan in which at least two streams were busy."""
         return self.shared / self.makespan if self.makespan > 0 else 0.0
 
     @property
     def gain(self) -> float:
-        """How much longer the steps would take one after the other."""
+        """The ratio of the serial time to the makespan."""
         return self.serial / self.makespan if self.makespan > 0 else 1.0
 
 
 @record
 class Timeline:
-    """What a picture of a run shows.
+    """The data of a picture of a run.
 
     Args:
-        device, entry: where it ran, and which host function.
-        timed: launches and copies with the times that were taken, in the order in which they began.
-        bars: the same, as they are drawn.
-        launches: the numbers of those steps which are launches.
+        device, entry: the device, and the host function.
+        timed: launches and copies with their measured times, in the order in which they began.
+        bars: the same with the times as they are drawn.
+        launches: the numbers of the steps that are launches.
         waits: pairs of step numbers: the second waits for the first, which is on another stream.
-        counted: a simulator took the times, which do one step after another; as it is drawn each counts as one, and
-            begins as soon as its stream and its events allow.
+        counted: the times are of a simulator, which runs one step after another; drawn steps have
+            length one, and begin as soon as their stream and their events permit.
     """
 
     device: str
@@ -99,7 +102,7 @@ class Timeline:
 
     @property
     def unit(self) -> tuple[float, str]:
-        """How many units a second is, and what the unit is called."""
+        """The number of units per second, and the name of the unit."""
         if self.counted:
             return 1.0, "steps"
         return next((factor, name) for below, factor, name in UNITS if self.end - self.begin < below)
@@ -112,7 +115,7 @@ class Timeline:
         return f"{seconds * factor:#.3g} {name}" if abs(seconds * factor) < 99.95 else f"{seconds * factor:.0f} {name}"
 
     def summary(self) -> tuple[str, str, str]:
-        """How long it took, how long one after the other, and how much of it overlapped."""
+        """The makespan, the serial time, and the overlap."""
         found = self.overlap
         return (
             f"makespan {self.time(found.makespan)}",
@@ -122,14 +125,15 @@ class Timeline:
 
     @property
     def note(self) -> str:
-        """What the times are."""
+        """An explanation of the times."""
         if self.counted:
             return "What the streams allow, each step counted as one: the simulator has no clock, and does one step at a time."
         return "By the device's events: a bar begins when its stream gets to it, even if the host has yet to issue it."
 
 
 def timeline(steps: Sequence[AnyStep], timed: Sequence[Timed], device: str, entry: str, *, counted: bool) -> Timeline:
-    """What was timed, with what waits for what; `counted`: in steps instead of seconds."""
+    """The timeline of measured steps with their dependences; `counted`: in steps instead of
+    seconds."""
     bars = _counted(steps, timed) if counted else timed
     launches = frozenset(number for number, step in enumerate(steps) if isinstance(step, Launch))
     waits = tuple(_waits(steps, {t.step for t in timed}))
@@ -137,7 +141,8 @@ def timeline(steps: Sequence[AnyStep], timed: Sequence[Timed], device: str, entr
 
 
 def _counted(steps: Sequence[AnyStep], timed: Iterable[Timed]) -> list[Timed]:
-    """Every timed step takes one, all others nothing, and each begins as soon as its stream and its events allow."""
+    """Each timed step takes one unit, all others none, and each begins as soon as its stream and
+    its events permit."""
     found: list[Timed] = []
     by_step = {t.step: t for t in timed}
     last: dict[int, int] = {}
@@ -153,20 +158,23 @@ def _counted(steps: Sequence[AnyStep], timed: Iterable[Timed]) -> list[Timed]:
 
 
 def _waits(steps: Sequence[AnyStep], timed: set[int]) -> Iterator[tuple[int, int]]:
-    """What each timed step waits for on other streams, looking through steps that are not timed (allocations)."""
-    behind: list[frozenset[int]] = []  # the timed steps that a step, or what follows it, has to wait for
+    """The dependences of each timed step on other streams, through steps that are not timed
+    (allocations)."""
+    awaited: list[
+        frozenset[int]
+    ] = []  # by step, the timed steps that it, or a later one on its stream, has to wait for
     last: dict[int, frozenset[int]] = {}
     for number, step in enumerate(steps):
-        ahead = last.get(step.stream, frozenset()).union(*(behind[earlier] for earlier in step.after))
+        ahead = last.get(step.stream, frozenset()).union(*(awaited[earlier] for earlier in step.after))
         if number in timed:
             yield from ((earlier, number) for earlier in sorted(ahead) if steps[earlier].stream != step.stream)
             ahead = frozenset({number})
-        behind.append(ahead)
+        awaited.append(ahead)
         last[step.stream] = ahead
 
 
 def _shared(bars: Sequence[Timed]) -> Iterator[tuple[float, float]]:
-    """Where two streams or more are busy; a stream that two of its bars claim at once is one stream."""
+    """Spans in which two or more streams are busy; bars of one stream that overlap count once."""
     lasting = [bar for bar in bars if bar.end > bar.begin]
     changes = sorted((time, delta, bar.stream) for bar in lasting for time, delta in ((bar.begin, 1), (bar.end, -1)))
     busy: dict[int, int] = {}
@@ -188,7 +196,7 @@ def _shared(bars: Sequence[Timed]) -> Iterator[tuple[float, float]]:
 
 
 def chrome_trace(shown: Timeline) -> dict[str, Any]:
-    """A trace of one process, the device, with a thread for each stream: the times as they were taken."""
+    """A trace of one process, the device, with a thread for each stream, with the measured times."""
     streams = sorted({t.stream for t in shown.timed})
     names = [_named("process_name", 0, f"{shown.device}: @{shown.entry}")]
     names += [_named("thread_name", stream, f"stream {stream}") for stream in streams]
@@ -216,7 +224,8 @@ def _event(timed: Timed) -> dict[str, Any]:
 
 
 def _flow(number: int, by_step: Mapping[int, Timed], first: int, second: int) -> Iterator[dict[str, Any]]:
-    """An arrow from one step's end to another's begin; it starts inside the first, or viewers don't find that."""
+    """An arrow from one step's end to another's begin; it starts inside the first, since viewers
+    require that."""
     source, target = by_step[first], by_step[second]
     common = {"cat": "wait", "name": "waits for", "id": number, "pid": 0}
     inside = max(_microseconds(source.begin), _microseconds(source.end - 1e-9))

@@ -49,7 +49,7 @@ __device__ inline unsigned pack_i8(signed char a, signed char b, signed char c, 
   return (unsigned char)a | (unsigned char)b << 8 | (unsigned char)c << 16 | (unsigned)(unsigned char)d << 24;
 }
 
-// Of 4 8 x 8 matrices of 16-bit elements, what the lane gets of each. Lane 8*t + r says where row r of matrix t is.
+// Loads 4 8 x 8 matrices of 16-bit elements: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
   unsigned at = (unsigned)__cvta_generic_to_shared(row);
@@ -57,7 +57,7 @@ __device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
 }
 #endif
 
-// Of 4 8 x 8 matrices of 16-bit elements, what the lane gets of each, transposed. Lane 8*t + r says where row r of matrix t is.
+// Loads 4 8 x 8 matrices of 16-bit elements, transposed: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x4_transposed(unsigned (&to)[4], const void* row) {
   unsigned at = (unsigned)__cvta_generic_to_shared(row);

@@ -1,4 +1,4 @@
-"""The writers of ops: importing this package registers all of them."""
+"""The writers of ops; importing this package registers them."""
 
 from . import arith, asynchronous, control, fragments, math, mbarriers, memref, shuffles, vector, warpgroups
 

@@ -1,4 +1,5 @@
-"""arith and affine: integers, as scalars and elementwise in vectors; floats and conversions: `math.py`."""
+"""arith and affine: integers, as scalars and elementwise in vectors. Floats and conversions are in
+`math.py`."""
 
 from __future__ import annotations
 
@@ -21,8 +22,16 @@ from ..values.types import I32, INDEX, Range, ScalarType, element
 
 @record
 class ElementwiseSite:
-    """Where an elementwise function writes: the kernel, the op, the scalar types of its operand and its result, and
-    what is done: the op's own name, or of a reduction what it does with two elements."""
+    """The site of an elementwise function.
+
+    Attributes:
+        kernel: the writer of the kernel.
+        op: the op that is written.
+        source: scalar type of the operands.
+        result: scalar type of the result.
+        name: name of the op to apply: the op's own, or, for a reduction, the op that combines two
+            elements.
+    """
 
     kernel: KernelWriter
     op: ir.Operation
@@ -34,7 +43,7 @@ class ElementwiseSite:
         """Raises W0503 for arithmetic in 8 bits."""
         small = next((kind for kind in (self.source, self.result) if kind.byte_float), None)
         if small is not None and self.name != "arith.select" and (self.name != "arith.extf" or self.result.byte_float):
-            hint = "extend it by `arith.extf`, to f32 or f16: what is stored in 8 bits was rounded by others"
+            hint = "extend it by `arith.extf`, to f32 or f16: there is no arithmetic on 8-bit floats"
             raise refuse("W0503", f"`{self.name}` on {small.name}", self.op, hint=hint)
 
     @property
@@ -49,11 +58,12 @@ class ElementwiseSite:
 
 Function = Callable[..., Expr]
 FUNCTIONS: dict[str, Function] = {}
-"""By the name of an op: the function that makes its result of scalars."""
+"""By name of an op: the function that computes its result on scalars."""
 
 
 def elementwise(*names: str) -> Callable[[Function], Function]:
-    """Register a function `(site, *operands) -> Expr` on scalars as the writer of ops on scalars and vectors."""
+    """Registers a function `(site, *operands) -> Expr` on scalars as the writer of the named ops on
+    scalars and vectors."""
 
     def register(function: Function) -> Function:
         FUNCTIONS.update(dict.fromkeys(names, function))
@@ -63,7 +73,7 @@ def elementwise(*names: str) -> Callable[[Function], Function]:
             kind, count = element(op.results[0].type, op)
             source, _ = element(op.operands[-1].type, op)
             site = ElementwiseSite(kernel, op, source, kind, op.name)
-            # a scalar condition serves all lanes
+            # a scalar condition applies to all elements
             columns = [c if len(c) == count else c * (count or 1) for c in map(kernel.lanes, op.operands)]
             return tuple(function(site, *row) for row in zip(*columns, strict=True))
 
@@ -86,7 +96,7 @@ def dense_values(attribute: ir.Attribute, count: int, op: ir.Operation) -> list[
         return [attribute.get_splat_value().value] * count
     if isinstance(attribute, ir.DenseFPElementsAttr | ir.DenseIntElementsAttr):
         return list(attribute)
-    raise refuse("W0503", "a constant whose elements are not in the text (a resource)", op)
+    raise refuse("W0503", "a constant with elements outside the text (a resource)", op)
 
 
 # ---- integers ------------------------------------------------------------------------------------
@@ -98,7 +108,7 @@ def bitwise(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
     known = kind.range
     if ra.non_negative and rb.non_negative:
         low_bits = (1 << max(ra.high, rb.high).bit_length()) - 1
-        common = gcd(ra.multiple, rb.multiple)  # of which no bit is set below the lowest one
+        common = gcd(ra.multiple, rb.multiple)  # low bits of the value that are known to be zero
         known = Range(0, min(ra.high, rb.high) if operator == "&" else low_bits, common & -common)
     elif operator == "&" and (ra.non_negative or rb.non_negative):
         known = Range(0, ra.high if ra.non_negative else rb.high)
@@ -116,10 +126,12 @@ def shift_left(a: Expr, b: Expr, kind: ScalarType) -> Expr:
 
 def shift_right_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
     a, ra = to_signed(a, kind), bounds(a, kind)
-    if kind.bits == 64 and not bounds(b, kind).clamp(0, 63).fits(6):  # 32 and more: more than an int may be shifted
+    if kind.bits == 64 and not bounds(b, kind).clamp(0, 63).fits(
+        6
+    ):  # C++ leaves shifts of an int by 32 and more undefined
         a = cast("long long", a, ra)
     known = ra.join(Range(-1, 0))
-    if b.constant is not None and 0 <= b.constant < kind.bits:  # MLIR leaves open what others do
+    if b.constant is not None and 0 <= b.constant < kind.bits:  # MLIR leaves larger shifts undefined
         known = ra.floordiv(Range.constant(1 << b.constant))
     return binary(">>", a, to_signed(b, kind), "long long" if a.type == "long long" else "int", known)
 
@@ -200,15 +212,15 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
             a, b = _apart(a, b)
         return binary(operator, to_signed(a, kind), to_signed(b, kind), "bool", Range(0, 1))
     if kind.index and ra.fits(32) and rb.fits(32):
-        kind = I32  # as 64-bit numbers, too, a negative one is larger than every `int`
+        kind = I32  # also as 64-bit numbers, a negative one is larger than every `int`
     a, b = (cast("long long", e) if kind.bits == 64 and e.type == "int" else e for e in (a, b))
     return binary(operator, to_unsigned(a, kind), to_unsigned(b, kind), "bool", Range(0, 1))
 
 
 def _apart(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """`x` and `n - 1` of `x + 1` and a size `n`, where indices have 64 bits: what is compared with several neighbours
-    of `x` is the same for all threads then, and takes no registers of theirs.
-    """
+    """Rewrites a comparison of `x + 1` with a size `n`, for 64-bit indices, to one of `x` with `n -
+    1`: the right side of comparisons with several neighbors of `x` is then uniform, and takes no
+    registers of each thread."""
     if a.type != LONG or a.split is None or a.split[1] != "+" or not a.split[2].is_literal or a.range is None:
         return a, b
     if b.host is None or not b.host.exact or b.host.facts.narrow:
@@ -226,7 +238,7 @@ def select(site: ElementwiseSite, condition: Expr, a: Expr, b: Expr) -> Expr:
     if not kind.integer:
         return ternary(condition, a, b, kind.cxx)
     a, b = to_signed(a, kind), to_signed(b, kind)
-    type = "long long" if "long long" in (a.type, b.type) else "int"  # what C++ makes of the two
+    type = "long long" if "long long" in (a.type, b.type) else "int"  # the common type in C++
     return ternary(condition, a, b, type, bounds(a, kind).join(bounds(b, kind)))
 
 
@@ -244,13 +256,13 @@ _OPERATORS: dict[str, Callable[[Expr, Expr], Expr]] = {
 
 def _operate(operator: str, a: Expr, b: Expr) -> Expr:
     if operator not in ("add", "mul") and b.range is not None:
-        b = replace(b, range=b.range.clamp(1, max(b.range.high, 1)))  # by what is not positive, no affine map divides
+        b = replace(b, range=b.range.clamp(1, max(b.range.high, 1)))  # the divisor of an affine map is positive
     return _OPERATORS[operator](a, b)
 
 
 @writes("affine.apply", "affine.min", "affine.max")
 def affine(kernel: KernelWriter, op: ir.Operation) -> Lanes:
-    """Of the op's map; operands that it uses more than once are named."""
+    """Evaluates the op's map; operands that it uses more than once are bound to names."""
     map, numbers = ir.AffineMapAttr(op.attributes["map"]).value, range(len(op.operands))
     used = results_of(map, [Counter([n]) for n in numbers], lambda _: Counter[int](), lambda _, a, b: a + b)
     uses = sum(used, Counter[int]())

@@ -45,13 +45,13 @@ def for_loop(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def _write(kernel: KernelWriter, block: ir.Block) -> list[Lanes]:
-    """Write a block; what it yields."""
+    """Writes a block; returns the yielded values."""
     terminator = kernel.write_block(block)
     return [kernel.lanes(v) for v in terminator.operands]
 
 
 def _yielded(kernel: KernelWriter, op: ir.Operation, values: Sequence[Lanes]) -> None:
-    """The op's results are those of its only block."""
+    """Binds the op's results to the values that its only block yields."""
     for result, value in zip(op.results, values, strict=True):
         if is_used(result):
             kernel.values[result] = tuple(kernel.named(e) for e in value)
@@ -68,7 +68,8 @@ Arm = tuple[TextBlock, list[Lanes]]
 
 
 def _arms(kernel: KernelWriter, op: ir.Operation) -> tuple[list[Carried], list[Arm]]:
-    """The names of the results, taken before the regions take theirs, and the regions with what they yield."""
+    """Reserves the names of the results, then writes the regions, each into a block with the values
+    that it yields."""
     results = [_reserve(kernel, op, result) for result in op.results]
     arms: list[Arm] = []
     for number, region in enumerate(op.regions):
@@ -90,7 +91,7 @@ def _reserve(kernel: KernelWriter, op: ir.Operation, result: ir.Value) -> Carrie
 
 
 def _settle(kernel: KernelWriter, op: ir.Operation, results: Sequence[Carried], arms: Sequence[Arm]) -> None:
-    """Declare the results, and let each arm assign to them."""
+    """Declares the results, and appends assignments to them to each arm."""
     _declare(kernel, results)
     for frame, values in arms:
         kernel.frames.append(frame)
@@ -108,7 +109,7 @@ def _declare(kernel: KernelWriter, results: Sequence[Carried]) -> None:
 @writes("scf.if")
 def if_then_else(kernel: KernelWriter, op: ir.Operation) -> None:
     condition = kernel.expr(op.operands[0])
-    if condition.constant is not None:  # the arm that is taken stands without an `if`
+    if condition.constant is not None:  # only the taken arm is written, without an `if`
         region = 0 if condition.constant else 1
         if list(op.regions[region].blocks):
             _yielded(kernel, op, _write(kernel, kernel.single_block(op, region)))
@@ -127,7 +128,8 @@ def if_then_else(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def _as_ternary(kernel: KernelWriter, op: ir.Operation, condition: Expr, arms: Sequence[Arm], result: Carried) -> bool:
-    """`c ? a : b`, where both arms are mere expressions of one scalar."""
+    """Writes `c ? a : b` if both arms are expressions of one scalar without effects. Returns
+    whether it did."""
     (then, (a, *_)), (otherwise, (b, *_)) = arms
     if then.lines or otherwise.lines or len(op.results) != 1 or len(a) != 1 or has_effects(op):
         return False
@@ -181,7 +183,7 @@ def while_loop(kernel: KernelWriter, op: ir.Operation) -> None:
     simple = not frame.lines
     if not simple:
         kernel.line(f"if ({unary('!', condition, 'bool').text}) break;")
-    for _, argument, variable in results:  # the body's arguments are what the condition forwards
+    for _, argument, variable in results:  # the arguments of the body are the values that the condition forwards
         kernel.values[argument] = variable.lanes(inside=True)
     assign(kernel, carried, _write(kernel, after))
     kernel.frames.pop()
@@ -200,7 +202,8 @@ def place(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 
 
 def hardware(kernel: KernelWriter, word: str, asked: str, axis: int) -> Expr:
-    """`tx`, `by`, …: of a thread or a block, declared at the top, 0 where there is one; sizes of block and grid."""
+    """The id or the size of a thread, block or grid along an axis. Ids are declared at the kernel's
+    top as `tx`, `by`, …, unless the only id is 0."""
     letter = "xyz"[axis]
     if word == "block" and asked == "id":
         made = kernel.blocks.number(axis)
@@ -221,7 +224,7 @@ def hardware(kernel: KernelWriter, word: str, asked: str, axis: int) -> Expr:
 
 @writes("gpu.barrier")
 def barrier(kernel: KernelWriter, op: ir.Operation) -> None:
-    """`__syncthreads` orders all memory; a barrier whose fence covers less asks for less."""
+    """`__syncthreads` orders all memory, so it also implements a barrier with a weaker fence."""
     if "scope" in op.attributes and "workgroup" not in str(op.attributes["scope"]):
         raise refuse("W0503", f"gpu.barrier of scope {op.attributes['scope']}", op)
     kernel.flush()

@@ -1,6 +1,7 @@
-"""nvgpu: matrices and products of tiles that a warp holds together, each a call of a device function of the text.
+"""nvgpu: matrix loads and tile products of a warp, each as a call of a device function in the text.
 
-The registers of a fragment are words, of which the elements are parts; who takes all elements of one takes the word.
+The registers of a fragment are 32-bit words that contain its elements; a use of all elements of a
+word uses the word itself.
 """
 
 from __future__ import annotations
@@ -60,13 +61,15 @@ def _places(sums: Lanes, each: int) -> list[str]:
 
 
 def _goes_on(op: ir.Operation) -> bool:
-    """Whether C is what a product beside it has made for this op alone, in variables of its own."""
+    """Whether C is the result of another product of this block, with this op as its only use: both
+    share its variables."""
     before = made_by(op.operands[2], MMA)
     return before is not None and before.block == op.block and [*op.operands[2].uses][1:] == []
 
 
 def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:
-    """Whether C was loaded from a thread's own array for this op (or a row of products), and D stored there at once."""
+    """Whether this op, or the chain of products that it is in, loads C from a private array and
+    stores D there directly afterwards."""
     first = last = op
     while (before := made_by(first.operands[2], MMA)) is not None and len(users(first.operands[2])) == 1:
         first = before
@@ -89,7 +92,7 @@ def _is_in_place(kernel: KernelWriter, op: ir.Operation) -> bool:
 
 
 def registers_of(lanes: Lanes, product: TileProduct, operand: ir.Value) -> Iterator[str]:
-    """What the instruction takes of A or B."""
+    """The registers of A or B, as operands of the instruction."""
     if product.kind in ("tf32", "f64"):
         function = "" if product.kind == "f64" else "__float_as_uint" if _is_tf32(operand) else "to_tf32"
         yield from (f"{function}({e.text})" if function else e.text for e in lanes)
@@ -100,7 +103,8 @@ def registers_of(lanes: Lanes, product: TileProduct, operand: ir.Value) -> Itera
 
 
 def _is_tf32(operand: ir.Value) -> bool:
-    """Whether all numbers of a vector of f32 are shown to be of tf32 already: the other bits have been cut off."""
+    """Whether all elements of an f32 vector are provably tf32 values: their low bits have been
+    masked off."""
     bits = made_by(operand, "arith.bitcast")
     cut = None if bits is None else made_by(bits.operands[0], "arith.andi")
     mask = None if cut is None else made_by(cut.operands[1], "arith.constant")
@@ -108,7 +112,7 @@ def _is_tf32(operand: ir.Value) -> bool:
 
 
 def _elements(word: str, kind: ScalarType) -> Lanes:
-    """The elements of a register of 32 bits."""
+    """The elements of a 32-bit register."""
     parts = [word, *(f"{word} >> {shift}" for shift in range(kind.bits, 32, kind.bits))]
     if kind.floating:
         of_bits = "__uint_as_float" if kind.name == "f32" else f"{kind.name}_of_bits"

@@ -1,7 +1,9 @@
-"""Floats and conversions (arith), and the math dialect. Each op rounds once; none is fused or reordered here.
+"""Floats and conversions (arith), and the math dialect. Each op rounds once; none is fused or
+reordered here.
 
-`f16` and `bf16` add, subtract, multiply and divide in `float`, which has more than twice their digits, and round once
-more: that gives the correctly rounded result (Figueroa, "When is double rounding innocuous?", 1995).
+`f16` and `bf16` add, subtract, multiply and divide in `float`, which has more than twice their
+digits, and then round to 16 bits: the result is correctly rounded (Figueroa, "When is double
+rounding innocuous?", 1995).
 """
 
 from __future__ import annotations
@@ -49,10 +51,10 @@ def compare(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
     if predicate in (0, 15):
         return truth(predicate == 15)
     a, b = site.atom(a), site.atom(b)
-    if predicate in (6, 8):  # one: ordered and not equal; ueq is its negation
+    if predicate in (6, 8):  # predicate `one`: ordered and not equal; `ueq` is its negation
         apart = binary("||", binary("<", a, b, "bool"), binary(">", a, b, "bool"), "bool")
         return apart if predicate == 6 else unary("!", apart, "bool")
-    operator, joint = ("==", "&&") if predicate == 7 else ("!=", "||")  # ord, uno
+    operator, joint = ("==", "&&") if predicate == 7 else ("!=", "||")  # predicates `ord`, `uno`
     if a.text == b.text:
         return binary(operator, a, a, "bool")
     return binary(joint, binary(operator, a, a, "bool"), binary(operator, b, b, "bool"), "bool")
@@ -61,7 +63,7 @@ def compare(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
 # ---- math ----------------------------------------------------------------------------------------
 
 _OWN = ("ctlz", "ctpop", "cttz", "fma", "fpowi", "ipowi")
-"""Ops of the dialect that the C library has not."""
+"""Ops of the dialect without a function in the C library."""
 _LIBRARY = {f"math.{name}": name for name in FORM["math"].split() if name not in _OWN} | pairs_of(
     "math.powf pow  math.roundeven rint  math.absf fabs  arith.remf fmod  arith.maxnumf fmax  arith.minnumf fmin"
     "  arith.maximumf maximum  arith.minimumf minimum"
@@ -70,7 +72,7 @@ _LIBRARY = {f"math.{name}": name for name in FORM["math"].split() if name not in
 
 @elementwise(*_LIBRARY)
 def library(site: ElementwiseSite, *arguments: Expr) -> Expr:
-    """A function of the C library, or of the prelude, in float for f32 and the 16-bit types."""
+    """A function of the C library, or of the prelude; in float for f32 and the 16-bit types."""
     function, type = _LIBRARY[site.name], "double" if site.source.name == "f64" else "float"
     if type == "float" and function not in ("maximum", "minimum"):
         function += "f"
@@ -162,7 +164,7 @@ def integer_to_float(site: ElementwiseSite, a: Expr) -> Expr:
         kind = site.integer
         a = to_signed(a, kind) if site.name == "arith.sitofp" else to_unsigned(a, kind)
     if site.result.small_float and a.type in ("long long", "unsigned long long"):
-        # a double does not hold it: the rounding to 16 bits would be the second
+        # a double cannot hold it: rounding to 16 bits would be a second rounding
         a = call("odd_double", "double", a)
     elif site.result.small_float:
         a = cast("double", a)

@@ -1,6 +1,7 @@
-"""nvgpu and nvvm: memory barriers, copies of boxes of tensors, fences, registers of a warp group.
+"""nvgpu and nvvm: memory barriers, copies of boxes of tensors, fences, register counts of a warp
+group.
 
-Each is a call of a device function that the text brings along.
+Each op is a call of a device function that the text includes.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ def make(kernel: KernelWriter, op: ir.Operation) -> NamedView:
 
 
 def _barrier(kernel: KernelWriter, op: ir.Operation) -> str:
-    """A pointer to the barrier that an op is about."""
+    """A pointer to the barrier that an op accesses."""
     group, number = mbarriers.barrier_of(op)
     view = kernel.view(group)
     return f"&{kernel.place(view, (kernel.expr(number),)).text}"
 
 
 def _line(kernel: KernelWriter, call: str, predicate: ir.Value | None = None) -> None:
-    """A call that nothing moves across; only where `predicate` holds."""
+    """Emits a call that no other op is moved across, guarded by `predicate` if given."""
     only = "" if predicate is None else f"if ({kernel.expr(predicate).text}) "
     kernel.flush()
     kernel.line(f"{only}{call};")
@@ -55,7 +56,7 @@ def _int(made: Expr) -> str:
 
 @record(eq=False)
 class _Words:
-    """What stands for the names in the text of an instruction's record."""
+    """The values of the names in the template of an instruction's record."""
 
     kernel: KernelWriter
     op: ir.Operation
@@ -73,7 +74,7 @@ class _Words:
 
 @writes(*TEXTS)
 def call(kernel: KernelWriter, op: ir.Operation) -> None:
-    """What the record says. Results are tokens."""
+    """Emits the call of the instruction's record. Its results are tokens, without a value."""
     _line(kernel, TEXTS[op.name].format_map(_Words(kernel, op)), getattr(op.opview, "predicate", None))
     kernel.values.update(dict.fromkeys(op.results, ()))
 
@@ -104,17 +105,17 @@ def registers(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def clusters(kernel: KernelWriter) -> tuple[int, int, int] | None:
-    """How many blocks a cluster has, as the kernel says."""
+    """The kernel's cluster size in blocks along x, y, z; None if it states none."""
     return sizes_of(kernel.func, CLUSTER_SIZE)
 
 
 @writes(mbarriers.RANK, mbarriers.BLOCKS)
 def place_in_cluster(kernel: KernelWriter, op: ir.Operation) -> Lanes:
-    """Blocks whose numbers follow each other are in one cluster, along each axis."""
+    """A block's position in its cluster: along each axis, consecutive blocks form a cluster."""
     axis, size = axis_of(op), clusters(kernel)
     if size is None:
         raise refuse(
-            "W0503", f"`{op.name}` in a kernel whose clusters are not known", op, hint=f"state `{CLUSTER_SIZE}` of it"
+            "W0503", f"`{op.name}` in a kernel without a known cluster size", op, hint=f"state `{CLUSTER_SIZE}` on it"
         )
     if op.name == mbarriers.BLOCKS or size[axis] == 1:
         return (literal(size[axis] if op.name == mbarriers.BLOCKS else 0),)
@@ -134,15 +135,16 @@ def meet(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
 def address(kernel: KernelWriter, op: ir.Operation) -> None:
-    """The address of a barrier: who arrives there looks back here."""
+    """An address of a barrier emits nothing: the arrival that uses it looks up its operands."""
     kernel.values[op.results[0]] = ()
 
 
 @writes(mbarriers.ARRIVE_THERE)
 def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
-    """One that is relaxed orders time alone. It is printed without a qualifier, which is PTX's `.release.cta`, and
-    takes no fence for the whole chip: `.relaxed.cluster` becomes the same machine code, but NVRTC of CUDA 12.0 to
-    12.6 refuses it (it needs PTX ISA 8.6)."""
+    """An arrival on the own block's barrier, or on that of another block of the cluster. A relaxed
+    arrival orders time only. It is emitted without a qualifier, which is PTX's `.release.cta` and
+    needs no device-wide fence: `.relaxed.cluster` compiles to the same machine code, but NVRTC of
+    CUDA 12.0 to 12.6 refuses it (it needs PTX ISA 8.6)."""
     made, block = arrives_at(op, "W0503")
     if block is None:
         _line(kernel, f"barrier_arrive({_barrier(kernel, made)})")
@@ -154,12 +156,15 @@ def arrive_there(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(NUMBERED_BARRIER)
 def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
-    """Some of the block's threads meet; where no number of them is given, all do."""
+    """A numbered barrier for the given number of the block's threads; without a number, for all."""
     number, count = (next((kernel.expr(value) for value in part), None) for part in segments(op)[:2])
     known = count if count is not None or kernel.block is None else literal(prod(kernel.block))
     if known is None:
         raise refuse(
-            "W0503", f"`{op.name}` of a block whose threads are not known", op, hint="say how many threads meet"
+            "W0503",
+            f"`{op.name}` in a kernel without a known block size",
+            op,
+            hint="state the number of threads at the barrier",
         )
     _line(kernel, f"meet_at({_int(number or literal(0))}, {_int(known)})")
 
@@ -168,7 +173,8 @@ def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def tile(kernel: KernelWriter, memref: ir.Value, alignment: int, op: ir.Operation) -> str:
-    """A pointer to the first element of a tile in shared memory, shown to be aligned."""
+    """A pointer to the first element of a tile in shared memory. Raises W0503 if its alignment, in
+    bytes, cannot be proved."""
     view = kernel.view(memref)
     first = tuple(literal(0) for _ in view.shape)
     known = linear(view.buffer, view.buffer_indices(first)).range

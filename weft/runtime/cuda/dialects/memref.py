@@ -1,4 +1,4 @@
-"""memref: accesses, atomics, memory of the block (shared) and of the thread (private), and views of all of these."""
+"""memref: accesses, atomics, shared and private memory, and views of all memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def allocation(kernel: KernelWriter, op: ir.Operation) -> NamedView:
 def allocated(
     kernel: KernelWriter, value: ir.Value, anonymous: str, op: ir.Operation, *, shared: bool, single: bool = False
 ) -> NamedView:
-    """Memory that the kernel declares: the block's at its top, a thread's own where it stands."""
+    """Declares memory: shared memory at the kernel's top, private memory at the op's position."""
     type, given = ir.MemRefType(value.type), name_of(value)
     base = identifier(given or anonymous, "arg")
     if shared:
@@ -76,7 +76,7 @@ def allocated(
 
 
 def _stored_in_a_loop(op: ir.Operation) -> bool:
-    """Is a private variable stored to in a loop that it outlives? Then it accumulates."""
+    """Whether a private variable accumulates: it outlives a loop that stores to it."""
     stores = (user for user in users(op.results[0]) if user.name == "memref.store")
     around = (loop for store in stores for loop in ancestors(store) if loop.name in LOOPS)
     return any(loop not in ancestors(op) for loop in around)
@@ -89,7 +89,7 @@ def declaration(buffer: NamedMemory) -> str:
 
 
 def declared(type: ir.MemRefType, space: Space, variable: str, op: ir.Operation) -> NamedMemory:
-    """A buffer that the kernel itself declares: static, row-major."""
+    """A buffer declared by the kernel: static, row-major."""
     if not type.has_static_shape or not MemrefLayout.of(type, op).in_rows:
         hint = NO_LAYOUT if type.has_static_shape else None
         raise refuse("W0503", f"{type}: memory of a kernel must be static and row-major", op, hint=hint)
@@ -116,19 +116,19 @@ _SIGNED = ("maxs", "mins")
 
 @writes("memref.atomic_rmw")
 def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
-    spelled = combiner(op)
+    kind = combiner(op)
     value, view = kernel.expr(op.operands[0]), kernel.view(op.operands[1])
-    if not has_form(spelled, op.results[0].type):
-        raise refuse("W0503", f"memref.atomic_rmw {spelled} on {view.element.name}", op, hint=f"GPUs have {forms()}")
+    if not has_form(kind, op.results[0].type):
+        raise refuse("W0503", f"memref.atomic_rmw {kind} on {view.element.name}", op, hint=f"GPUs have {forms()}")
     target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
     type = view.element.cxx
     at = f"&{target.text}"
-    # of 64 bits CUDA has all but signed extremes for unsigned numbers; sums and bits are the same
-    if spelled in ("maxu", "minu") or (view.element.name == "i64" and spelled not in _SIGNED):
+    # CUDA has unsigned 64-bit atomics, except signed min and max; sums and bitwise ops have equal results
+    if kind in ("maxu", "minu") or (view.element.name == "i64" and kind not in _SIGNED):
         other = "unsigned long long" if view.element.name == "i64" else "unsigned"
         at, value = f"reinterpret_cast<{other}*>({at})", cast(other, value)
-    made = call(f"atomic{_ATOMICS[spelled]}", type, Expr(at, "pointer"), value, range=view.element.full_range)
+    made = call(f"atomic{_ATOMICS[kind]}", type, Expr(at, "pointer"), value, range=view.element.full_range)
     if is_used(op.results[0]):
         kernel.values[op.results[0]] = kernel.declare(op.results[0], (made,))
     else:

@@ -1,4 +1,4 @@
-"""gpu and nvvm: values of other lanes of the warp, and their barrier."""
+"""gpu and nvvm: values of other lanes of the warp, and the warp's barrier."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _ALL = Expr("0xffffffff", "unsigned", atom=True)
 
 @writes(SHUFFLE)
 def shuffle(kernel: KernelWriter, op: ir.Operation) -> None:
-    """All lanes of a warp take part; a half travels as bits. The result is a variable: not all come to arms of `?:`."""
+    """Emits a shuffle of all lanes of a warp; a half is passed as its bits. The result is bound to
+    a variable: inside an arm of `?:`, not all lanes would execute it."""
     asked, (got, valid), kind = expected_shuffle(op, "W0503"), op.results, scalar(op.results[0].type, op)
     offset = kernel.atom(op.operands[1], "offset") if is_used(got) and is_used(valid) else kernel.expr(op.operands[1])
     if is_used(got):
@@ -39,7 +40,7 @@ def shuffle(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def _in_group(kernel: KernelWriter, asked: WarpShuffle, offset: Expr) -> Expr:
-    """Whether the lane that is asked for is in the group."""
+    """Whether the source lane is in the group."""
     known, width = offset.range, literal(asked.width)
     if asked.mode in ("xor", "idx"):
         always = known is not None and known.low >= 0 and known.high < asked.width

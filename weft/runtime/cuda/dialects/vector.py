@@ -1,4 +1,5 @@
-"""vector: values of a few elements, each element an expression of its own. Loads and stores move several at once."""
+"""vector: values of a few elements, each an expression of its own. Loads and stores move several
+elements at once."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ..values.types import element
 from ..values.views import NamedView, access_width, lanes_of, vector_type, wide
 from . import arith
 
-SHORT = 24  # characters of a subscript that may be repeated
+SHORT = 24  # longest subscript, in characters, that may be repeated
 
 
 def shape_of(value: ir.Value) -> list[int]:
@@ -28,7 +29,8 @@ def shape_of(value: ir.Value) -> list[int]:
 
 
 def rows(shape: Sequence[int], indices: Sequence[Expr]) -> Iterator[tuple[Expr, ...]]:
-    """Where each contiguous row of a vector of `shape` begins: the last dimension is contiguous."""
+    """The indices at which each contiguous row of a vector of `shape` begins; the last dimension is
+    contiguous."""
     first = len(indices) - len(shape)
     for place in itertools.product(*(range(n) for n in shape[:-1])):
         yield tuple(
@@ -48,7 +50,8 @@ def _shift(start: tuple[Expr, ...], by: int) -> tuple[Expr, ...]:
 def _accesses(
     view: NamedView, shape: Sequence[int], indices: Sequence[Expr]
 ) -> Iterator[tuple[int, tuple[Expr, ...], int]]:
-    """A vector in memory, by accesses as wide as proven alignment allows: of each, its first element, place, width."""
+    """The accesses to a vector in memory, as wide as the proven alignment allows: number of the
+    first element, its indices, width."""
     number, count = 0, shape[-1] if shape else 1
     for start in rows(shape, indices):
         width = access_width(view.buffer, view.buffer_indices(start), count) if shape and _unit_stride(view) else 1
@@ -73,7 +76,7 @@ def read(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: S
 
 
 def write(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: Sequence[Expr], lanes: Lanes) -> None:
-    """Store the elements of a vector."""
+    """Emits stores of the elements of a vector."""
     kernel.flush()
     for number, at, width in _accesses(view, shape, indices):
         place, made = kernel.target(view, at), lanes[number].text
@@ -84,15 +87,16 @@ def write(kernel: KernelWriter, view: NamedView, shape: Sequence[int], indices: 
             target = wide(place, type, const=False)
             row = lanes[number : number + width]
             made = whole(row, type)
-            if made is None:  # an `int` in braces does not become a narrower type by itself
+            if made is None:  # an initializer list does not narrow an `int` implicitly
                 inside = ", ".join(cast(view.element.cxx, e).text for e in row)
                 made = f"{type}{{{{{inside}}}}}" if type.startswith("vec<") else f"make_{type}({inside})"
-        if made != target:  # what was computed in place is there already
+        if made != target:  # computed in place: nothing to store
             kernel.line(f"{target} = {made};")
 
 
 def _check(op: ir.Operation, buffer: int) -> None:
-    """Refuses transfers with masks, permutations, or dimensions perhaps out of bounds; others are loads and stores."""
+    """Refuses transfers with a mask, a permutation, or dimensions that may be out of bounds; all
+    others are plain loads and stores."""
     if not op.name.startswith("vector.transfer"):
         return
     memref, moved = op.operands[buffer], op.operands[0] if buffer else op.results[0]
@@ -111,7 +115,7 @@ def _check(op: ir.Operation, buffer: int) -> None:
 def load(kernel: KernelWriter, op: ir.Operation) -> Lanes | None:
     _check(op, 0)
     if not is_used(op.results[0]) or _stored_at_once(op) is not None:
-        return None  # the store writes the whole move
+        return None  # emitted with its store
     return _loaded(kernel, op)
 
 
@@ -121,7 +125,8 @@ def _loaded(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 
 
 def _place(kernel: KernelWriter, op: ir.Operation, buffer: int) -> tuple[NamedView, list[Expr]]:
-    """The buffer and the subscripts of an access; long ones get a name, since the access may be written in parts."""
+    """The view and the subscripts of an access; long subscripts are bound to names, since the
+    access may be split into several."""
     view = kernel.view(op.operands[buffer])
     indices: list[Expr] = []
     for subscript in op.operands[buffer + 1 : buffer + 1 + len(view.shape)]:
@@ -132,7 +137,8 @@ def _place(kernel: KernelWriter, op: ir.Operation, buffer: int) -> tuple[NamedVi
 
 
 def _stored_at_once(op: ir.Operation) -> ir.Operation | None:
-    """The store that a load's only use is, if nothing between them could change the memory or leave the block."""
+    """The store that is a load's only use, if no op between them may change the memory or has a
+    region; else None."""
     uses = list(op.results[0].uses)
     user = uses[0].owner.operation if len(uses) == 1 else None
     if user is None or user.name != "vector.store" or user.block != op.block or uses[0].operand_number != 0:
@@ -161,7 +167,10 @@ def store(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def _move(kernel: KernelWriter, load: ir.Operation, store: ir.Operation) -> bool:
-    """`*reinterpret_cast<float4*>(&A_frag[0]) = *reinterpret_cast<const float4*>(&A_shared[kk][row]);`, if aligned."""
+    """Emits a load and its store as wide moves if both are aligned; returns whether it did.
+
+    `*reinterpret_cast<float4*>(&A_frag[0]) = *reinterpret_cast<const float4*>(&A_shared[kk][row]);`
+    """
     shape = shape_of(load.results[0])
     if len(shape) != 1:
         return False
@@ -199,7 +208,8 @@ def arrange(kernel: KernelWriter, op: ir.Operation) -> Lanes:
 
 
 def _picked(kernel: KernelWriter, op: ir.Operation, array: str) -> Lanes:
-    """Elements of an array in registers, whose subscript the loops around make a number once they are unrolled."""
+    """Elements of an array in registers at a dynamic position, which becomes constant once the
+    surrounding loops are unrolled."""
     shape, dynamic = shape_of(op.operands[0]), iter(kernel.exprs(list(op.operands)[1:]))
     static = integers(op.attributes["static_position"])
     place = literal(0)
@@ -219,7 +229,7 @@ def to_elements(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes("vector.reduction")
 def reduction(kernel: KernelWriter, op: ir.Operation) -> Lanes:
-    """In order, from the accumulator on: floating-point sums depend on it."""
+    """Reduces in order, starting from the accumulator: the order determines floating-point sums."""
     kind, _ = element(op.operands[0].type, op)
     lanes = list(kernel.lanes(op.operands[0]))
     if len(op.operands) > 1:

@@ -1,6 +1,7 @@
-"""nvgpu: products of matrices in shared memory by a warp group, each a call of a device function of the text.
+"""nvgpu: products of matrices in shared memory by a warp group, each as a call of a device function
+in the text.
 
-The sums of a thread are an array in registers, which the products change in place.
+The sums of a thread are an array in registers, which the products update in place.
 """
 
 from __future__ import annotations
@@ -66,12 +67,13 @@ def same(kernel: KernelWriter, op: ir.Operation) -> None:
 
 @writes(BEGIN, COMMIT)
 def around(kernel: KernelWriter, op: ir.Operation) -> None:
-    """Products begin and end where the first and the last of them stand."""
+    """Emits nothing: groups of products begin and end in the text of their first and last product."""
 
 
 @writes(END)
 def wait(kernel: KernelWriter, op: ir.Operation) -> None:
-    """For the kernel's products in flight, wherever they begin; one that ends where it begins needs no wait."""
+    """Waits for all products of the kernel in flight. A kernel with products that complete
+    immediately needs no wait."""
     if not any(map(may_pend, operations(kernel.func, MMA))):
         return
     if may_pend(op):
@@ -81,7 +83,7 @@ def wait(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def _sums_at(op: ir.Operation) -> Iterator[ir.Value]:
-    """Those that are there: in its block, and in those around."""
+    """The accumulators that are defined before the op, in its block and in the surrounding ones."""
     inner = op
     for outer in takewhile(lambda one: one.name != "gpu.module", ancestors(op)):
         ops = ops_of(inner.block)
@@ -94,7 +96,7 @@ def _sums_at(op: ir.Operation) -> Iterator[ir.Value]:
 def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
     found, given = expected_group_product(op, "W0503"), sums_before(op)
     kind, _ = element(op.results[0].type, op)
-    called = group_product_name(found.product, by_rows=found.by_rows, held=found.left is None)
+    function = group_product_name(found.product, by_rows=found.by_rows, held=found.left is None)
     run = run_of(op) if op.name == MMA_ASYNC else [op]
     before = kernel.lanes(given)
     sums = whole(before, ARRAY)
@@ -120,7 +122,7 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
             )
             right = (place(found.right, 0, number, rows=found.by_rows) + found.starts[1]) // STEP
             matrices = (f"{name} + {at}" if at else name for name, at in ((a, left), (b, right)))
-            kernel.line(f"{called}({', '.join([to, *matrices])});")
+            kernel.line(f"{function}({', '.join([to, *matrices])});")
     if op == run[-1]:
         kernel.line(f"end_products({sums});" if not found.pending else f"commit_products<{found.pending}>({sums});")
     if found.left is None:
@@ -129,8 +131,9 @@ def multiply(kernel: KernelWriter, op: ir.Operation) -> None:
 
 
 def place(matrix: GroupMatrix, row: int, number: int, *, rows: bool) -> int:
-    """In bytes from the matrix's beginning: what the `number`th instruction along the sum reads from there on."""
-    most = max(matrix.rows, matrix.columns)  # whichever of them the memory has as rows
+    """The byte offset in the matrix at which the `number`th instruction along the sum begins to
+    read, for rows from `row` on."""
+    most = max(matrix.rows, matrix.columns)  # the dimension that the memory has as rows
     held = panel_layout(matrix.box, most, most * matrix.bytes)
     return (
         held.at("address", row=number * matrix.steps) if rows else held.at("address", row=row, byte=number * SUM_BYTES)

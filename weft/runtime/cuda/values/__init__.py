@@ -1,1 +1,1 @@
-"""C++ expressions, and what is known of them: ranges, types, views of memory."""
+"""C++ expressions, and facts about them: ranges, types, views of memory."""

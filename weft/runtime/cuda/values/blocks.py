@@ -1,8 +1,9 @@
-"""The blocks of a grid as a kernel's text numbers them.
+"""Block ids of a grid in a kernel's text.
 
-Hardware numbers many blocks along x, and few along y and z. A grid that has more there is folded: all are launched
-along x, x fastest (`limits.launched`), and the text divides. A kernel whose grid is known is written for it. One of any
-number of blocks has one more text for grids that are folded; the others do not divide.
+Hardware permits many blocks along x, and few along y and z. A grid that exceeds this is folded: all
+blocks are launched along x, x fastest (`limits.launched`), and the text recovers the ids by
+division. A kernel with a known grid has one text for it. A kernel for any number of blocks has an
+additional text for folded grids; its other texts do not divide.
 """
 
 from __future__ import annotations
@@ -22,31 +23,33 @@ from .types import Range
 
 
 def is_folded(func: ir.Operation) -> bool:
-    """Whether a kernel's grid is known, and folded. Blocks in a row along x stay a cluster, others do not."""
+    """Whether a kernel's grid is known, and folded. Only clusters along x remain clusters in a
+    folded grid."""
     known, cluster = sizes_of(func, "known_grid_size"), sizes_of(func, CLUSTER_SIZE) or (1, 1, 1)
     return known is not None and limits.is_folded(known) and cluster[1:] == (1, 1)
 
 
 def may_be_folded(func: ir.Operation) -> bool:
-    """Whether some launches of a kernel may have grids that are folded, as it says of these."""
+    """Whether some launches of a kernel may have folded grids, according to its stated bounds."""
     most = None if sizes_of(func, "known_grid_size") is not None else stated_most(func)
     return most is not None and any(not 0 <= most[axis] <= limits.GRID[axis] for axis in (1, 2))
 
 
 def stated_most(func: ir.Operation) -> tuple[int, ...] | None:
-    """`MOST_BLOCKS` of a kernel that says it: others are the payload's, whose launches must be as hardware has them."""
+    """The kernel's `MOST_BLOCKS`; None for kernels of the payload, which must be launched within
+    the hardware's limits."""
     return tuple(ir.DenseI64ArrayAttr(func.attributes[MOST_BLOCKS])) if MOST_BLOCKS in func.attributes else None
 
 
 @dataclass
 class BlockNumbers:
-    """What a text calls the numbers of its blocks, and how many there are.
+    """Expressions for the ids and the numbers of blocks.
 
     Args:
-        facts: what the text asks the host for.
-        known: the grid along x, y, z; None where the launch says.
-        most: blocks along each axis, at most.
-        folded: how they are numbered.
+        facts: the numbers that the text needs from the host.
+        known: the grid along x, y, z; None if it depends on the launch.
+        most: most blocks along each axis.
+        folded: whether the grid is folded.
     """
 
     facts: HostFacts
@@ -56,16 +59,17 @@ class BlockNumbers:
 
     @classmethod
     def of(cls, func: ir.Operation, facts: HostFacts, *, folded: bool) -> BlockNumbers:
-        """Those of a kernel. `folded`: of grids that are not known, the text is for those."""
+        """The block numbers of a kernel. `folded`: whether the text is for folded grids, if the
+        grid is not known."""
         known = sizes_of(func, "known_grid_size")
         folded = folded if known is None else is_folded(func)
-        said = known or stated_most(func) or (-1, -1, -1)
+        bounds = known or stated_most(func) or (-1, -1, -1)
         limit = (limits.GRID[0],) * 3 if folded else limits.GRID
-        most = tuple(n if stated < 0 else min(n, max(stated, 1)) for stated, n in zip(said, limit, strict=True))
+        most = tuple(n if stated < 0 else min(n, max(stated, 1)) for stated, n in zip(bounds, limit, strict=True))
         return cls(facts, known, most, folded)
 
     def size(self, axis: int) -> Expr:
-        """How many there are."""
+        """The number of blocks along an axis."""
         host, letter = HostNumber(DimOf(GRID, axis), self.facts), "xyz"[axis]
         if self.known is not None or (self.folded and self.most[axis] == 1):
             return literal(self.most[axis])
@@ -76,7 +80,7 @@ class BlockNumbers:
         )
 
     def number(self, axis: int) -> Expr:
-        """A block's."""
+        """The block id along an axis."""
         letter, known = "xyz"[axis], Range(0, self.most[axis] - 1)
         host = HostNumber(fold("sub", DimOf(GRID, axis), 1), self.facts, exact=False)
         if not self.folded:

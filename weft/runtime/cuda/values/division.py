@@ -1,4 +1,5 @@
-"""Division as C++: plain where nothing is negative; by a size that the host knows, a product with its reciprocal."""
+"""Division in C++: the plain operator for nonnegative operands; a product with a reciprocal for
+sizes that the host knows."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .types import INDEX, Range, ScalarType
 
 
 def divide_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
-    """`arith.divsi`: rounded towards zero."""
+    """`arith.divsi`: rounds towards zero."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     if b.constant == 1:
         return a
@@ -21,13 +22,13 @@ def divide_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
 
 
 def remainder_signed(a: Expr, b: Expr, kind: ScalarType) -> Expr:
-    """`arith.remsi`: with the dividend's sign."""
+    """`arith.remsi`: has the dividend's sign."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     return _divide("%", a, b, bounds(a, kind).remainder(bounds(b, kind).divisor))
 
 
 def unsigned_operation(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Expr:
-    """Unsigned division and remainder; signed where both operands are known not to be negative."""
+    """Unsigned division and remainder; signed if both operands are known to be nonnegative."""
     ra, rb = bounds(a, kind), bounds(b, kind)
     if ra.non_negative and rb.non_negative:
         return divide_signed(a, b, kind) if operator == "/" else remainder_signed(a, b, kind)
@@ -36,7 +37,7 @@ def unsigned_operation(operator: str, a: Expr, b: Expr, kind: ScalarType) -> Exp
 
 
 def floor_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
-    """Division that rounds down; plain `/` where nothing is negative."""
+    """Division that rounds down; plain `/` for nonnegative operands."""
     a, b = to_signed(a, kind), to_signed(b, kind)
     ra, rb = bounds(a, kind), bounds(b, kind).divisor
     if a.constant is not None and b.constant:
@@ -59,7 +60,7 @@ def ceil_divide(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
 
 
 def modulo(a: Expr, b: Expr) -> Expr:
-    """Affine `mod`: never negative; plain `%` where the dividend isn't."""
+    """Affine `mod`: never negative; plain `%` for a nonnegative dividend."""
     ra, rb = bounds(a, INDEX), bounds(b, INDEX).divisor
     if a.constant is not None and b.constant:
         return literal(a.constant % b.constant)
@@ -78,14 +79,15 @@ _ON_HOST |= {"floormod": "mod", "/": "div", "%": "rem"}
 
 
 def _of_size(operator: Operator, made: Expr, a: Expr, b: Expr) -> Expr:
-    """The result with what the host knows of it, where a size is divided by a number."""
+    """Adds the host's knowledge about the quotient or remainder of a size and a constant."""
     if a.host is None or not a.host.exact or not b.constant:
         return made
     return replace(made, host=HostNumber(fold(operator, a.host.number, b.constant), a.host.facts))
 
 
 def _divide(operator: str, a: Expr, b: Expr, known: Range) -> Expr:
-    """`/` or `%`; by a size that the host knows a multiplication, where the host can say by what."""
+    """`/` or `%`; a multiplication if the divisor is a size that the host knows and can pass the
+    reciprocal of."""
     if operator == "/" and known.non_negative and a.host is not None and b.host is not None and b.host.exact:
         most = most_quotient(a.host.number, b.host.number)
         known = known if most is None else known.clamp(0, most)

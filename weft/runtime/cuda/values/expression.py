@@ -1,4 +1,5 @@
-"""C++ expressions, with what it takes to put them into others (precedence, type, range, effects), and their names."""
+"""C++ expressions with the facts needed to combine them (precedence, type, range, effects), and
+names."""
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ _LOOSER_FIRST = ("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -"
 _OF_OPERATOR = {operator: OR + n for n, level in enumerate(_LOOSER_FIRST) for operator in level.split()}
 """The precedences from `OR` to `PRODUCT`."""
 ARRAY = "[]"
-"""The type of a `Lane`'s variable that is an array."""
-_PLAIN = {SUM, PRODUCT}  # operators whose precedence every reader knows; the others get parentheses around sums
+"""The type in a `Lane` of a variable that is an array."""
+_PLAIN = {SUM, PRODUCT}  # operators with a precedence that every reader knows; others get parentheses around sums
 
 
 class Lane(NamedTuple):
-    """Element `number` of a variable that has `count`: of an array or a vector, or bits of a word of 32."""
+    """Element `number` of a variable with `count` elements: an array, a vector, or parts of a
+    32-bit word."""
 
     variable: str
     type: str
@@ -36,18 +38,19 @@ class Expr:
 
     Args:
         text: the expression.
-        type: its C++ type. An integer SSA value may be `unsigned` or `unsigned long long` here although MLIR's `i32`
-            and `i64` have no sign: it is then congruent to the value, and is cast where its sign matters.
+        type: its C++ type. An integer SSA value may be `unsigned` or `unsigned long long` here
+            although MLIR's `i32` and `i64` are signless: it is then congruent to the value, and is
+            cast where its sign matters.
         precedence: of the outermost operator.
-        range: of an integer's value, where known.
+        range: of an integer's value, if known.
         reads: it reads memory, so it must not move across a store or a barrier.
-        mutable: the variables in it that are assigned to later (loop-carried ones).
+        mutable: variables in it that are assigned later (loop-carried ones).
         atom: a name or a literal, which may be repeated at no cost.
         split: left operand, operator and right operand.
         base: the variable that it is a short offset from: `row`, `row + 1`, `j * 4`, `j * 4 + 1`.
         element: the part of a variable that it is, if it is one.
-        names: those in it that are only declared where something reads them.
-        host: what the host knows of an integer.
+        names: names in it that are declared only if they are read.
+        host: the value of an integer as the host computes it before a launch, or a bound of it.
     """
 
     text: str
@@ -68,22 +71,23 @@ class Expr:
         return None if self.range is None else self.range.value
 
     def within(self, precedence: int) -> str:
-        """The text, in parentheses where an operand of `precedence` needs them."""
+        """The text, in parentheses if it is an operand that binds less tightly than `precedence`."""
         return self.text if self.precedence >= precedence else f"({self.text})"
 
     @property
     def is_literal(self) -> bool:
-        """An `int`, in digits."""
+        """Whether it is an `int` literal."""
         return self.atom and self.text == str(self.constant)
 
     @property
     def is_offset(self) -> bool:
-        """A sum or product so short that it says more than a name for it would."""
+        """Whether it is a sum or product so short that a name would be less informative."""
         return self.base != "" and self.split is not None and not self.reads and not self.mutable
 
 
 def whole(parts: Sequence[Expr], type: str) -> str | None:
-    """The variable of that type of which these are all elements, in order."""
+    """The variable of that type that consists of exactly these elements, in order; None if there is
+    none."""
     variable = parts[0].element.variable if parts and parts[0].element is not None else ""
     all_ = [Lane(variable, type, number, len(parts)) for number in range(len(parts))]
     return variable if variable and [part.element for part in parts] == all_ else None
@@ -92,13 +96,13 @@ def whole(parts: Sequence[Expr], type: str) -> str | None:
 def name(
     text: str, type: str, range: Range | None = None, *, mutable: bool = False, host: HostNumber | None = None
 ) -> Expr:
-    """An identifier as an expression; `mutable` if the text assigns to it later."""
+    """An identifier as an expression; `mutable` if the text assigns it later."""
     changes = frozenset([text]) if mutable else frozenset()
     return Expr(text, type, range=range, atom=True, mutable=changes, base=text, host=host)
 
 
 def elements(variable: str, kind: str, count: int) -> tuple[Expr, ...]:
-    """The elements of an array in registers, which change."""
+    """The elements of an array in registers, which are mutable."""
     made = (name(f"{variable}[{i}]", kind, mutable=True) for i in range(count))
     return tuple(replace(e, base="", element=Lane(variable, ARRAY, i, count)) for i, e in enumerate(made))
 
@@ -106,7 +110,7 @@ def elements(variable: str, kind: str, count: int) -> tuple[Expr, ...]:
 def combine(
     text: str, type: str, parts: tuple[Expr, ...], precedence: int = PRIMARY, range: Range | None = None
 ) -> Expr:
-    """An expression made of `parts`: it has their effects."""
+    """An expression over `parts`, with the union of their effects."""
     mutable, names = (frozenset().union(*sets) for sets in ((p.mutable for p in parts), (p.names for p in parts)))
     return Expr(text, type, precedence, range, any(p.reads for p in parts), mutable, names=names)
 
@@ -122,7 +126,7 @@ def binary(operator: str, a: Expr, b: Expr, type: str, range: Range | None = Non
     elif precedence in (EQUAL, RELATION):
         left = right = SHIFT + 1
     associative = operator == "+" and range is not None and b.split is not None and b.split[1] == "+"
-    if associative and _non_negative(a) and _non_negative(b):  # no intermediate sum exceeds the whole
+    if associative and _non_negative(a) and _non_negative(b):  # no partial sum exceeds the total
         right = SUM
     text = f"{a.within(left)} {operator} {b.within(right)}"
     made = combine(text, type, (a, b), precedence, range)
@@ -147,7 +151,7 @@ def call(function: str, type: str, *arguments: Expr, range: Range | None = None)
 
 
 def cast(type: str, a: Expr, range: Range | None = None) -> Expr:
-    """`(type)a`; nothing where it has that type already."""
+    """`(type)a`; `a` itself if it has that type."""
     if a.type == type:
         return a
     if type == "long long" and a.atom and a.text.isdigit():
@@ -158,7 +162,8 @@ def cast(type: str, a: Expr, range: Range | None = None) -> Expr:
 
 
 def ternary(condition: Expr, a: Expr, b: Expr, type: str, range: Range | None = None) -> Expr:
-    """`condition ? a : b`; of a narrow integer and a literal, or two of different types, C++ makes an `int`."""
+    """`condition ? a : b`; operands of different types are cast, since C++ promotes a narrow
+    integer and a literal to `int`."""
     if type in ("signed char", "short"):
         type = "int"
     text = f"{condition.within(OR)} ? {a.within(OR)} : {b.within(TERNARY)}"
@@ -179,7 +184,8 @@ KEYWORDS = frozenset(
     sqrt pow erf ipow odd_double floor ceil round trunc rint y0 y1 yn j0 j1 jn gamma signbit isnan isinf isfinite assert
     linux unix""".split()  # noqa: SIM905
 )
-"""What no variable may be called: C++'s words, CUDA's, the emitter's own, and functions of the C library."""
+"""Names that no variable may have: keywords of C++ and CUDA, the emitter's own names, and functions
+of the C library."""
 
 
 def identifier(text: str, fallback: str = "v") -> str:
@@ -191,7 +197,8 @@ def identifier(text: str, fallback: str = "v") -> str:
 
 
 class NameScope:
-    """The names of one block of the text. A name is unique among the open scopes; closed ones give theirs back."""
+    """The names of one block of the text. A name is unique among the open scopes; closing a scope
+    frees its names."""
 
     def __init__(self, parent: NameScope | None = None) -> None:
         self.parent = parent
@@ -201,7 +208,8 @@ class NameScope:
         return name in self.taken or (self.parent is not None and self.parent.has(name))
 
     def fresh(self, base: str, *, given: bool = False) -> str:
-        """`base` if it is free, else `base1`, …; `v`, `s` (shared) and `r` (registers) are numbered, unless `given`."""
+        """`base` if it is free, else `base1`, …; `v`, `s` (shared) and `r` (registers) are always
+        numbered, unless `given`."""
         candidate, number = (f"{base}0", 0) if base in ("v", "s", "r") and not given else (base, 0)
         while self.has(candidate) or candidate in KEYWORDS:
             number += 1
@@ -210,7 +218,8 @@ class NameScope:
         return candidate
 
     def loop_variable(self, *, accumulates: bool) -> str:
-        """`i`, `j`, `l`, … by what the loops around have taken; `k`, `kk`, … for a loop that accumulates."""
+        """`i`, `j`, `l`, …, the first that no surrounding loop uses; `k`, `kk`, … for a loop that
+        accumulates."""
         letters = ("k", "kk", "kkk") if accumulates else ("i", "j", "l", "m", "n")
         free = (n for n in letters if not self.has(n))
         return self.fresh(next(free, letters[0]))

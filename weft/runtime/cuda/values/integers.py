@@ -1,8 +1,10 @@
-"""Integer arithmetic as C++: 32 bits where ranges allow, defined overflow where MLIR wraps, cheap division if it may.
+"""Integer arithmetic in C++: 32 bits where ranges permit, defined overflow where MLIR wraps, cheap
+division where possible.
 
-MLIR's integers have no sign and wrap. C++'s signed ones must not overflow, so where the range does not prove that they
-don't, the operation is made in the unsigned type. `index` is a 64-bit integer that counts elements of memory: its
-arithmetic is taken not to overflow, and is made in `int` where the range fits.
+MLIR's integers are signless and wrap. Signed overflow is undefined in C++, so where the range does
+not exclude it, the operation is done in the unsigned type. `index` is a 64-bit integer that counts
+elements of memory: its arithmetic is assumed not to overflow, and is done in `int` if the range
+fits.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ INT, LONG = "int", "long long"
 
 
 def literal(value: int) -> Expr:
-    """An integer literal: `int` where it fits."""
+    """An integer literal: `int` if it fits."""
     known = Range.constant(value)
     if known.fits(32):
         text = "(-2147483647 - 1)" if value == -(1 << 31) else str(value)
@@ -37,14 +39,14 @@ def bounds(e: Expr, kind: ScalarType) -> Range:
 
 
 def to_signed(e: Expr, kind: ScalarType) -> Expr:
-    """The expression with the value that MLIR's signed operations see."""
+    """The expression with its value in MLIR's signed operations."""
     if e.type in ("unsigned", "unsigned long long") and not (e.range and e.range.non_negative and e.range.fits(32)):
         return cast(INT if kind.bits <= 32 else LONG, e, e.range)
     return e
 
 
 def to_unsigned(e: Expr, kind: ScalarType) -> Expr:
-    """The expression with the value that MLIR's unsigned operations see."""
+    """The expression with its value in MLIR's unsigned operations."""
     known = bounds(e, kind)
     if known.non_negative or e.type == kind.unsigned:
         return e
@@ -52,7 +54,8 @@ def to_unsigned(e: Expr, kind: ScalarType) -> Expr:
 
 
 def settle(e: Expr, kind: ScalarType) -> Expr:
-    """The result of an operation on a narrow type, brought back into it; wider ones wrap by their C++ type."""
+    """Truncates the result of an operation on a narrow type back to that type; wider types wrap
+    through their C++ type."""
     known = bounds(e, kind)
     if kind.bits >= 32 or known.fits(kind.bits):
         return e
@@ -71,7 +74,7 @@ _HOST_OPERATORS: dict[str, Operator] = {"+": "add", "-": "sub", "*": "mul", "min
 
 
 def _on_host(operator: str, a: Expr, b: Expr) -> HostNumber | None:
-    """What the host knows of `a operator b`."""
+    """The value of `a operator b` on the host, or a bound of it."""
     known = a.host or b.host
     left, right = _most(a), _most(b)
     if known is None or left is None or right is None:
@@ -86,7 +89,7 @@ def _on_host(operator: str, a: Expr, b: Expr) -> HostNumber | None:
 
 
 def _most(e: Expr) -> Size | None:
-    """No larger is the expression, says the host, or its range."""
+    """An upper bound of the expression, from the host or from its range."""
     if e.host is not None:
         return e.host.number
     return None if e.range is None or e.range.high > UNKNOWN else e.range.high
@@ -113,7 +116,7 @@ def _wrapping(operator: str, a: Expr, b: Expr, kind: ScalarType, exact: Range) -
 
 
 def add(a: Expr, b: Expr, kind: ScalarType = INDEX, within: Range | None = None) -> Expr:
-    """`a + b`, folded; `within`: where it is known to lie."""
+    """`a + b`, folded. `within`: a known range of the result."""
     if a.constant is not None and b.constant is not None and (a.constant + b.constant) in _span(kind):
         return literal(a.constant + b.constant)
     if a.constant == 0:
@@ -153,7 +156,7 @@ def subtract(a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
 
 
 def multiply(a: Expr, b: Expr, kind: ScalarType = INDEX, within: Range | None = None) -> Expr:
-    """`a * b`, folded; `within`: where it is known to lie."""
+    """`a * b`, folded. `within`: a known range of the result."""
     if a.constant is not None and b.constant is not None and (a.constant * b.constant) in _span(kind):
         return literal(a.constant * b.constant)
     if a.constant == 1:
@@ -174,7 +177,8 @@ def ends(kind: ScalarType) -> tuple[int, int]:
 
 
 def unsigned_result(kind: ScalarType) -> tuple[str, Range]:
-    """The C++ type and the range of what C++ makes of two unsigned numbers; narrow ones become `int`."""
+    """The C++ type and the range of an operation on two unsigned numbers; narrow ones promote to
+    `int`."""
     return (kind.unsigned, kind.range) if kind.bits >= 32 else (INT, Range(0, (1 << kind.bits) - 1))
 
 
@@ -200,7 +204,8 @@ def extreme(function: str, a: Expr, b: Expr, kind: ScalarType = INDEX) -> Expr:
 
 
 def decide(predicate: str, a: Range, b: Range) -> bool | None:
-    """What a signed comparison is for all values of the two ranges, if it is the same for all."""
+    """The result of a signed comparison if it is the same for all values of the two ranges; else
+    None."""
     if predicate == "<":
         return True if a.high < b.low else False if a.low >= b.high else None
     if predicate == "<=":
@@ -223,14 +228,14 @@ def truth(known: bool) -> Expr:
 
 
 def constant(value: float | int | bool, kind: ScalarType) -> Expr:
-    """A literal of that type, exact."""
+    """An exact literal of that type."""
     if kind.boolean:
         return truth(bool(value))
     if kind.integer:
         return literal(int(value))
     if kind.byte_float:
         return of_bits(literal(int(narrow(np.array(value), kind.name).view(np.uint8))), kind)
-    if kind.small_float and np.isnan(value):  # a conversion would make another NaN of it
+    if kind.small_float and np.isnan(value):  # a conversion would change the NaN
         return of_bits(literal(small_bits(float(value), kind)), kind)
     if kind.small_float:
         return call(kind.cxx, kind.cxx, float_literal(float(value), "f32"))
@@ -238,18 +243,18 @@ def constant(value: float | int | bool, kind: ScalarType) -> Expr:
 
 
 def of_bits(bits: Expr, kind: ScalarType) -> Expr:
-    """A float of 16 or 8 bits from these, those of an integer."""
+    """A float of 16 or 8 bits from an integer with its bits."""
     return call(f"{kind.cxx}_of_bits", kind.cxx, bits)
 
 
 def small_bits(nan: float, kind: ScalarType) -> int:
-    """The bits of a NaN, of which the narrow type keeps the upper ones."""
+    """The bits of a NaN in a narrow type, which keeps the upper bits of its payload."""
     bits = int(np.float32(nan).view(np.uint32))
     return bits >> 16 if kind.name == "bf16" else (bits >> 16 & 0x8000) | 0x7C00 | (bits >> 13 & 0x3FF)
 
 
 def float_literal(value: float, name: str) -> Expr:
-    """An `f32` or `f64` literal: the fewest digits that give the value back; bits for infinities and NaNs."""
+    """An `f32` or `f64` literal: the shortest digits that round-trip; bits for infinities and NaNs."""
     cxx, suffix, number = ("float", "f", np.float32(value)) if name == "f32" else ("double", "", np.float64(value))
     if np.isfinite(number):
         text = repr(float(str(number)))  # 100.0, not 1e+02

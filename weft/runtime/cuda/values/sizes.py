@@ -1,7 +1,9 @@
-"""What the host knows of a kernel's integers before a launch: sizes of arguments, the grid, what follows from them.
+"""Integers of a kernel that the host can compute before a launch: sizes of arguments, the grid, and
+expressions over them.
 
-It serves two ends. A text with indices of 32 bits is right where no number that it computes needs more: the host
-compares. And a division by a size becomes a multiplication by its reciprocal, which the host passes.
+They serve two purposes. A text with 32-bit indices is correct if no number that it computes needs
+more bits: the host checks that. And a division by a size becomes a multiplication by its
+reciprocal, which the host passes.
 """
 
 from __future__ import annotations
@@ -15,22 +17,25 @@ from ...plan.resolve import NARROW_DIVIDENDS, WIDE_DIVIDENDS
 from .types import Range
 
 GRID = "grid"
-"""In place of a buffer: `DimOf(GRID, 0)` is how many blocks there are along x. An argument's is its number, as text."""
+"""Takes the place of a buffer: `DimOf(GRID, 0)` is the number of blocks along x. An argument is its
+number, as text."""
 
 NARROW = Range.signed(32)
 UNKNOWN = 1 << 24
-"""Where a number may be larger, and the host knows nothing of it, no sum with it is asked for: none is small enough."""
+"""Limit for numbers that the host does not know: with a larger one, the host is not asked for a
+bound of a sum, since no size would pass the check."""
 
 
 @dataclass
 class HostFacts:
-    """What one text relies on, and what it asks the host for.
+    """The conditions of one text on sizes, and the numbers that the host passes to it.
 
     Args:
         narrow: its indices have 32 bits.
-        fresh: a name for a parameter.
-        small: the numbers that 32 bits have to hold.
-        reciprocals: the parameters behind the arguments', and what they are: reciprocals, and numbers of blocks.
+        fresh: gives a name for a parameter.
+        small: numbers that must fit in 32 bits.
+        reciprocals: the parameters after the arguments', with their values: reciprocals, and
+            numbers of blocks.
     """
 
     narrow: bool
@@ -39,21 +44,24 @@ class HostFacts:
     reciprocals: dict[Size, str] = field(default_factory=dict)
 
     def limited(self, exact: Range, number: Size, *, known: bool = True) -> Range:
-        """The range of a number that the host knows, or (not `known`) an upper bound of: small in a narrow text."""
+        """The range of a number that the host computes, or (not `known`) that has an upper bound
+        which it computes. In a narrow text, the range is 32 bits, on the condition that the number
+        is small."""
         if not self.narrow or exact.fits(32) or (exact.low < NARROW.low and not known):
             return exact
         self.small[number] = None
         return exact.clamp(NARROW.low, NARROW.high)
 
     def reciprocal(self, dividends: Range, divisor: Size, name: str) -> str | None:
-        """The parameter by which numbers of a range are divided by a size; None where they may be too large."""
+        """The parameter for divisions of numbers of a range by a size; None if the range is too
+        large or not nonnegative."""
         bits = next((n for n in (NARROW_DIVIDENDS, WIDE_DIVIDENDS) if dividends.high < 1 << n), None)
         if bits is None or not dividends.non_negative:
             return None
         return self.passed(Apply("reciprocal", divisor, bits), name)
 
     def passed(self, number: Size, name: str) -> str:
-        """The parameter that is this number, which the host works out."""
+        """The parameter that passes this number, which the host computes."""
         if number not in self.reciprocals:
             self.reciprocals[number] = self.fresh(name)
         return self.reciprocals[number]
@@ -61,7 +69,7 @@ class HostFacts:
 
 @record
 class HostNumber:
-    """An integer that the host knows, or of which it knows only (not `exact`) that it is no larger."""
+    """An integer that the host computes; if not `exact`, an upper bound of the integer."""
 
     number: Size
     facts: HostFacts
@@ -69,9 +77,9 @@ class HostNumber:
 
 
 def most_quotient(dividend: Size, divisor: Size) -> int | None:
-    """The largest quotient of a number up to `dividend` by `divisor`, where both are multiples of one size: a tap is
-    one of (C * 15 + 8) / (C * 3) <= 23 / 3, whatever C is, since none divides by 0. None where they are not.
-    """
+    """The largest quotient of a number up to `dividend` by `divisor`, if both are linear in the
+    same size: a tap is at most (C * 15 + 8) / (C * 3) <= 23 / 3 for every C, since a division by 0
+    is excluded. Else None."""
     (size, factor, more), (same, step, rest) = _linear(dividend), _linear(divisor)
     return (factor + max(more, 0)) // step if size == same and rest == 0 <= factor and step > 0 else None
 

@@ -1,7 +1,8 @@
-"""MLIR's scalar types as C++ ones, and what is known of an integer: an interval and a number that divides it.
+"""MLIR's scalar types in C++, and facts about an integer: an interval and a divisor.
 
-Intervals decide the width of index arithmetic, the cheap forms of division, and guards that always hold; divisors prove
-the alignment of vector accesses. Everything here is exact: Python integers do not overflow.
+Intervals decide the width of index arithmetic, the cheap forms of division, and which guards always
+hold; divisors prove the alignment of vector accesses. All computations are exact: Python integers
+do not overflow.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from ...plan.dtypes import CXX, itemsize
 
 @record
 class Range:
-    """All integers in `[low, high]` that `multiple` divides. `multiple` 0 means zero itself."""
+    """All integers in `[low, high]` that are multiples of `multiple`. `multiple` 0 means zero
+    itself."""
 
     low: int
     high: int
@@ -42,11 +44,11 @@ class Range:
         return self.low >= 0
 
     def fits(self, bits: int) -> bool:
-        """Does a signed integer of so many bits hold each value?"""
+        """Whether a signed integer of `bits` bits can hold each value."""
         return -(1 << (bits - 1)) <= self.low and self.high < 1 << (bits - 1)
 
     def clamp(self, low: int, high: int) -> Range:
-        """The range, cut to `[low, high]`; that interval itself where nothing is left."""
+        """The intersection with `[low, high]`; that interval itself if the intersection is empty."""
         if self.high < low or self.low > high:
             return Range(low, high)
         return Range(max(self.low, low), min(self.high, high), self.multiple)
@@ -69,7 +71,7 @@ class Range:
 
     @property
     def divisor(self) -> Range:
-        """The range of what is divided by: 0 is undefined there."""
+        """The range of a divisor: 0 is excluded, since division by it is undefined."""
         return Range(max(self.multiple, 1), self.high, self.multiple) if self.low == 0 < self.high else self
 
     def floordiv(self, other: Range) -> Range:
@@ -117,7 +119,8 @@ class Range:
 
 @record
 class ScalarType:
-    """A scalar type: its name in MLIR, its C++ type in memory (a signed one, of an integer), and its size in bytes."""
+    """A scalar type: its name in MLIR, its C++ type in memory (signed, for an integer), and its
+    size in bytes."""
 
     name: str
     cxx: str
@@ -125,12 +128,12 @@ class ScalarType:
 
     @property
     def integer(self) -> bool:
-        """An integer wider than `i1`, or an `index`."""
+        """Whether it is an integer wider than `i1`, or an `index`."""
         return not self.boolean and not self.floating
 
     @property
     def index(self) -> bool:
-        """64 bits that count elements of memory."""
+        """Whether it is `index`: 64 bits that count elements of memory."""
         return self.name == "index"
 
     @property
@@ -143,7 +146,7 @@ class ScalarType:
 
     @property
     def range(self) -> Range:
-        """Of an integer."""
+        """The range of an integer type."""
         return Range.signed(self.bits)
 
     @property
@@ -156,12 +159,12 @@ class ScalarType:
 
     @property
     def small_float(self) -> bool:
-        """A float that is stored in 16 bits and calculated with in `float`."""
+        """Whether it is a float that is stored in 16 bits and computed with in `float`."""
         return self.name in ("f16", "bf16")
 
     @property
     def byte_float(self) -> bool:
-        """A float of 8 bits, which is moved, and converted to `float`: nothing calculates with it."""
+        """Whether it is a float of 8 bits, which is only moved and converted to `float`."""
         return self.name in ("f8E4M3FN", "f8E5M2")
 
     @property
@@ -180,20 +183,21 @@ BARRIER = ScalarType("mbarrier", "unsigned long long", 8)
 
 _BUILT_IN = (("float", 2), ("float", 4), ("int", 2), ("int", 4), ("double", 2))
 BUILT_IN_VECTORS = {(name, count): f"{name}{count}" for name, count in _BUILT_IN}
-"""Vector types of the language that have the size of one access. The others are the text's own `vec<T, n>`."""
+"""Built-in vector types of CUDA with the size of one access. Others use the text's own `vec<T, n>`."""
 
 
 def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> ScalarType:
-    """The scalar type that `type` is; raises W0502, naming `op`, for others."""
+    """The scalar type of an MLIR type. Raises W0502, with `op`, for others."""
     found = SCALARS.get(str(type))
     if found is None:
-        hint = f"the emitter knows {', '.join(SCALARS)}, and memrefs and vectors of them"
+        hint = f"the emitter supports {', '.join(SCALARS)}, and memrefs and vectors of them"
         raise refuse("W0502", f"type {type} has no CUDA C++ counterpart here", op, hint=hint)
     return found
 
 
 def element(type: ir.Type, op: ir.Operation | ir.OpView | None) -> tuple[ScalarType, int | None]:
-    """The element type of a scalar or vector type and a vector's count of elements (a scalar: None; a token: 0)."""
+    """The element type of a scalar or vector type, and the number of elements (None for a scalar, 0
+    for a token)."""
     if is_token(type):
         return INDEX, 0
     if (sums := accumulator(type)) is not None:

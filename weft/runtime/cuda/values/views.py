@@ -1,8 +1,8 @@
-"""Memrefs as the text sees them: a buffer (a pointer or an array), and a view of it.
+"""Memrefs in the text: a buffer (a pointer or an array), and a view of it.
 
-A view maps its indices to those of the buffer dimension by dimension, so that a subview of `A` still reads
-`A[(row0 + i) * 48 + col]`, and one of a shared array `s0[i][j + 4]`. What cannot be said so (reinterpretations,
-collapsed shapes) is a flat buffer with strides.
+A view maps its indices to those of the buffer dimension by dimension, so that a subview of `A`
+still reads `A[(row0 + i) * 48 + col]`, and one of a shared array `s0[i][j + 4]`. Views that cannot
+be expressed so (reinterpretations, collapsed shapes) are flat buffers with strides.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ Space = Literal["global", "shared", "private", "constant"]
 
 @record
 class NamedMemory:
-    """Memory under one name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
+    """Memory with a name: element (i, j, …) is at `offset + i * strides[0] + j * strides[1] + …`.
 
-    `array`: it is declared with its dimensions, `float s0[16][17]`, and row-major; `single`: it is one element, a plain
-    variable; else its name is a pointer. `origin`: the declared name, where `name` is an expression. `elements`: their
-    number, where that is known.
+    Attributes:
+        array: it is declared with its dimensions, `float s0[16][17]`, row-major; else its name is a
+            pointer, unless `single`.
+        single: it is one element, a plain variable.
+        origin: the declared name, if `name` is an expression.
+        elements: their number, if known.
     """
 
     name: str
@@ -45,7 +48,7 @@ class NamedMemory:
 
     @property
     def value_name(self) -> str:
-        """A value loaded from `A` is called `a`; from `s0`, `v0`."""
+        """The name for a value loaded from it: `a` from `A`, `v0` from `s0`."""
         plain = self.root.lower()
         return plain if self.space == "global" and plain != self.root else "v"
 
@@ -59,7 +62,8 @@ class NamedMemory:
 
 @record
 class Axis:
-    """Buffer dimension index = `offset` + `stride` * (view index `dimension`); `offset` where that is None."""
+    """Index of a buffer dimension = `offset` + `stride` * (view index `dimension`); `offset` if
+    `dimension` is None."""
 
     offset: Expr
     stride: Expr
@@ -68,7 +72,8 @@ class Axis:
 
 @record
 class NamedView:
-    """A memref as the text accesses it: a buffer, and the sizes and strides of its dimensions."""
+    """A memref as the text accesses it: a buffer, and the sizes and strides of the view's
+    dimensions."""
 
     buffer: NamedMemory
     shape: tuple[Expr, ...]
@@ -76,7 +81,8 @@ class NamedView:
 
     @classmethod
     def whole(cls, buffer: NamedMemory, rank: int | None = None) -> NamedView:
-        """All of a buffer. A memref of rank 0 (`rank`) has no index, and its buffer an axis of one element."""
+        """A view of a whole buffer. A memref of rank 0 (`rank`) has no index, but its buffer an
+        axis of one element."""
         zero, one = literal(0), literal(1)
         if rank == 0:
             return cls(buffer, (), tuple(Axis(zero, one, None) for _ in buffer.sizes))
@@ -94,7 +100,8 @@ class NamedView:
         )
 
     def strides(self) -> tuple[Expr, ...]:
-        """The view's strides in elements of the buffer, one per view dimension (0 for a dimension of size one)."""
+        """The view's strides in elements of the buffer, one per view dimension (0 for a dimension
+        of size one)."""
         made = [literal(0)] * len(self.shape)
         for axis, stride in zip(self.axes, self.buffer.strides, strict=True):
             if axis.dimension is not None:
@@ -106,7 +113,7 @@ class NamedView:
         return linear(self.buffer, self.buffer_indices(tuple(literal(0) for _ in self.shape)))
 
     def flat(self, sizes: tuple[Expr, ...], strides: tuple[Expr, ...], offset: Expr) -> NamedView:
-        """Another view of the same memory, by sizes, strides and offset."""
+        """Another view of the same memory, with these sizes, strides and offset."""
         buffer = self.buffer
         pointer = buffer.pointer if buffer.pointer == buffer.name else f"({buffer.pointer})"
         memory = replace(buffer, name=pointer, origin=buffer.root, array=False, single=False)
@@ -114,7 +121,7 @@ class NamedView:
 
 
 def _in_bounds(index: Expr, size: Expr) -> Expr:
-    """An access is in bounds wherever it is made, so its index is, whatever else is known of it."""
+    """Narrows an index of an access to the size: executed accesses are in bounds."""
     known, size_value = index.range, size.constant
     if known is None or size_value is None or size_value == 0 or known.value is not None:
         return index
@@ -130,7 +137,8 @@ def linear(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
 
 
 def _accessed(buffer: NamedMemory, indices: tuple[Expr, ...]) -> Expr:
-    """The linear index of an element that is accessed. Where there are few, no part of the sum is more than that."""
+    """The linear index of an accessed element. If the number of elements fits in 32 bits, it bounds
+    each partial sum."""
     count, parts = buffer.elements, (*buffer.strides, buffer.offset)
     few = count is not None and count.host is not None and count.range is not None and count.range.fits(32)
     if count is None or not few or not all(part.range is not None and part.range.non_negative for part in parts):
@@ -184,10 +192,12 @@ def wide(first: Expr, type: str, *, const: bool) -> str:
 
 
 def access_width(buffer: NamedMemory, indices: tuple[Expr, ...], count: int, *, registers: bool = False) -> int:
-    """How many of `count` consecutive elements one access may move: at most 16 bytes, the alignment proven.
+    """The largest number of `count` consecutive elements that one access may move: at most 16
+    bytes, with proven alignment.
 
-    Pointers and wide-accessed shared arrays are aligned to 16 bytes (`runtime/cuda/__init__.py`). Private arrays are
-    registers, without addresses: accessed so only where a wide access moves them from or to memory (`registers`).
+    Pointers and shared arrays with wide accesses are aligned to 16 bytes
+    (`runtime/cuda/__init__.py`). Private arrays are registers without addresses; they have wide
+    accesses only where these move them from or to memory (`registers`).
     """
     if (buffer.space == "private" and not registers) or buffer.single:
         return 1

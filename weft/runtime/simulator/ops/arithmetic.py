@@ -59,7 +59,7 @@ def operate(t: Translator, op: ir.Operation) -> Val:
     if values[0].dtype == BOOL:
         if word not in ON_BITS:
             hint = "a shift of one bit is by 0, a divisor of one bit is 1: leave it out"
-            raise refuse("W0750", f"the simulator does not know `{op.name}` on i1", op, hint=hint)
+            raise refuse("W0750", f"the simulator does not support `{op.name}` on i1", op, hint=hint)
         pattern = _LOGIC[ON_BITS[word]]
     elif word in ("add", "sub", "mul") and not values[0].shape and all(v.const is not None for v in values):
         return literal(wrap(eval(pattern.format(*(v.const for v in values)))))

@@ -95,7 +95,7 @@ def bitcast(t: Translator, op: ir.Operation) -> Val:
 
 def _kind(op: ir.Operation) -> str:
     if (kind := kind_of(op)) not in COMBINE:
-        raise refuse("W0750", "the simulator does not know this combining kind", op)
+        raise refuse("W0750", "the simulator does not support this combining kind", op)
     return f"C[{kind!r}]"
 
 

@@ -28,7 +28,7 @@ from .clocks import GLOBAL, SHARED, Moment
 from .cluster import Flight, GroupLanes
 from .ordering import ClockShadow, Elements
 from .phases import BarrierGroup, landed, of_rank
-from .turns import Steps
+from .schedule import Steps
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """A cluster of blocks in flight: warp groups as coroutines, asynchronous operations, schedule.
 
-A group runs until it waits. `GroupTurns` then chooses the next one, and when each operation in
+A group runs until it waits. `GroupSchedule` then chooses the next one, and when each operation in
 flight completes: at once, or as late as possible, when no group can proceed without it. If no group
 can proceed at all, that is a deadlock.
 """
@@ -27,7 +27,7 @@ from ..machine.memory import Global, Tracked
 from ..machine.shadow import KeyLayout, Mask
 from .clocks import GLOBAL, SHARED, Moment, OperationKind, Ranking, VectorClocks
 from .ordering import ClockShadow, OrderedMemory
-from .turns import Coroutine, GroupTurns, Joined, Steps
+from .schedule import Coroutine, GroupSchedule, Joined, Steps
 
 WATCHED_STEPS = 64
 
@@ -306,7 +306,7 @@ class Cluster:
         self.launch, self.number = launch, number
         self.threads = len(launch.threads)
         self.clocks = VectorClocks(self.threads * len(blocks))
-        self.turns = GroupTurns(launch.seed, number, launch.ranking)
+        self.turns = GroupSchedule(launch.seed, number, launch.ranking)
         self.coroutines: list[Coroutine] = []
         self.flying: list[Flight] = []
         self.issuers: dict[int, Flight] = {}

@@ -14,7 +14,7 @@ from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from .clocks import SHARED, Moment
 from .cluster import BlockState, Flight, GroupLanes
-from .turns import Steps
+from .schedule import Steps
 
 
 @dataclass(eq=False)

@@ -22,7 +22,7 @@ from ..machine.shadow import Mask
 from .boxes import all_but, note
 from .cluster import Flight, GroupLanes
 from .phases import whole
-from .turns import Steps
+from .schedule import Steps
 
 
 @record(eq=False)

@@ -11,7 +11,7 @@ from ...devices.report import Fault
 from ..machine.shadow import Mask
 from .cluster import GroupLanes
 from .phases import whole
-from .turns import Steps
+from .schedule import Steps
 
 
 @dataclass(eq=False)

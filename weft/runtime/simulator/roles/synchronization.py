@@ -15,7 +15,7 @@ from ..machine.lanes import Lane
 from ..machine.shadow import Mask
 from ..machine.warp import whole_warps
 from .cluster import GroupLanes
-from .turns import Steps
+from .schedule import Steps
 
 AtBarrier = TypeVar("AtBarrier", bound="BlockBarrier | NumberedBarrier")
 

@@ -32,7 +32,7 @@ Agent = TypeVar("Agent", bound=Ranked)
 Started = TypeVar("Started", bound=Ranked)
 
 
-class GroupTurns:
+class GroupSchedule:
     """Scheduling decisions of a cluster.
 
     Args:
