@@ -135,8 +135,8 @@ def test_settings(settings: dict[str, object], change: dict[str, object]) -> Non
         ({"must": "1", "f": "1e999"}, "W0210", None),
         ({"must": "1", "on": "yes"}, "W0210", "`on` takes true or false, not `yes`"),
         ({"must": "1", "t": "f31"}, "W0210", "`t` takes an element type, not `f31`"),
-        ({"must": "1", "bmm": "64"}, "W0214", "`s` has no parameter `bmm`"),
-        ({"must": "1", "h": "x"}, "W0214", "`s` has no parameter `h`"),
+        ({"must": "1", "bmm": "64"}, "W0482", "`s` has no parameter `bmm`"),
+        ({"must": "1", "h": "x"}, "W0482", "`s` has no parameter `h`"),
         ({"must": "1", "bm": "64", "bn": ""}, "W0210", None),
     ],
 )

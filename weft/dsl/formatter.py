@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from lark import Token
 
 from .diagnostics import schedule_text
-from .parser import TreeBuilder
+from .parser import built
 from .records import record
-from .syntax import read
+from .syntax import reading
 from .syntax_errors import BRACKETS, OPERATORS
 
 _SPACES = frozenset({"BLOCKS", "THREADS", "WARPS", "WARPGROUPS", "GRID", "LANES"})
@@ -30,10 +30,10 @@ def format_text(text: str, name: str) -> str:
         WeftError: W01xx where the text does not parse, W0006 where it is too large.
     """
     source = schedule_text(text.removeprefix("\ufeff"), name)
-    tree, tokens = read(source, "file")
-    TreeBuilder(source).build(tree)
+    found = reading(source, "file")
+    built(source, found)
     lines = _Lines()
-    for piece in _pieces(source.text, [token for token in tokens if token.type != "_NL"]):
+    for piece in _pieces(source.text, [token for token in found.tokens if token.type != "_NL"]):
         lines.add(piece)
     return lines.text()
 

@@ -17,7 +17,7 @@ from lark import Token, Tree
 from . import tree
 from .diagnostics import MAX_SCHEDULE_BYTES, Diagnostic, Source, Span, WeftError, fail, read_source, schedule_text
 from .expressions import FUNCTIONS, INT_LIMIT
-from .syntax import MOST_ERRORS, Start, in_order, reading
+from .syntax import MOST_ERRORS, ParsedText, Start, in_order, reading
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 
@@ -254,11 +254,16 @@ def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
 
 def _built(source: Source, start: Start) -> Any:
     """The tree of one text alone: `include`s are not followed. Raises W01xx, all that are found."""
-    found, builder = reading(source, start), TreeBuilder(source)
-    built = builder.build(found.tree) if found.tree is not None else None
+    return built(source, reading(source, start))
+
+
+def built(source: Source, found: ParsedText) -> Any:
+    """The tree of a text that was read. Raises W01xx, all that are found."""
+    builder = TreeBuilder(source)
+    made = builder.build(found.tree) if found.tree is not None else None
     if errors := in_order((*found.errors, *builder.errors))[:MOST_ERRORS]:
         raise WeftError(*errors)
-    return built
+    return made
 
 
 def _complete(source: Source) -> tree.File:

@@ -310,14 +310,6 @@ class ParsedText:
     errors: tuple[Diagnostic, ...]
 
 
-def read(source: Source, start: Start) -> tuple[Tree, tuple[Token, ...]]:
-    """Parse `source`; its tokens come along. Raises W01xx, all that are found."""
-    found = reading(source, start)
-    if found.errors or found.tree is None:
-        raise WeftError(*in_order(found.errors))
-    return found.tree, found.tokens
-
-
 def in_order(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Errors of one text by their places in it."""
     return sorted(errors, key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -110,7 +110,7 @@ def _place(kind: type[ir.Location], attribute: ir.Attribute | ir.Location) -> ir
 
 
 def _array(attribute: ir.Attribute) -> ir.Attribute:
-    for kind in _ARRAYS:
+    for kind in _array_kinds():
         try:
             return kind(attribute)
         except ValueError:  # of other numbers
@@ -118,8 +118,10 @@ def _array(attribute: ir.Attribute) -> ir.Attribute:
     return attribute
 
 
-_ARRAYS = [getattr(ir, f"Dense{of}ArrayAttr") for of in ("I64", "I32", "Bool", "I8", "I16", "F32", "F64")]
-"""Often met first."""
+@cache
+def _array_kinds() -> list[type]:
+    """The most frequent first. (Not at import: `weft statements` needs no bindings.)"""
+    return [getattr(ir, f"Dense{of}ArrayAttr") for of in ("I64", "I32", "Bool", "I8", "I16", "F32", "F64")]
 
 
 def _dense(attribute: ir.Attribute) -> ir.Attribute:
