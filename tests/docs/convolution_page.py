@@ -22,11 +22,11 @@ from functools import cache
 from math import prod
 
 import sass
+from kept_predictions import predicted
 from ladder import H200, excerpt, table
 from places import ROOT
 
 import weft
-from weft.execution import predicted
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes.conv2d.geometry import LAYERS, Convolution, operations
 from weft.runtime.plan.dtypes import itemsize

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kept_predictions import predicted
 from rung import ROOT, Settings, scheduled
 
-from weft.execution import predicted
 from weft.output.changes import change
 from weft.pipeline import Planned
 from weft.runtime.predict.chips import CHIPS

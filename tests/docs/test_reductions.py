@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from attention_rungs import ATTENTION, launches, per_argument, reads, temporaries
 from attention_rungs import seconds as seconds_of_attention
+from kept_predictions import predicted
 from ladder import page
 from pinned import pinned
 from reductions_page import LADDER, TEMPLATE, counted, expanded, moved, rows_bytes, seconds
@@ -18,7 +19,6 @@ from scheduled import run_schedule
 import weft
 from weft import cli
 from weft.dsl.formatter import format_text
-from weft.execution import predicted
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.run.execution import RunOptions

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from kept_predictions import predicted
 from ladder import page
 from pinned import pinned
 from rung import ROOT
@@ -15,7 +16,6 @@ from warpgroups_page import LADDER, PEAK, SIZE, TEMPLATE, expanded, prediction, 
 
 from weft import cli
 from weft.dsl.formatter import format_text
-from weft.execution import predicted
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.predict.prediction import KernelPrediction

@@ -20,13 +20,13 @@ from functools import cache
 import evidence_tables
 import numpy as np
 import sass
+from kept_predictions import predicted
 from ladder import Cell, Ladder, effect, table, timed
 from predictions import ITEM, tensor_of_four_stages
 from rung import ROOT, scheduled
 from tutorial_page import CUBLAS
 
 from weft.dsl.diagnostics import Source, render
-from weft.execution import predicted
 from weft.interpreter.ir.mlir import ir, operations
 from weft.maps.ownership import live_maps, ownership
 from weft.runtime.predict.chips import chip_named

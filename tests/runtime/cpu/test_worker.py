@@ -116,7 +116,7 @@ def test_died(number: signal.Signals) -> None:
     before = call(pid)
     with pytest.raises(Died) as caught:
         call(ends, number)
-    assert (caught.value.status, caught.value.stage, caught.value.said) == (-number, "the end", "last words\n")
+    assert (caught.value.status, caught.value.stage, caught.value.output) == (-number, "the end", "last words\n")
     assert ended_by(-number).signal.startswith(number.name) and ended_by(-number).cause
     assert call(pid) not in (before, os.getpid())
 
