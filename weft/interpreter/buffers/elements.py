@@ -23,7 +23,7 @@ from ..memory.effects import is_memref
 from ..memory.layouts import strided
 from ..memory.views import behind, is_own_array
 from ..reductions.identities import COMMUTATIVE, combination
-from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
+from .asynchronous_copies import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
 from .tiles import is_handed_out
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
 

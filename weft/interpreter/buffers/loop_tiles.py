@@ -28,7 +28,7 @@ from ..memory.names import called
 from ..proof.overlaps import apart
 from .elements import copy_per_thread
 from .loop_indices import LoopIndices
-from .overwritten import WrittenPart, is_certain, reads_what_it_wrote, written_part
+from .written_parts import WrittenPart, is_certain, reads_what_it_wrote, written_part
 
 _WAY = "stage an operand with subscripts that are sums of the loops' variables, or leave it in global memory"
 

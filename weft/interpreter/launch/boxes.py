@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..buffers.asynchronous import is_zero_constant
+from ..buffers.asynchronous_copies import is_zero_constant
 from ..buffers.elements import StructuredOp, forwarded
 from ..buffers.tensor_copies import BY_TENSOR_MAP
 from ..buffers.views import named_like

@@ -36,7 +36,6 @@ from ..outlining.kernel import Outlined, Passed, host_function, install, outline
 from .barriers import init_barriers, number_barriers
 from .boxes import lower_copies
 from .clusters import Sharing, run_in_clusters
-from .known import Known, Materialized, keep
 from .lowering import lower
 from .materialize import hand_out
 from .panels import Panels
@@ -44,9 +43,10 @@ from .products.multiply import use_tensor_cores
 from .roles import split_roles
 from .shape import decide_shape
 from .splitting import split_at_barriers
+from .stores.accumulators import accumulate_in_wider
 from .stores.boxes import lower_stores
 from .stores.completion import complete_stores
-from .stores.sums import accumulate_in_wider
+from .templates import Known, Materialized, keep
 
 
 @record

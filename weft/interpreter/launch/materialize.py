@@ -23,6 +23,7 @@ from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.refusing import Remark
 from ..ir.structured import UNROLL, body_of
 from ..mapping.clusters import BlockClusters
+from ..mapping.collective import for_each_together
 from ..mapping.curves import along_curve
 from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
@@ -37,11 +38,10 @@ from ..mapping.mapping import (
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.shares import Owned
-from ..mapping.together import for_each_together
 from ..parallel.nests import SEQUENTIAL
 from ..reductions.scans import is_scan
 from .roles import begin_role
-from .shared.meeting import OUTSIDE, Within, guard, meet_inside
+from .shared.collectives import OUTSIDE, Within, guard, meet_inside
 from .shared.reductions import SharedReduction
 from .shared.scans import SharedScan
 

@@ -189,7 +189,8 @@ _row = partial(
 LOAD = known(_row("nvgpu.tma.async.load", agent="load"))
 STORE = known(_row("nvgpu.tma.async.store", agent="store"))
 LOAD_PIXELS = known(Instruction(
-    "nvvm.cp.async.bulk.tensor.shared.cluster.global", "one thread starts the copy of pixels of images, the elements under a convolution's filter (mode"
+    "nvvm.cp.async.bulk.tensor.shared.cluster.global",
+    "one thread starts the copy of pixels of images, the elements under a convolution's filter (mode"
     " im2col; `interpreter/hardware/hopper/tensor_maps.py`)", 90, agent="load", accesses=_boxes,
 ))  # fmt: skip
 LOADS = (LOAD, LOAD_PIXELS)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from math import prod
 
-from ...buffers.asynchronous import is_zero_constant
+from ...buffers.asynchronous_copies import is_zero_constant
 from ...buffers.tensor_copies import OVERLAP
 from ...hardware.ampere import fragments
 from ...hardware.ampere.fragments import AS_TYPE, TileProduct
