@@ -11,7 +11,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_items
 from weft.interpreter.hardware.lanes import BARRIERS
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch import launch
+from weft.interpreter.launch import launch, templates
 from weft.pipeline import Applied, Choice, applied
 
 RAGGED = {"m": "70", "n": "50", "k": "37"}

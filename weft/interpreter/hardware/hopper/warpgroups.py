@@ -1,5 +1,4 @@
-"""Warp groups: products of tiles in shared memory by four warps together, and the layout of their
-accumulators.
+"""Warp groups: products of tiles in shared memory by four warps, and the layout of accumulators.
 
     %a = nvgpu.warpgroup.generate.descriptor %tile, %map : … -> !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 3>>
     %sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0} : … -> !nvgpu.warpgroup.accumulator<vector<64x256xf32>>
@@ -129,8 +128,7 @@ class GroupOperands:
         columns: a divisor of the number of columns; `fewer`: other numbers that are legal, too.
         transposable: the rows of a right operand in memory may be those of the matrix.
         held: a left operand may be in registers. (Other types may, too: not supported here.)
-        by_instruction: accumulators that upstream's verifier of `MMA` rejects: they take an
-            `MMA_ASYNC` for each instruction, of 64 rows.
+        by_instruction: accumulators that `MMA` rejects: an `MMA_ASYNC` for each 64 rows.
     """
 
     k: int
