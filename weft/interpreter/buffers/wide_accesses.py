@@ -147,7 +147,7 @@ class MaskedLoad:
     def pieces(
         self, each: Sequence[Sequence[ir.Value]], most: int, known: Mapping[ir.Value, ir.Value]
     ) -> list[ir.Value]:
-        """The elements from each of these indices on, in vectors of at most `most` elements."""
+        """The elements from each given index on, in vectors of at most `most` elements."""
         n = min(len(each), most)
         return [self.emit(at, n, known) for at in each[::n]]
 

@@ -213,7 +213,7 @@ class PixelWindow:
 
 
 def block_bytes(sizes: Iterable[int]) -> int:
-    """The bytes of buffers of these sizes, each aligned."""
+    """The bytes of buffers of the given sizes, each aligned."""
     return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
 
 

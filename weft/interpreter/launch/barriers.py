@@ -59,7 +59,7 @@ def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
 
 def meet_apart(op: ir.Operation, threads: int) -> None:
     """Replaces the barriers in an op that only the first `threads` threads of a block execute by
-    one numbered barrier; its number follows those of the warp groups of these threads."""
+    one numbered barrier; its number follows those of their warp groups."""
     for barrier in list(operations(op, "gpu.barrier")):
         with ahead_of(barrier):
             made = numbered_barrier(value_of(1 + threads // GROUP), threads)

@@ -19,8 +19,8 @@ from .pixels import Pixels
 
 
 def map_type(box: Sequence[int], element: ir.Type, swizzle: int, fetch: int = 128) -> ir.Type:
-    """The type of a tensor map of boxes of these sizes. `swizzle`: the span of the swizzle in bytes
-    (0: none); `fetch`: bytes that L2 fetches at once (0: as many as are needed)."""
+    """The type of a tensor map of boxes of the given sizes. `swizzle`: the span of the swizzle in
+    bytes (0: none); `fetch`: bytes that L2 fetches at once (0: as many as are needed)."""
     space = f"memref<{'x'.join(map(str, box))}x{element}, #gpu.address_space<workgroup>>"
     how, l2 = f"swizzle_{swizzle}b" if swizzle else "none", f"l2promo_{fetch}b" if fetch else "none"
     return ir.Type.parse(

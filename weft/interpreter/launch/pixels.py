@@ -6,7 +6,7 @@ pixels by a tensor map (`hardware/hopper/tensor_maps.py`).
 m increases along the rows of the tile: its digits, in order, are subscripts of the images, times a
 step, plus terms that are the same in all rows. So the rows are consecutive pixels of a window, with
 as many pixels along each axis as the digit has values (one where there is no digit: `as-gemm` omits
-digits of a single value). The remaining terms of these subscripts, the tap, must be the same in the
+digits of a single value). The remaining terms of the subscripts, the tap, must be the same in the
 whole tile; its columns are adjacent channels.
 
 The mask may test that a subscript is inside of the images, and that m is below the number of all

@@ -44,7 +44,7 @@ from .digits import OWN, PROCESSORS, REGISTERS, ROUNDS, Counter, DigitReader, Ti
 from .reads import read_as_operands
 
 STAGE = "weft.register_stage"
-"""On a buffer of which each thread keeps the elements that it computes: the staged tile of a
+"""On a buffer with elements that each thread keeps as it computes them: the staged tile of a
 pipelined loop, or a row that ops with one map fill and read."""
 
 
@@ -197,7 +197,7 @@ def own_array_of(alloc: ir.Operation) -> OwnArray:
 
 
 def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
-    """Whether an op only writes elements of which several threads have copies: all of them then
+    """Whether an op only writes elements that several threads have copies of: all of them then
     execute it. Raises W0380.
 
     Arrays created before the op that are not in `arrays` are copies that every thread has of the

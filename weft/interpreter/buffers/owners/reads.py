@@ -68,7 +68,7 @@ def body_read(load: ir.Operation, forms: KnownIndices) -> BodyRead | None:
 
 
 def read_as_operands(reads: Sequence[BodyRead]) -> None:
-    """Rewrites the ops of these reads."""
+    """Rewrites the ops around the given reads."""
     while reads:
         op = reads[0].op
         mine, reads = [read for read in reads if read.op == op], [read for read in reads if read.op != op]

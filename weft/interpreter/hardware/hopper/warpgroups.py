@@ -194,7 +194,7 @@ def is_described(kind: ir.Type) -> bool:
 
 
 def in_registers(kind: ir.Type) -> bool:
-    """Whether it is a matrix in registers, of which each thread of the group has its part."""
+    """Whether it is a matrix in registers, distributed over the threads of the group."""
     return is_described(kind) and "#gpu.address_space<private>" in str(kind)
 
 

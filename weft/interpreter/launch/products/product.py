@@ -101,7 +101,7 @@ class Product:
 
 
 def loaded(view: ir.Value, places: Sequence[Sequence[ir.Value]], each: int) -> ir.Value:
-    """Registers of `each` adjacent elements, from each of these places on, as one vector."""
+    """Registers of `each` adjacent elements, from each of the places on, as one vector."""
     kind = element_type(view)
     flat, *words = (vector.LoadOp(ir.VectorType.get([each], kind), view, place).result for place in places)
     for number, more in enumerate(words, 2):

@@ -114,8 +114,8 @@ class _Store:
             )
 
     def _size(self, dimension: int, tensor: ir.Value, start: Linear, axis: int) -> tuple[int, End]:
-        """The box's size along a dimension of the tile, of which the copy takes the part inside of
-        the tensor; and the extent at which the tensor ends for the copy. Raises W0405."""
+        """The box's size along a dimension of the tile, if the copy takes the part inside of the
+        tensor; and the extent at which the tensor ends for the copy. Raises W0405."""
         size = ir.MemRefType(self.source.type).shape[dimension]
         if not ir.MemRefType(self.source.type).is_dynamic_dim(dimension):
             whole = self._whole(dimension)
