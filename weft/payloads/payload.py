@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError, fail
 from ..interpreter.hardware.ampere.fragments import AS_TYPE, MMA, SPLITS
-from ..interpreter.hardware.hopper.tensor_maps import WINDOW, window_said
+from ..interpreter.hardware.hopper.tensor_maps import WINDOW, window_from
 from ..interpreter.hardware.hopper.warpgroups import MMA as PRODUCT
 from ..interpreter.ir import mlir
 from ..interpreter.ir.functions import (
@@ -186,7 +186,7 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
     if name == AGREEMENTS:
         return isinstance(value, ir.ArrayAttr) and all(isinstance(text, ir.StringAttr) for text in value)
     if name == WINDOW:
-        return (window := window_said(value)) is not None and window.wrong(1) is None
+        return (window := window_from(value)) is not None and window.wrong(1) is None
     if name == AS_TYPE:
         return isinstance(value, ir.StringAttr) and value.value in SPLITS
     if _OF_FINISHED_MODULES[name] == "a text":

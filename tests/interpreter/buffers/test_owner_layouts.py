@@ -31,7 +31,7 @@ CASES = {
     "rows of a length that a run knows": (nest("(%i, %j) in (4, %n)", PAIRS, BY_ROWS), "only at run time"),
     "other threads": (nest("(%i, %j) in (4, 4)", PAIRS, BY_AXES), "cut in two ways"),
     "all threads by their number": (nest("(%i) in (16)", "(i) -> (i * 4)>(%i)", ALL), "cut in two ways"),
-    "more threads that read it": (nest("(%j, %i) in (2, 16)", "(j, i) -> (i * 4)>(%j, %i)", BY_AXES), "by some of the threads"),
+    "more threads that read it": (nest("(%j, %i) in (2, 16)", "(j, i) -> (i * 4)>(%j, %i)", BY_AXES), "only some of the threads"),
     "from the end": (nest("(%i) in (16)", "(i) -> (60 - i * 4)>(%i)", BY_ROWS), "each other's parts"),
     "a neighbor's half": (nest("(%i) in (15)", "(i) -> (i * 4 + 2)>(%i)", BY_ROWS), "each other's parts"),
     "a part of it": (nest("(%i) in (8)", "(i) -> (i * 4)>(%i)", BY_ROWS), "leave elements out"),

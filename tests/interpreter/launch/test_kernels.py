@@ -131,7 +131,7 @@ def test_a_temporary_that_each_thread_keeps(update: bool) -> None:
 
 def test_a_temporary_that_threads_share(update: bool) -> None:
     module, info = launched(ragged(MIRRORED))
-    assert any("in shared memory, 1024 bytes (threads look at each other's parts)" in r for r in info.remarks)
+    assert any("in shared memory, 1024 bytes (threads access each other's parts)" in r for r in info.remarks)
     assert info.made.shared_bytes == 1024
     pinned(
         HERE / "golden" / "temporary-shared.mlir",

@@ -11,7 +11,7 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.parser import parse_items
 from weft.interpreter.hardware.lanes import BARRIERS
 from weft.interpreter.ir import mlir
-from weft.interpreter.launch import known, launch
+from weft.interpreter.launch import launch, templates
 from weft.pipeline import Applied, Choice, applied
 
 RAGGED = {"m": "70", "n": "50", "k": "37"}
@@ -71,7 +71,7 @@ def made(choice: Choice, monkeypatch: pytest.MonkeyPatch, *, afresh: bool = Fals
     count = 0
     materialize = launch.materialize
 
-    def counted(*given: Any) -> known.Materialized:
+    def counted(*given: Any) -> templates.Materialized:
         nonlocal count
         count += 1
         return materialize(*given)
@@ -79,7 +79,7 @@ def made(choice: Choice, monkeypatch: pytest.MonkeyPatch, *, afresh: bool = Fals
     with monkeypatch.context() as patched:
         patched.setattr(launch, "materialize", counted)
         if afresh:
-            patched.setattr(known, "keep", lambda *given: None)
+            patched.setattr(templates, "keep", lambda *given: None)
         return applied(choice.open()), count
 
 

@@ -1,1 +1,2 @@
-"""Where the temporaries of a kernel live, who fills them and who writes them back."""
+"""Placement of a kernel's temporaries in registers or shared memory, and the copies that fill them
+and write them back."""

@@ -1,6 +1,5 @@
-"""Iterations of an all-parallel structured op as loads, the body, and stores: scalars, or n-wide where aligned; all of
-them, where one thread does the op alone.
-"""
+"""Iterations of an all-parallel structured op as loads, the body, and stores: scalar, or n-wide
+where aligned; or all iterations, if a single thread executes the op."""
 
 from __future__ import annotations
 
@@ -24,22 +23,22 @@ from ..memory.effects import is_memref
 from ..memory.layouts import strided
 from ..memory.views import behind, is_own_array
 from ..reductions.identities import COMMUTATIVE, combination
-from .asynchronous import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
+from .asynchronous_copies import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
 from .tiles import is_handed_out
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
 
 
 @record
 class StructuredOp:
-    """An all-parallel linalg op on memrefs, taken apart.
+    """An all-parallel linalg op on memrefs, decomposed.
 
     Args:
-        operands: inputs, then outputs; scalars (of a fill) among them.
+        operands: inputs, then outputs; including scalars (of a fill).
         maps: one indexing map per operand.
-        block: the body: one argument per operand, ended by `linalg.yield`.
-        atomic: the input that is combined into its output, where other threads do so, too; `by` what
-            `memref.atomic_rmw`.
-        asynchronous: the op itself, where asynchronous copies do it.
+        block: the body: one argument per operand, terminated by `linalg.yield`.
+        atomic: the input that is combined into its output, if other threads do so, too; `by` the
+            kind of `memref.atomic_rmw`.
+        asynchronous: the op itself, if asynchronous copies execute it.
     """
 
     operands: tuple[ir.Value, ...]
@@ -59,7 +58,7 @@ class StructuredOp:
         reads = any(map(is_used, block.arguments)) or next(operations(op, "memref.load"), None) is not None
         started = (
             op if ASYNCHRONOUS in op.attributes and reads else None
-        )  # else it fills in what lies outside of its operand
+        )  # otherwise it fills in the value outside of its operand
         return cls(
             tuple(op.operands), tuple(indexing_maps(op) or ()), block, len(terminator.operands), atomic, by, started
         )
@@ -68,13 +67,14 @@ class StructuredOp:
         return range(len(self.operands) - self.outputs, len(self.operands))
 
     def used(self, number: int) -> bool:
-        """Whether the body reads this operand. What is combined atomically is read by that alone."""
+        """Whether the body reads this operand. The output of an atomic update is read only by the
+        update."""
         if self.atomic is not None and number in self.output_numbers():
             return False
         return is_used(self.block.arguments[number])
 
     def wide(self, number: int, lanes: int) -> bool:
-        """Whether the op's last dimension walks `lanes` aligned neighbours of this operand."""
+        """Whether the op's last dimension walks `lanes` aligned, adjacent elements of this operand."""
         if (number, lanes) not in self._wide:
             walked, last = list(map(dimension_of, self.maps[number].results)), self.maps[number].n_dims - 1
             alone = None not in walked and walked[-1:] == [last] and walked.count(last) == 1
@@ -82,20 +82,21 @@ class StructuredOp:
         return self._wide[number, lanes]
 
     def at_once(self, number: int, lanes: int) -> int:
-        """How many of `lanes` neighbours in this operand one access has: as many as are 16 bytes; 1 where they are not
-        aligned."""
+        """How many of `lanes` adjacent elements of this operand one access has: at most 16 bytes; 1
+        if they are not aligned."""
         n = min(lanes, most_lanes(element_type(self.operands[number])))
         return n if n > 1 and self.wide(number, n) else 1
 
     def lies_apart(self, number: int) -> bool:
-        """Whether neighbours along the op's last dimension are not neighbours in this operand's memory."""
+        """Whether adjacent iterations along the op's last dimension access elements of this operand
+        that are not adjacent in memory."""
         kind, last = self.operands[number].type, self.maps[number].n_dims - 1
         strides, _ = strided(kind)
         walks = zip(self.maps[number].results, strides, strict=True)
         return any(dimension_of(e) == last and stride not in (1, DYNAMIC) for e, stride in walks)
 
     def masked(self, lanes: int) -> list[MaskedLoad]:
-        """The reads in the body of which `lanes` elements can be loaded at once."""
+        """The reads in the body that can load `lanes` elements at once."""
         last = self.maps[-1].n_dims - 1
         along = [any(last in dimensions_of(e) for e in indexing.results) for indexing in self.maps]
         same = {
@@ -104,13 +105,14 @@ class StructuredOp:
         return masked_loads(self.block, last, lanes, same)
 
     def gathered(self, lanes: int, *, alone: bool = True) -> MaskedLoad | None:
-        """The masked load that the body is, if `lanes` of its elements can be loaded at once; `alone`: and takes no
-        operand."""
+        """The masked load that is the whole body, if it can load `lanes` elements at once; `alone`:
+        and if it uses no operand of the op."""
         yielded = list(list(self.block.operations)[-1].operands)
         return next((one for one in self.masked(lanes) if yielded == [one.value] and not (alone and one.takes)), None)
 
     def copied_at_once(self, lanes: int) -> int:
-        """How many elements one asynchronous copy moves, of an op whose iterations are `lanes` elements."""
+        """The number of elements that one asynchronous copy moves, for an op with iterations of
+        `lanes` elements."""
         whole = forwarded(self)
 
         def together(n: int) -> bool:
@@ -125,17 +127,19 @@ Address = tuple["ir.Value", Sequence["ir.Value"]]
 
 
 def emit_unit(op: StructuredOp, at: Sequence[Linear], lanes: int, instead: Mapping[int, Address] | None = None) -> None:
-    """Emit the iterations of a unit: `lanes` of the last dimension are one."""
+    """Emits the iterations of a unit: a unit is `lanes` iterations of the last dimension."""
     emit(op, [*at[:-1], *(index * lanes for index in at[-1:])], lanes, instead)
 
 
 def emit(
     op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: Mapping[int, Address] | None = None
 ) -> None:
-    """Emit the `lanes` iterations from `indices` on along the last dimension: loads, the body, stores; n-wide on every
-    side that is aligned, of elements that are together wider than an access in several.
+    """Emits the `lanes` iterations from `indices` on along the last dimension: loads, the body,
+    stores; n-wide for every operand that is aligned, in several accesses if the elements are wider
+    than one access.
 
-    `instead`: where the first of an operand's elements really is; the others follow it.
+    `instead`: for operands that are stored elsewhere, the address of the first element; the others
+    follow it.
     """
     start, elsewhere = [value_of(i) for i in indices], instead or {}
     each = [start]
@@ -196,7 +200,7 @@ def emit(
         for e in range(lanes):
             memref.StoreOp(_extract(together, e), *address(outputs.start, e))
         return
-    # an array of the thread's own has no addresses: an element is read when it is computed with, and written when it is
+    # a thread-private array has no addresses: each element is read when it is used, and written when it is
     # computed
     own = {n for n, operand in enumerate(op.operands) if is_own_array(operand)}
     used = [n for n in range(len(op.operands)) if op.used(n)]
@@ -225,13 +229,14 @@ def emit(
 
 
 def _element(pieces: Sequence[ir.Value], lanes: int, e: int) -> ir.Value:
-    """Element `e` of `lanes` that were loaded in so many pieces."""
+    """Element `e` of `lanes` elements that were loaded in several pieces."""
     n = lanes // len(pieces)
     return _extract(pieces[e // n], e % n)
 
 
 def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int) -> CopySource:
-    """What an asynchronous copy of n elements from `at` on takes. Raises W0366 where it would do more than to copy."""
+    """The source of an asynchronous copy of n elements from `at` on. Raises W0366 if the op does
+    more than copy."""
     copied, target = forwarded(op), op.operands[op.output_numbers().start]
     expect_movable(copy, ir.MemRefType(target.type).element_type, n)
     if copied is not None:
@@ -251,19 +256,20 @@ def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int
 COMBINERS = {
     op[6:].removesuffix("i") if op.startswith(("arith.max", "arith.min")) else op[6:]: op for op in sorted(COMMUTATIVE)
 }
-"""Of what a `memref.atomic_rmw` does, `maxs` or `addf`, the op of two values that does the same."""
+"""For each kind of `memref.atomic_rmw`, such as `maxs` or `addf`, the op on two values with the
+same result."""
 _WORDS = {op: word for word, op in COMBINERS.items()} | {"arith.subf": "addf", "arith.subi": "addi"}
 
 
 def atomic_word(combiner: str) -> str:
-    """What a `memref.atomic_rmw` has to do with partial results of a reduction by this op: those of a difference are
-    added."""
+    """The kind of `memref.atomic_rmw` that combines partial results of a reduction by this op:
+    partial results of a difference are added."""
     return _WORDS[combiner]
 
 
 def _atomic_update(op: ir.Operation) -> tuple[int, str]:
-    """Which input an op marked `weft.atomic` combines into its output, element by element, and how. Raises W0397 where
-    it does more than that."""
+    """The input that an op marked `weft.atomic` combines into its output, element by element, and
+    the kind of update. Raises W0397 if the op does more than that."""
     found = combination(op)
     term = None if found is None else found.term
     by = next((word for word, combiner in COMBINERS.items() if found is not None and combiner == found.combiner), None)
@@ -273,13 +279,14 @@ def _atomic_update(op: ir.Operation) -> tuple[int, str]:
             "W0397",
             f"{describe(op)} is marked `{ATOMIC}` and"
             f" {'reduces' if alone else 'does more than combine an input with its output'}",
-            "the mark is for what `fuse` makes of the sum of `split-k … atomic`, and `promote-to-shared` behind a loop",
+            "only `fuse` sets the mark, on the sum of `split-k … atomic`, and `promote-to-shared`, after a loop",
         )
     return term.arg_number, by
 
 
 def forwarded(op: StructuredOp) -> int | None:
-    """The operand that the body yields untouched as its only result (a copy), if it is one."""
+    """The operand that the body yields unchanged as its only result (a copy); None for another
+    body."""
     first = next(iter(op.block.operations))
     if op.outputs != 1 or first.operation.name != "linalg.yield":
         return None
@@ -292,7 +299,7 @@ def _extract(whole: ir.Value, lane: int) -> ir.Value:
 
 
 VECTOR = "weft.vector"
-"""On an op without a map: how many elements an access of it may have."""
+"""On an op without a map: the most elements of one of its accesses."""
 
 
 def is_per_thread(op: ir.Operation) -> bool:
@@ -302,16 +309,17 @@ def is_per_thread(op: ir.Operation) -> bool:
 
 
 def goes_along(op: ir.Operation) -> bool:
-    """Whether an op meets each element of its result once, and walks all its operands in the order of its own
-    dimensions: there is nothing to keep for later, and accesses are as wide as memory allows."""
+    """Whether an op reaches each element of its result once, and walks all its operands in the
+    order of its own dimensions: no element is worth keeping in registers, and accesses are as wide
+    as memory allows."""
     if not is_parallel_op(op):
         return False
     return all(place == sorted(place) for place in map(single_dimensions, structure(op).maps))
 
 
 def widest(op: ir.Operation, structured: StructuredOp | None = None) -> int:
-    """How many elements the op's accesses of memory have at once, on at least one side: 1 where no alignment is proven,
-    or nothing asks for more. `structured`: the op, taken apart."""
+    """The number of elements in one access of memory by the op, for at least one operand: 1 if no
+    alignment is proven, or no wider access is requested. `structured`: the op, decomposed."""
     if VECTOR not in op.attributes:
         return 1
     structured = structured or StructuredOp.of(op)
@@ -330,7 +338,8 @@ def widest(op: ir.Operation, structured: StructuredOp | None = None) -> int:
 
 
 def in_memory(operand: ir.Value) -> bool:
-    """Whether an operand is, or is going to be, in shared or global memory, and not a thread's own array."""
+    """Whether an operand is, or will be, in shared or global memory, and not in a thread-private
+    array."""
     base = behind(operand)
     if not isinstance(base.type, ir.MemRefType):
         return False
@@ -341,7 +350,7 @@ def in_memory(operand: ir.Value) -> bool:
 
 
 def do_per_thread(op: ir.Operation) -> None:
-    """Emit all iterations of an op at the insertion point, in the thread at hand."""
+    """Emits all iterations of an op at the insertion point, for the current thread."""
     structured = StructuredOp.of(op)
     lanes = widest(op, structured)
     space = extents(op)
@@ -356,7 +365,7 @@ def do_per_thread(op: ir.Operation) -> None:
 
 
 def copy_per_thread(source: ir.Value, target: ir.Value, maps: Sequence[ir.AffineMap] | None = None) -> ir.Operation:
-    """A copy that a single thread does, at the insertion point, as wide as alignment allows.
+    """Emits a copy by a single thread at the insertion point, as wide as alignment allows.
 
     `maps`: of source and target, identities if not given.
     """
@@ -368,5 +377,5 @@ def copy_per_thread(source: ir.Value, target: ir.Value, maps: Sequence[ir.Affine
 
 
 def most_lanes(kind: ir.Type) -> int:
-    """Elements in the widest access."""
+    """The number of elements in the widest access."""
     return max(MAX_VECTOR_BITS // max(getattr(kind, "width", 64), 8), 1)

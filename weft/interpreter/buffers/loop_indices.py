@@ -1,5 +1,5 @@
-"""Indices in a loop of the payload as forms: of what stands in front of the loop, and of counters of iterations of it
-and of loops inside it; and back into values."""
+"""Indices in a loop of the payload as linear forms over values defined before the loop and
+iteration counters of it and of loops inside it; and forms converted back to values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from ..mapping.bounds import loop_bounds
 
 
 class LoopIndices(KnownIndices):
-    """Indices as forms of what stands in front of a loop, and of counters of iterations of it and of loops inside.
+    """Indices as linear forms over values defined before a loop and iteration counters of it and of
+    loops inside it.
 
     Args:
-        threads: loops inside that hand their iterations to threads: a variable is the same in all that a thread does.
+        threads: loops inside that distribute their iterations to threads: their variables are
+            constant for a thread.
     """
 
     def __init__(self, loop: ir.Operation, threads: Sequence[ir.Operation] = ()) -> None:
@@ -35,14 +37,14 @@ class LoopIndices(KnownIndices):
             return self._variable(value)
         if made.name.startswith(("affine.", "arith.", "index.")) or is_within(made, self.loop):
             return super()._evaluate(value)
-        if made.name == "memref.dim":  # the same, whoever asks
+        if made.name == "memref.dim":  # the same symbol for every use
             key = made.operands[0], known(made.operands[1])
             self.sizes[key] = self.sizes.get(key) or self._outer(value, 0, None)
             return self.sizes[key]
         return self._outer(value, None, None)
 
     def size(self, buffer: ir.Value, axis: int) -> Linear | None:
-        """A size of a buffer; None where it is open, and no index has to do with it."""
+        """A size of a buffer; None if it is dynamic, and no index depends on it."""
         kind = ir.MemRefType(buffer.type)
         return self.sizes.get((buffer, axis)) if kind.is_dynamic_dim(axis) else Linear.of(kind.get_dim_size(axis))
 
@@ -73,8 +75,8 @@ class LoopIndices(KnownIndices):
         return low + Linear.of(symbol) * by
 
     def bounds_of(self, variable: ir.Value) -> tuple[Linear, list[Linear], Linear] | None:
-        """From where a loop's variable counts, what its end is the least of, and by which step; None for other block
-        arguments."""
+        """A loop variable's lower bound, the forms that its upper bound is the minimum of, and its
+        step; None for other block arguments."""
         bounds = None if maker(variable).name == "scf.parallel" else loop_bounds(variable)
         if bounds is None:
             return None
@@ -88,7 +90,8 @@ class LoopIndices(KnownIndices):
 
     @contextmanager
     def rebound(self, variables: Mapping[ir.Value, ir.Value]) -> Iterator[None]:
-        """Inside, forms are made of other variables: those of a copy of loops over threads."""
+        """Substitutes other variables in forms that are emitted in the context: those of a copy of
+        loops over threads."""
         before, self.values = (
             self.values,
             {symbol: variables.get(value, value) for symbol, value in self.values.items()},
@@ -97,7 +100,8 @@ class LoopIndices(KnownIndices):
         self.values = before
 
     def emit(self, form: Linear) -> ir.Value:
-        """The form as a value, at the insertion point. A counter is its loop's variable from the first iteration on."""
+        """Emits the form as a value at the insertion point. A counter is the distance of its loop's
+        variable from the lower bound, in steps."""
         values: list[ir.Value] = []
 
         def dimension(value: ir.Value) -> ir.AffineExpr:

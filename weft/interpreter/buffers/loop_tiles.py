@@ -1,11 +1,11 @@
-"""The tile of a buffer that a loop of the payload accesses: where it begins, how large it is, and the loop on a copy of
-it.
+"""The tile of a buffer that a loop of the payload accesses: its first element, its shape, and the
+loop rewritten to a copy of it.
 
     for k in 0…16: … A[16·by + ty, 16·k0 + k] …   →   A_shared = A[16·by …+16, 16·k0 …+16];  for k: … A_shared[ty, k] …
 
-Subscripts are affine in the variables of the loop and of loops inside it; what these add to a subscript is the place in
-the tile, and what is left, the same in all iterations, is where the tile begins. What the loop writes is written back
-behind it.
+Subscripts are affine in the variables of the loop and of loops inside it; the terms in these
+variables are the place in the tile, and the rest, which is the same in all iterations, is the first
+element of the tile. What the loop writes is written back after it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ..memory.names import called
 from ..proof.overlaps import apart
 from .elements import copy_per_thread
 from .loop_indices import LoopIndices
-from .overwritten import WrittenPart, is_certain, reads_what_it_wrote, written_part
+from .written_parts import WrittenPart, is_certain, reads_what_it_wrote, written_part
 
-_WAY = "stage an operand whose subscripts are sums of the loops' variables, or leave it in global memory"
+_WAY = "stage an operand with subscripts that are sums of the loops' variables, or leave it in global memory"
 
 
 @record
@@ -38,11 +38,12 @@ class LoopTile:
     """The tile of a buffer.
 
     Args:
-        first: by axis, where the tile begins, a form.
-        place: by load or store and axis, where in the tile it is.
-        written: the part that the loop writes, if it writes.
-        read: whether the loop needs what the buffer held before.
-        inside: by axis, whether its first and its last element are surely the buffer's, because the loop accesses them.
+        first: the tile's first element, a linear form for each axis.
+        place: for each load or store, its place in the tile, by axis.
+        written: the part that the loop writes; None if it does not write.
+        read: whether the loop needs the previous contents of the buffer.
+        inside: by axis, whether the tile's first and last element are proven to be inside of the
+            buffer, because the loop accesses them.
     """
 
     buffer: ir.Value
@@ -55,13 +56,15 @@ class LoopTile:
     inside: tuple[tuple[bool, bool], ...]
 
     def beyond(self, axis: int, first: Linear, extent: int) -> tuple[bool, bool]:
-        """Whether a part of the tile may begin in front of the buffer, and end behind it."""
+        """Whether a part of the tile may begin before the buffer's first element, and may end after
+        its last."""
         (low, high), kind = first.bounds(), ir.MemRefType(self.buffer.type)
         ends = kind.is_dynamic_dim(axis) or high is None or high + extent > kind.get_dim_size(axis)
         return (low is None or low < 0) and not self.inside[axis][0], ends and not self.inside[axis][1]
 
     def tests(self, axis: int, at: ir.Value, first: Linear, extent: int) -> Iterator[ir.Value]:
-        """Whether an index into a part of the tile is one into the buffer, where that is not certain."""
+        """Conditions that an index into a part of the tile is inside of the buffer, where that is
+        not proven."""
         begins, ends = self.beyond(axis, first, extent)
         kind = ir.MemRefType(self.buffer.type)
         if begins:
@@ -73,8 +76,8 @@ class LoopTile:
 
 
 def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value]]:
-    """What in a loop uses the buffer called so, or a view of it. Raises W0330, and W0468 where something else may touch
-    it."""
+    """The users, in a loop, of the buffer with this name, and the view that each uses. Raises
+    W0330, and W0468 if another op may access the buffer."""
     accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not made_within(v, loop)]
     mine = [(op, value) for op, value in accesses if called(value) == name]
     if not mine:
@@ -93,8 +96,8 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
 def tile_of(
     loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Value]], threads: Sequence[ir.Operation] = ()
 ) -> LoopTile:
-    """What a loop loads and stores of a buffer, of which these are the users; each thread of `threads`, loops inside.
-    Raises W0332, W0468."""
+    """The tile that a loop accesses of a buffer, for these users of the buffer; for each thread, if
+    loops inside are distributed over `threads`. Raises W0332, W0468."""
     buffer = mine[0][1]
     indices, forms = LoopIndices(loop, threads), dict[ir.Operation, tuple[Linear, ...]]()
     for op, value in mine:
@@ -117,7 +120,7 @@ def tile_of(
     for axis in range(len(shape)):
         offsets = [base[axis] - bases[0][axis] for base in bases]
         if not all(offset.is_constant for offset in offsets):
-            raise fail("W0468", f"the loop accesses `{name}` in two places whose distance is not a number", _WAY)
+            raise fail("W0468", f"the loop accesses `{name}` in two places without a constant distance", _WAY)
         least = min(offset.constant for offset in offsets)
         first[axis] = bases[0][axis] + least
         shape[axis] = max((form[axis] - first[axis]).bounds()[1] or 0 for form in forms.values()) + 1
@@ -135,7 +138,7 @@ def tile_of(
 
 
 def _start(form: Linear, indices: LoopIndices, name: str, op: ir.Operation) -> Linear:
-    """The least value of a subscript, in which the counters do not occur. Raises W0468."""
+    """The least value of a subscript, which contains no counter. Raises W0468."""
     out = Linear.of(form.constant)
     for term, factor in form.terms.items():
         if isinstance(term, Symbol) and term in indices.counters:
@@ -149,7 +152,7 @@ def _start(form: Linear, indices: LoopIndices, name: str, op: ir.Operation) -> L
 
 
 def move_to(tile: LoopTile, view: ir.Value) -> None:
-    """Let the loop access `view` where it accesses the buffer."""
+    """Replaces the loop's accesses of the buffer by accesses of `view`."""
     for op, place in tile.place.items():
         with ahead_of(op):
             at = [tile.indices.emit(form) for form in place]
@@ -161,8 +164,8 @@ def move_to(tile: LoopTile, view: ir.Value) -> None:
 
 
 def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
-    """The op that fills `view` with the tile, at the insertion point; under a mask where the tile may reach beyond the
-    buffer."""
+    """Emits the op that fills `view` with the tile, at the insertion point; under a mask if the
+    tile may extend beyond the buffer."""
     from ..padding.masked_loads import ANY, MARK, guarded
 
     indices, shaped = tile.indices, ir.MemRefType(tile.buffer.type)
@@ -184,7 +187,7 @@ def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
 
 @record
 class WriteBack:
-    """What a loop has written, on its way from `view` back into the buffer."""
+    """The write-back of what a loop has written, from `view` to the buffer."""
 
     tile: LoopTile
     view: ir.Value
@@ -192,17 +195,18 @@ class WriteBack:
 
     @property
     def first(self) -> list[Linear]:
-        """Where in the buffer the part begins."""
+        """The first element of the part in the buffer."""
         return [first + start for first, start in zip(self.tile.first, self.part.starts, strict=True)]
 
     @property
     def ragged(self) -> bool:
-        """Whether some of the part may not be the buffer's."""
+        """Whether some elements of the part may be outside of the buffer."""
         axes = enumerate(zip(self.first, self.part.shape, strict=True))
         return any(True in self.tile.beyond(axis, first, extent) for axis, (first, extent) in axes)
 
     def emit(self) -> ir.Operation:
-        """Behind the loop, an op for several threads: a copy, or a loop over elements that the buffer may not have."""
+        """Emits, after the loop, an op for several threads: a copy, or a loop over elements with
+        bounds checks."""
         loop, rank = self.tile.indices.loop, len(self.part.shape)
         with ir.InsertionPoint.after(loop), loop.location:
             if not self.ragged:
@@ -216,14 +220,14 @@ class WriteBack:
             return made
 
     def emit_in_thread(self) -> None:
-        """At the insertion point, for one thread."""
+        """Emits the write-back for one thread, at the insertion point."""
         if self.ragged:
             for_each(self.part.shape, lambda at: self.element(list(map(value_of, at))))
         else:
             copy_per_thread(*self.slices())
 
     def slices(self) -> tuple[ir.Value, ir.Value]:
-        """The part in the copy, and in the buffer."""
+        """The part as slices of the copy and of the buffer."""
         shape, steps, kind = self.part.shape, [1] * len(self.part.shape), ir.MemRefType(self.view.type)
         small = ir.MemRefType.get(shape, kind.element_type)
         starts = [form.constant if form.is_constant else self.tile.indices.emit(form) for form in self.first]
@@ -231,7 +235,7 @@ class WriteBack:
         return source, subview(self.tile.buffer, [starts, shape, steps], small)
 
     def element(self, number: Sequence[ir.Value]) -> None:
-        """Copy the element of this number by axis, if it is the buffer's."""
+        """Copies the element at this index of the part, if it is inside of the buffer."""
         here, there, tests = list[ir.Value](), list[ir.Value](), list[ir.Value]()
         for axis, (at, start, first) in enumerate(zip(number, self.part.starts, self.first, strict=True)):
             here.append(arith.AddIOp(at, constant(start)).result if start else at)

@@ -1,13 +1,14 @@
-"""A buffer that iterations of a loop combine into atomically, privatized: each block has a copy of its own while the
-loop runs.
+"""Privatizes a buffer that iterations of a loop update atomically: each block has its own copy
+while the loop runs.
 
-    for i: atomic H[x[i]] += 1   →   H_shared = 0;  for i: atomic H_shared[x[i]] += 1;  for b: atomic H[b] += H_shared[b]
+    for i: atomic H[x[i]] += 1   →   H_shared = 0;  for i: atomic H_shared[x[i]] += 1;  for b:
+        atomic H[b] += H_shared[b]
 
-Subscripts may depend on data: the copy is as large as the buffer. It begins with what changes nothing, so that an
-    element is
-combined once for each block, in place of once for each iteration.
+Subscripts may depend on data: the copy is as large as the buffer. It begins with the combiner's
+identity, so that an element of the buffer is updated once per block, instead of once per iteration.
 
-Source: Podlozhnyuk, "Histogram calculation in CUDA"; `PrivatizedAtomics` of CUB's `DeviceHistogram`.
+Source: Podlozhnyuk, "Histogram calculation in CUDA"; `PrivatizedAtomics` of CUB's
+`DeviceHistogram`.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ class AtomicUpdates:
 
 
 def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> AtomicUpdates:
-    """What the users of a buffer in a loop do, where each of them combines into an element of it by the same op, and
-    does not ask what was there. Raises W0332, W0469."""
+    """The updates of a buffer in a loop, if each user combines into an element by the same op, and
+    does not read the previous value. Raises W0332, W0469."""
     ops = [op for op, _ in users]
     first = next(op for op in ops if isinstance(op.opview, memref.AtomicRMWOp))
     for op in ops:
         if not isinstance(op.opview, memref.AtomicRMWOp):
             why = "accesses it in another way"
         elif is_used(op.results[0]):
-            why = "asks what was there before, which differs from block to block"
+            why = "reads the previous value, which differs from block to block"
         elif combiner(op) not in COMBINERS:
             why = f"replaces an element by `{combiner(op)}`"
         elif op.operands[1] != first.operands[1] or update_of(op) != update_of(first):
@@ -56,8 +57,7 @@ def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> Ato
             continue
         raise fail(
             "W0469",
-            f"`{name}` is combined into atomically, and {describe(op)} {why}: no copies of the blocks can"
-            f" stand in for it",
+            f"`{name}` is combined into atomically, and {describe(op)} {why}: copies per block cannot replace it",
             "let the loop combine into it by one kind of `memref.atomic_rmw` alone, or leave it in global memory",
         )
     buffer = first.operands[1]
@@ -71,8 +71,8 @@ def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> Ato
 
 
 def privatize(loop: ir.Operation, found: AtomicUpdates, view: ir.Value) -> tuple[ir.Operation, ir.Operation]:
-    """Let the loop combine into `view`. Returns the op that fills it in front of the loop, and the one behind that
-    combines it into the buffer."""
+    """Rewrites the loop to combine into `view`. Returns the op before the loop that fills the view,
+    and the op after it that combines the view into the buffer."""
     rank, kind = len(found.shape), ir.MemRefType(view.type).element_type
     whole = ir.AffineMap.get_identity(rank)
     with ahead_of(loop):

@@ -1,9 +1,10 @@
-"""Results that every thread has: each keeps a copy of its own.
+"""Results that every thread has: each thread keeps its own copy.
 
-The processors that share a reduction all have its result, and an op that is mapped to `registers` is done by each
-thread. A temporary that only these write, and fills that it starts from, is no memory that threads share: it becomes an
-array of each thread's own, and needs no barrier. Where others write it, too, or its writers stand in other loops over
-threads than it does, it stays one buffer, which the first thread writes.
+All processors that share a reduction have its result, and each thread executes an op that is mapped
+to `registers`. A temporary that only these ops write, and fills that they start from, need not be
+shared: it becomes a thread-private array, and needs no barrier. If other ops write it, too, or its
+writers are in other loops over threads than the temporary, it stays one buffer, which the first
+thread writes.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from .views import all_users, is_temporary, own_array
 
 
 def follow_readers(root: ir.Operation) -> None:
-    """Give what fills an input's tile in registers the map of those who read it, if they have one."""
+    """Gives the op that fills an input's tile in registers the map of the ops that read the tile,
+    if they share one."""
     for alloc in operations(root, "memref.alloc"):
         if REGISTERS not in alloc.attributes:
             continue
@@ -52,9 +54,10 @@ def follow_readers(root: ir.Operation) -> None:
 
 
 def replicate(root: ir.Operation) -> list[Remark]:
-    """Give each thread its own copy of the results that all threads have; what was done. Raises W0349.
+    """Gives each thread its own copy of the results that all threads have. Returns remarks. Raises
+    W0349.
 
-    What is made in a loop over threads lives around it, where the loop may be split at barriers.
+    Allocations in a loop over threads are moved out of it, since the loop may be split at barriers.
     """
     remarks: list[Remark] = []
     for op in [op for op in operations(root) if is_shared_reduction(op)]:
@@ -65,7 +68,7 @@ def replicate(root: ir.Operation) -> list[Remark]:
             alloc.attributes[STAGE] = ir.UnitAttr.get()
             alloc.move_before(thread_nest(alloc)[0])
     found = _replicated(root)
-    # no set: the hash of an op changes with its attributes
+    # not a set: the hash of an op changes with its attributes
     writing = [op for writers in found.values() for op in writers]
     for alloc, writers in found.items():
         buffer, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
@@ -77,8 +80,8 @@ def replicate(root: ir.Operation) -> list[Remark]:
                 op.attributes[VECTOR] = i64(1)
         sharing = next((_copying(op) for op in writers if is_shared_reduction(op)), None)
         for op in all_users(buffer):
-            takes = isinstance(op.opview, linalg.CopyOp) or ATOMIC in op.attributes  # a result to its place
-            # all have it: each of them takes a part
+            takes = isinstance(op.opview, linalg.CopyOp) or ATOMIC in op.attributes  # copies a result to its place
+            # every thread has the result: each copies a part
             if sharing is not None and takes and op not in writing and not is_mapped(op):
                 op.attributes[ATTRIBUTE] = sharing.attribute()
         name = name_of(buffer)
@@ -102,8 +105,9 @@ def replicate(root: ir.Operation) -> list[Remark]:
 
 
 def _write_last(op: ir.Operation) -> None:
-    """Let a reduction that starts from fills of memory that outlives its iteration make its results in temporaries, and
-    copy them there: nobody has to be told who fills, and all threads store the results together."""
+    """Redirects a reduction into memory that outlives its iteration, started from fills, to
+    temporaries, which are then copied there: the fills need no map, and all threads store the
+    results together."""
     results = _had_by_all(op)
     fills = [_fill_of(op, result) for result in results]
     if any(fill is None for fill in fills):
@@ -122,8 +126,8 @@ def _write_last(op: ir.Operation) -> None:
 
 
 def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
-    """The fill without a map that a result starts from, where it is of static shape, and no temporary of the same
-    iteration."""
+    """The fill without a map that a result starts from, if the result has a static shape, and is
+    not a temporary of the same iteration; else None."""
     made = producer(behind(result)) if is_temporary(behind(result)) else None
     if (made is not None and thread_nest(made) == thread_nest(op)) or not ir.MemRefType(result.type).has_static_shape:
         return None
@@ -134,7 +138,7 @@ def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
 
 
 def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
-    """The temporaries that every thread can have, and who writes each."""
+    """The temporaries that every thread can have, with their writers."""
     found: dict[ir.Operation, list[ir.Operation]] = {}
     writers: dict[ir.Operation, list[ir.Operation]] = {}
     for alloc in list(operations(root, "memref.alloc")):
@@ -149,7 +153,7 @@ def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
     waiting = [
         alloc for alloc, ops in writers.items() if any(is_shared_reduction(op) or _is_everybodys(op) for op in ops)
     ]
-    while waiting:  # and what these start from
+    while waiting:  # and the temporaries that these start from
         alloc = waiting.pop()
         if alloc not in found:
             found[alloc] = writers[alloc]
@@ -163,10 +167,10 @@ def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
 
 
 def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Operation]) -> bool:
-    """Whether all threads can write what an op writes, each into a copy of its own."""
+    """Whether all threads can write what an op writes, each into its own copy."""
     if thread_nest(op) != thread_nest(alloc):
         return False
-    if is_shared_reduction(op):  # all that it makes, or nothing
+    if is_shared_reduction(op):  # all of its results, or none
         had = [producer(behind(buffer)) for buffer in _had_by_all(op)]
         return all(one is not None and one in known for one in had) and alloc in had
     if _is_everybodys(op):
@@ -175,13 +179,15 @@ def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Op
 
 
 def _had_by_all(op: ir.Operation) -> list[ir.Value]:
-    """The results that all who share a reduction have: not the elements of a scan, each of which its thread writes."""
+    """The results that all processors of a shared reduction have: not the elements of a scan, which
+    a single thread writes each."""
     first = segments(op)[0]
     return [op.operands[first + number] for number in running(op)]
 
 
 def _copying(reduction: ir.Operation) -> Mapping:
-    """How those who share a reduction share the copies of its result: as many of them as it has, along one axis."""
+    """The map by which the processors of a reduction distribute copies of its result: its first
+    axis, cyclically."""
     mapping = mapping_of(reduction)
     assert mapping is not None
     trips = trip_counts(Mapped(reduction, mapping))
@@ -192,16 +198,16 @@ def _copying(reduction: ir.Operation) -> Mapping:
 
 
 def _sources(op: ir.Operation) -> list[ir.Operation | None]:
-    """The ops that make the buffers which an op reads; None for an argument."""
+    """The ops that allocate the buffers which an op reads; None for an argument."""
     return [producer(behind(buffer)) for buffer in read(op)]
 
 
 def _is_started(op: ir.Operation) -> bool:
-    """Whether the op fills or copies: what a reduction starts from."""
+    """Whether the op is a fill or a copy: the start of a reduction."""
     return op.name == "linalg.fill" or (isinstance(op.opview, linalg.CopyOp) and not is_mapped(op))
 
 
 def _is_everybodys(op: ir.Operation) -> bool:
-    """Whether each thread does the whole op, for itself."""
+    """Whether each thread executes the whole op."""
     mapping = mapping_of(op)
     return mapping is not None and mapping.space == "registers" and is_structured(op)

@@ -1,10 +1,12 @@
-"""Where a block's temporaries live: in registers if each thread makes all accesses to its elements, else shared.
+"""Placement of a block's temporaries: in registers if each thread makes all accesses to its
+elements, else in shared memory.
 
-A temporary is an array of each thread's own if all accesses agree on which threads have which elements (`owners`).
+A temporary is a thread-private array if all accesses agree on the owner of each element (`owners`).
 
-What a loop over threads allocates, and loops (or ops) inside hand to several, moves into the block's shared memory: a
-loop over warps allocates a row, which the lanes inside fill and read. Each iteration of the loops around the allocation
-gets a part of its own of one shared buffer, so that iterations stay independent of each other, whoever does them.
+An allocation in a loop over threads that loops (or ops) inside distribute to several threads moves
+into the block's shared memory: a loop over warps allocates a row, which the lanes inside fill and
+read. Each iteration of the loops around the allocation gets its own part of one shared buffer, so
+that iterations stay independent, whichever processor runs them.
 """
 
 from __future__ import annotations
@@ -38,14 +40,15 @@ from .tiles import (
 from .views import all_users, named_like, own_array, retype
 
 REGISTERS = "weft.registers"
-"""On a temporary that `promote-to-registers` made: each thread keeps its part to itself, or the launch is refused."""
+"""On a temporary that `promote-to-registers` made: each thread keeps its part in registers, or the
+launch is refused."""
 
 
 def place_temporaries(kernel: Outlined, geometry: Geometry) -> tuple[list[Remark], list[OwnArray]]:
-    """Turn every allocation of the kernel into what it is for the threads; what was decided, in a few words each, and
-    the arrays whose elements are owned by digits.
+    """Turns every allocation of the kernel into a thread-private array or a shared buffer. Returns
+    remarks on the decisions, and the arrays with elements that are owned by digits.
 
-    Where a block is a single thread, all that is in no particular memory is that thread's own.
+    If a block is a single thread, all temporaries in no particular memory are that thread's own.
     """
     remarks: list[Remark] = []
     arrays: list[OwnArray] = []
@@ -76,23 +79,25 @@ def place_temporaries(kernel: Outlined, geometry: Geometry) -> tuple[list[Remark
 
 
 def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[Remark]:
-    """What is allocated in a loop over threads is one thread's, unless the loop hands it on to several."""
+    """Places an allocation in a loop over threads: private to a thread, unless the loop distributes
+    it to several."""
     sharers = handed_on(alloc)
     if sharers is None and not is_shared(kind):
         large = bytes_of(kind) > OF_A_THREAD
-        said = "{}: each thread keeps all of it, {} bytes, which registers do not hold"
-        remark = Remark.of(said, _called(alloc, kind), bytes_of(kind))
+        text = "{}: each thread keeps all of it, {} bytes, which registers do not hold"
+        remark = Remark.of(text, _called(alloc, kind), bytes_of(kind))
         _per_thread(alloc, kind)
         return [remark] if large else []
     if REGISTERS in alloc.attributes:
-        raise _not_in_registers(kind, f"`{sharers}` hands it to several")
+        raise _not_in_registers(kind, f"`{sharers}` distributes it to several processors")
     return [share(alloc)]
 
 
 def _not_in_registers(
     kind: ir.MemRefType, reason: str, mapped: ir.Operation | None = None, thread_tile: ThreadTile | None = None
 ) -> WeftError:
-    """`mapped`: an op that is mapped over the whole buffer, where loops over threads take `thread_tile`s of it."""
+    """The error W0380. `mapped`: an op that is mapped over the whole buffer, while loops over
+    threads take `thread_tile`s of it."""
     hint = (
         "map all loops and ops that access it in one way, to as many threads as there are parts; an accumulator has one"
         " tile per thread, or pieces, mapped to `registers`"
@@ -112,7 +117,8 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
 
 
 def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list[OwnArray]) -> Remark:
-    """`not_kept`: why threads do not keep the elements that they make, of what no loops over threads cut."""
+    """Places an allocation of the block. `not_kept`: the reason why threads do not keep the
+    elements that they compute, for a temporary that no loops over threads partition."""
     buffer, called = alloc.results[0], _called(alloc, kind)
     try:
         arrays.append(own_array_of(alloc))
@@ -120,8 +126,8 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list
         (reason,) = unowned.args
     else:
         copies = ", in a copy of each that has it" * arrays[-1].shared_out
-        said = "{}: each thread keeps its {} part, {}, to itself{}"
-        return Remark.of(said, called, arrays[-1].holds, kind.element_type, copies)
+        text = "{}: each thread keeps its {} part, {}, to itself{}"
+        return Remark.of(text, called, arrays[-1].holds, kind.element_type, copies)
     if REGISTERS in alloc.attributes:
         looking = list(all_users(buffer))
         loose = [op for op in looking if not is_in_thread(op) and is_distributed(op)]
@@ -139,7 +145,8 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list
 
 
 def _hands_out(load: ir.Operation) -> ir.Operation | None:
-    """The loop that a mapped op has become, whose body loads the element of an iteration."""
+    """The loop that was a mapped op before, if its body loads the element of an iteration; else
+    None."""
     if load.name != "memref.load":
         return None
     around = load.parent.operation
@@ -149,21 +156,22 @@ def _hands_out(load: ir.Operation) -> ir.Operation | None:
 
 
 def iteration(variable: ir.Value, dimension: LoopDimension) -> Linear:
-    """Which iteration of a loop with a static step it is."""
+    """The number of the iteration of a loop with a static step."""
     step = dimension.step if isinstance(dimension.step, int) else 1
     index, _ = divide(index_of(variable) - index_of(dimension.lower), step)
     return index
 
 
 def drop_deallocs(alloc: ir.Operation) -> None:
-    """A kernel frees nothing. Views that nobody looks through go, too."""
+    """Erases deallocations, which a kernel does not need, and views without users."""
     for user in users(alloc.results[0]):
         if user.name == "memref.dealloc" or (user.name == "memref.subview" and not is_used(user.results[0])):
             user.erase()
 
 
 def handed_on(alloc: ir.Operation) -> Mapping | None:
-    """The map by which a loop or an op hands to several what is allocated around it; None where nothing does."""
+    """The map by which a nested loop or op distributes an allocation to several processors; None if
+    none does."""
     around = {op for op, _ in enclosing_maps(alloc)}
     for user in all_users(alloc.results[0]):
         own = mapping_of(user)
@@ -176,7 +184,7 @@ def handed_on(alloc: ir.Operation) -> Mapping | None:
 
 
 def share(alloc: ir.Operation) -> Remark:
-    """Put what is allocated in loops over threads into shared memory; what was done, in a few words. Raises W0355."""
+    """Moves an allocation in loops over threads to shared memory. Returns a remark. Raises W0355."""
     kind = ir.MemRefType(alloc.results[0].type)
     bytes_of(kind)
     nest = thread_nest(alloc)
@@ -190,11 +198,10 @@ def share(alloc: ir.Operation) -> Remark:
                 if most is None or not isinstance(step, int) or mapping is None or mapping.space == "grid":
                     raise fail(
                         "W0355",
-                        f"{describe(alloc)} is in a loop over threads, threads inside share it, and how many parts of"
-                        f" it "
-                        f"a block needs is not known: `{mapping}` on {describe(loop)}",
-                        "`tile` the loop, map the tiles to `blocks` and the loop inside to `threads`: a tile has so"
-                        " many parts",
+                        f"{describe(alloc)} is in a loop over threads, threads inside share it, and the number of its"
+                        f" parts in a block is not known: `{mapping}` on {describe(loop)}",
+                        "`tile` the loop, map the tiles to `blocks` and the loop inside to `threads`: a tile has a known number"
+                        " of parts",
                     )
                 indices.append(iteration(variable, dimension))
                 parts.append(max(most, 1))
@@ -211,11 +218,11 @@ def share(alloc: ir.Operation) -> Remark:
     retype(alloc.results[0], ir.MemRefType(mine.type))
     alloc.results[0].replace_all_uses_with(mine)
     alloc.erase()
-    said = "{} of each of {} iterations: in shared memory, {} bytes"
-    return Remark.of(said, called, math.prod(parts), bytes_of(shared.type))
+    text = "{} of each of {} iterations: in shared memory, {} bytes"
+    return Remark.of(text, called, math.prod(parts), bytes_of(shared.type))
 
 
 def _called(alloc: ir.Operation, kind: ir.MemRefType) -> Remark:
-    """temporary `S`, 16x64"""
+    """A name for remarks, such as: temporary `S`, 16x64"""
     name, shape = name_of(alloc.results[0]), "x".join(map(str, kind.shape))
     return Remark.of("temporary {}", shape) if name is None else Remark.of("temporary `{}`, {}", Name(name), shape)

@@ -1,5 +1,6 @@
-"""Copies by the tensor memory accelerator, as statements and `launch` hand them on: one thread starts them, and says on
-a memory barrier how many bytes are to come; who reads what they bring waits for the barrier's phase.
+"""Copies by the tensor memory accelerator, as statements pass them to `launch`: one thread starts
+them, and states on a memory barrier how many bytes to expect; readers of the tile wait for the
+barrier's phase.
 
     linalg.copy %A[…] → %tile {weft.map = tma}          →    scf.forall (1) {weft.map = threads(*)} {
                                                                 nvgpu.mbarrier.arrive.expect_tx %full[0], bytes
@@ -7,8 +8,8 @@ a memory barrier how many bytes are to come; who reads what they bring waits for
                                                              }
                                                              nvgpu.mbarrier.try_wait.parity %full[0], k mod 2
 
-`pipeline` does this ahead of time, with a barrier for each of its stages; `launch` with the copies that are left. What
-a marked copy becomes is decided by `launch/boxes.py`.
+`pipeline` does this ahead of time, with a barrier for each of its stages; `launch` does it for the
+remaining copies. `launch/boxes.py` decides what a marked copy becomes.
 """
 
 from __future__ import annotations
@@ -28,18 +29,21 @@ from ..mapping.mapping import ATTRIBUTE, Mapping, enclosing_maps, mapping_of
 from ..memory.effects import is_pure
 
 BY_TENSOR_MAP = "weft.tma"
-"""On a copy to shared memory that one thread starts: the tensor memory accelerator makes it."""
+"""On a copy to shared memory that one thread starts: the tensor memory accelerator executes it."""
 ARRIVALS = "weft.arrivals"
-"""On memory barriers, until they are initialized: how many arrivals end a phase."""
+"""On memory barriers, until they are initialized: the number of arrivals that complete a phase."""
 PRODUCER = "weft.producer"
-"""On a loop of one iteration that a warp group of its own executes: how many registers its threads keep."""
+"""On a loop of one iteration that a separate warp group executes: the number of registers that its
+threads keep."""
 OVERLAP = "weft.overlap"
-"""On a loop that leaves the tile of an iteration in the next one: its products may go on until those of that one have
-begun."""
+"""On a loop that reads the tile of an iteration also in the next one: its products may be in flight
+until those of the next iteration have begun."""
 COUNT = "weft.count"
-"""On a number of iterations that a loop has begun: how many it has each time, -1 where only a run knows."""
+"""On a count of begun iterations of a loop: the loop's trip count, -1 if it is known only at run
+time."""
 TICKS = 10_000_000
-"""How long a thread may be suspended until it looks again, in nanoseconds or so; it waits all the same."""
+"""The time that a thread may be suspended before it polls again, in nanoseconds or so; it waits in
+any case."""
 
 
 def is_tensor_copy(op: ir.Operation) -> bool:
@@ -49,7 +53,7 @@ def is_tensor_copy(op: ir.Operation) -> bool:
 
 
 def make_barriers(name: str, count: int, arrivals: int) -> ir.Value:
-    """So many memory barriers, at the insertion point."""
+    """Emits a group of `count` memory barriers at the insertion point."""
     space = "memorySpace = #gpu.address_space<workgroup>"
     made = nvgpu.MBarrierCreateOp(ir.Type.parse(f"!nvgpu.mbarrier.group<{space}, num_barriers = {count}>"))
     made.operation.attributes[ARRIVALS] = i64(arrivals)
@@ -60,7 +64,8 @@ def make_barriers(name: str, count: int, arrivals: int) -> ir.Value:
 def start(
     barriers: ir.Value, number: ir.Value, tiles: Sequence[ir.Value], copies: Callable[[], Sequence[ir.Operation]]
 ) -> ir.Operation:
-    """Let one thread start what `copies` makes, of as many bytes as the tiles have, at the insertion point."""
+    """Makes one thread start the copies that `copies` emits, with as many expected bytes as the
+    tiles have, at the insertion point."""
     expected = sum(bytes_of(tile.type) for tile in tiles)
     loop = make_forall([0], [1], [1])
     loop.attributes[ATTRIBUTE] = Mapping("threads", every=True).attribute()
@@ -72,7 +77,7 @@ def start(
 def start_here(
     barriers: ir.Value, number: ir.Value, expected: int, copies: Callable[[], Sequence[ir.Operation]]
 ) -> None:
-    """The same by the thread at hand."""
+    """Starts the copies from the current thread."""
     nvgpu.MBarrierArriveExpectTxOp(barriers, value_of(expected), number)
     for copy in copies():
         del copy.attributes[ATTRIBUTE]
@@ -80,13 +85,13 @@ def start_here(
 
 
 def arrive(barriers: ir.Value, number: ir.Value) -> None:
-    """The thread at hand arrives."""
+    """Emits an arrival of the current thread."""
     nvgpu.MBarrierArriveOp(barriers, number, results=[ir.Type.parse("!nvgpu.mbarrier.token")])
 
 
 def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1, *, before: bool = False) -> None:
-    """Wait, at the insertion point, for the end of the phase that the iteration of this count is in, of so many
-    iterations that have a barrier each; with `before` for that of the phase in front of it."""
+    """Emits a wait at the insertion point, for the end of the phase of iteration `count`, where
+    `stages` iterations have a barrier each; with `before`, of the phase before."""
     lap = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0), stages) + before
     odd = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(lap, 2)]), [count]).result
     parity = arith.CmpIOp(arith.CmpIPredicate.ne, odd, value_of(0)).result
@@ -94,22 +99,22 @@ def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1,
 
 
 def turn(count: ir.Value, stages: int, ahead: int = 0) -> ir.Value:
-    """Which of so many barriers the iteration of this count has, or one that is so far ahead."""
+    """The barrier's number of iteration `count`, or of the iteration `ahead` after it."""
     place = ir.AffineExpr.get_mod(ir.AffineDimExpr.get(0) + ahead, stages)
     return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [place]), [count]).result
 
 
 def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None) -> ir.Value:
-    """How many iterations of a sequential loop a block has begun, at the insertion point: in front of the loop, or
-    inside of it, of its variable. What loops around it add is known at launch (`continue_counts`). Raises W0405. None:
-    of no loop, once."""
+    """The number of iterations of a sequential loop that a block has begun, at the insertion point:
+    before the loop, or inside of it, given its variable. At launch, `continue_counts` adds the
+    iterations of surrounding loops. None: no loop, a single iteration. Raises W0405."""
     trips = 1 if loop is None else trip_count(loop)
     expression, operands = ir.AffineExpr.get_constant(0), list[ir.Value]()
     if loop is not None and variable is not None:
         lower, step = known(loop.operands[0]), known(loop.operands[2])
         if not isinstance(step, int):
             raise refuse(
-                "W0405", "the step of the loop around the copy is known only at run time", loop, "tile with a number"
+                "W0405", "the step of the loop around the copy is known only at run time", loop, "tile by a constant"
             )
         fixed = isinstance(lower, int)
         operands = [variable] if fixed else [variable, lower]
@@ -121,7 +126,7 @@ def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None)
 
 
 def continue_counts(function: ir.Operation) -> None:
-    """Counts go on where loops around the counted one begin it anew. Raises W0405."""
+    """Makes counts cumulative over loops around the counted loop, which restart it. Raises W0405."""
     for op in [op for op in operations(function, "affine.apply") if COUNT in op.attributes]:
         trips: int | None = ir.IntegerAttr(op.attributes[COUNT]).value
         around = [loop for loop in ancestors(op) if loop.name == "scf.for"]
@@ -138,12 +143,11 @@ def continue_counts(function: ir.Operation) -> None:
                 else:
                     raise refuse(
                         "W0405",
-                        "how often a block has waited for the copy is not known: only a run knows how many iterations"
-                        " an "
-                        "inner one of the loops around it has",
+                        "the number of a block's waits for the copy is not known: the trip count of an inner"
+                        " loop around it is known only at run time",
                         loop,
                         "let each block have one tile, `map tiles to blocks(y, x)`; "
-                        "or `pipeline … producer` the inner loop, which begins at 0; or give the sizes numbers",
+                        "or `pipeline … producer` the inner loop, which begins at 0; or make the sizes constant",
                     )
                 inner = trip_count(loop)
                 fixed = fixed and inner is not None
@@ -156,17 +160,17 @@ def continue_counts(function: ir.Operation) -> None:
 
 
 def ordinal(loop: ir.Operation) -> Linear:
-    """Which of its iterations a loop is in, at the insertion point."""
+    """The number of a loop's current iteration, at the insertion point."""
     lower, step = known(loop.operands[0]), known(loop.operands[2])
     variable = index_of(body_of(loop).arguments[0])
     if lower == 0 and step == 1:
         return variable
     if not isinstance(step, int):
-        said = "the step of a loop around the copy is known only at run time"
-        raise refuse("W0405", said, loop, "let the number of blocks be one that is known")
+        why = "the step of a loop around the copy is known only at run time"
+        raise refuse("W0405", why, loop, "choose a number of blocks that is known")
     first = loop.operands[0]
     least, most = range_of(first)
-    # a block's number: nothing is to be subtracted
+    # a block's number below the step: nothing is to be subtracted
     below = least is not None and least >= 0 and most is not None and most < step
     operands = [body_of(loop).arguments[0], *([] if below else [first])]
     counter = ir.AffineExpr.get_dim(0) - (0 if below else ir.AffineExpr.get_dim(1))
@@ -175,8 +179,8 @@ def ordinal(loop: ir.Operation) -> Linear:
 
 
 def complete_copies(root: ir.Operation) -> None:
-    """Start the copies that are mapped to the tensor memory accelerator and that nothing has started, and wait for them
-    where they stand. Raises W0405."""
+    """Starts the copies that are mapped to the tensor memory accelerator and that no op has
+    started, and waits for them at their place. Raises W0405."""
     blocks = dict.fromkeys(op.block for op in operations(root) if is_tensor_copy(op))
     for block in blocks:
         for run in list(_runs(block)):
@@ -184,8 +188,7 @@ def complete_copies(root: ir.Operation) -> None:
 
 
 def _runs(block: ir.Block) -> Iterator[list[ir.Operation]]:
-    """Copies that stand one behind the other: nothing is between but what computes, and barriers that are but
-    proposed."""
+    """Runs of consecutive copies: only pure ops and proposed barriers are in between."""
     run: list[ir.Operation] = []
     for op in ops_of(block):
         if is_tensor_copy(op):
@@ -204,9 +207,9 @@ def _complete(root: ir.Operation, run: Sequence[ir.Operation]) -> None:
         if mapping.space != "blocks":
             raise refuse(
                 "W0405",
-                f"how often a block has waited for the copy is not known: it is in a loop over `{mapping}`",
+                f"the number of a block's waits for the copy is not known: it is in a loop over `{mapping}`",
                 first,
-                "sequential loops alone stand around the copy",
+                "put the copy in sequential loops only",
                 f"`{mapping}` on {describe(around)}",
             )
     tiles = [list(copy.operands)[-1] for copy in run]

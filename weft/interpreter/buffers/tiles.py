@@ -1,8 +1,8 @@
-"""The parts of a block's buffer that the iterations of its loops over threads look at, and copies of the loops that own
-them.
+"""The tiles that iterations of loops over threads access of a block's buffer, and copies of the
+loops that own them.
 
-Loops over threads may nest (warps, and lanes inside them): a part is then a tile of a tile, and its owner the whole
-nest.
+Loops over threads may nest (warps, and lanes inside them): a part is then a tile of a tile, and its
+owner the whole nest.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from .views import all_users, is_temporary
 
 @record
 class ThreadTile:
-    """The part of a buffer that an iteration of a nest of loops over threads looks at.
+    """The part of a buffer that an iteration of a nest of loops over threads accesses.
 
     Args:
-        view: the `memref.subview` that takes it, directly in the innermost loop.
+        view: the `memref.subview` of the part, directly in the innermost loop.
         nest: the loops, outermost first.
     """
 
@@ -59,9 +59,9 @@ class ThreadTile:
         return found
 
     def pieces(self, buffer: ir.Value) -> list[tuple[ir.Value, LoopDimension]]:
-        """The variables and dimensions of the loops over registers between the buffer and the tile: a thread has a tile
-        in each of their iterations. One that has a single iteration counts where instructions of tensor cores take
-        tiles."""
+        """The variables and dimensions of the loops over registers between the buffer and the tile:
+        a thread has a tile in each of their iterations. A dimension of a single iteration counts if
+        instructions of tensor cores take tiles of the buffer."""
         around = list(ancestors(buffer.owner))
         mine = [loop for loop in self.nest if loop not in around and not is_distributed(loop)]
         pairs = [pair for loop in mine for pair in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True)]
@@ -75,18 +75,19 @@ class ThreadTile:
 
     @property
     def structural_key(self) -> str:
-        """Equal for two tiles that take the same elements in the same iteration of their nests."""
+        """A key that is equal for two tiles with the same elements in the same iteration of their
+        nests."""
         return structural_key(self.view.results[0], *self.nest)
 
 
 def thread_nest(op: ir.Operation) -> tuple[ir.Operation, ...]:
-    """The mapped loops around an op that distribute over threads, warps or lanes, and those over a thread's registers;
-    outermost first."""
+    """The mapped loops around an op that distribute over threads, warps or lanes, and those over a
+    thread's registers; outermost first."""
     return tuple(reversed([loop for loop, mapping in enclosing_maps(op) if mapping.space != "blocks"]))
 
 
 def is_distributed(loop: ir.Operation) -> bool:
-    """Whether a map hands the iterations of a loop to different processors."""
+    """Whether a map distributes the iterations of a loop to different processors."""
     mapping = mapping_of(loop)
     return mapping is not None and mapping.distributes
 
@@ -103,13 +104,13 @@ def tiles_of(buffer: ir.Value, within: ir.Operation | None = None) -> list[Threa
 
 
 def whole_users(buffer: ir.Value) -> list[ir.Operation]:
-    """Who looks at a buffer, or at a view of it, and does not take a tile in a loop over threads."""
+    """The users of a buffer, or of a view of it, that do not take a tile in a loop over threads."""
     return [op for tile, op in _leaves(buffer) if tile is None]
 
 
 def is_handed_out(value: ir.Value) -> bool:
-    """Whether a memref is (a part of) a temporary that becomes shared memory, as an op that hands out its elements
-    looks at it."""
+    """Whether a memref is (a part of) a temporary that becomes shared memory, because an op with a
+    map distributes its elements."""
     base = behind(value)
     maps = map(mapping_of, whole_users(base)) if is_temporary(base) else ()
     return any(mapping is not None and mapping.distributes for mapping in maps)
@@ -123,7 +124,7 @@ def _leaves(buffer: ir.Value) -> Iterator[tuple[ThreadTile | None, ir.Operation]
             continue
         inner = users(user.results[0])
         if inner and all(u.name == "memref.subview" and len(thread_nest(u)) > len(nest) for u in inner):
-            yield from _leaves(user.results[0])  # only cut further, by loops nested deeper
+            yield from _leaves(user.results[0])  # only partitioned further, by loops nested deeper
         else:
             yield ThreadTile(user, nest) if any(map(is_distributed, nest)) else None, user
 
@@ -135,16 +136,17 @@ def one_each(loop: ir.Operation) -> bool:
         return True
     trips = trip_counts(Mapped(loop, mapping))
     if mapping.dist == "block-cyclic" and mapping.chunk != 1 and not mapping.every:
-        return all(n == 1 for n in trips)  # a chunk goes to one processor, however many there are
+        return all(n == 1 for n in trips)  # a chunk goes to one processor, however many processors there are
     counts = zip(mapping.counts, trips, strict=False)
     return not mapping.every and all(count == -1 or (n is not None and 0 < n <= count) for count, n in counts)
 
 
 def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
-    """How many elements of a temporary each thread keeps, if it makes all accesses to them: ops with one map walk it,
-    all in the order in which the map hands elements out. 0, and why, where they do not, or keep more than a thread can.
+    """The number of elements of a temporary that each thread keeps, if it makes all accesses to
+    them: ops with one map walk it, all in the order in which the map distributes elements.
+    Otherwise, or if they are more than a thread can keep, 0, and the reason.
 
-    `threads`: of a block, where that is known.
+    `threads`: the number of threads in a block, None if it is not known.
     """
     walks = {_walk(op, alloc.results[0]): op for op in users(alloc.results[0])}
     if None in walks:
@@ -155,7 +157,7 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
     ((mapping, _),) = (walk for walk in walks if walk is not None)
     kept = slots_of(next(iter(walks.values())), threads)
     if kept is None or mapping.dist is None or min(mapping.counts, default=0) < 0:
-        return 0, f"how much of it `{mapping}` gives a thread is not known: that takes counts, and a distribution"
+        return 0, f"how much of it `{mapping}` gives a thread is not known: the map needs counts and a distribution"
     around = {one.space for _, one in enclosing_maps(alloc)}
     if mapping.space == "lanes" and threads != WARP and "warps" not in around:
         return 0, f"`{mapping}` fills it in one warp, and others of the block read it: map the loop around it to warps"
@@ -167,21 +169,21 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
 
 
 def walked_otherwise(user: ir.Operation) -> Remark:
-    """How what uses a buffer accesses it, where no map of its own hands out the elements: by the payload's op, or its
-    place."""
+    """A remark on how a user without a distributing map accesses a buffer: named by the payload's
+    op, or by its location."""
     reached = [user, *(all_users(user.results[0]) if user.name == "memref.subview" else ())]
-    who = next((op for op in reached if is_structured(op) and spelled(op.location) != "unknown"), None)
+    named = next((op for op in reached if is_structured(op) and spelled(op.location) != "unknown"), None)
     how = (
         "takes tiles of it, in a loop" if user.name == "memref.subview" and thread_nest(user) else "accesses all of it"
     )
-    if who is None:
+    if named is None:
         return Remark(f"the op at {{}} {how}", (user.location,))
-    return Remark.of(f"{{}} {how}", who)
+    return Remark.of(f"{{}} {how}", named)
 
 
 def slots_of(op: ir.Operation, threads: int | None) -> int | None:
-    """How many elements of what its map hands out a thread has at most; None where only a run knows. `threads`: of a
-    block."""
+    """The most elements that a thread has of an op's distributed elements; None if that is known
+    only at run time. `threads`: the number of threads in a block."""
     mapping, extents = mapping_of(op), [structure(op).extents[d] for d in handed_out(op)]
     if mapping is None or None in extents:
         return None
@@ -199,15 +201,16 @@ def slots_of(op: ir.Operation, threads: int | None) -> int | None:
 
 
 def chunk_of(trips: int, count: int, mapping: Mapping) -> int:
-    """Neighboring iterations that a processor takes, of those that `count` processors share."""
+    """The number of adjacent iterations that a processor takes, if `count` processors share `trips`
+    iterations."""
     if mapping.dist == "block-cyclic":
         return mapping.chunk or 1
     return max(-(-trips // count), 1) if mapping.dist == "block" else 1
 
 
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:
-    """The map of an op, and the extents of what it hands out, if that walks the buffer row by row and nothing else
-    does."""
+    """The map of an op, and the extents that it distributes, if it walks the whole buffer row by
+    row; else None."""
     mapping = mapping_of(op)
     if mapping is None or not mapping.distributes or not is_structured(op) or is_scan(op):
         return None
@@ -221,9 +224,10 @@ def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None
 
 
 def clone_nest(tile: ThreadTile, before: ir.Operation) -> ThreadTile:
-    """A copy of the tile's loops before an op, each iteration of which takes the tile and does nothing else.
+    """A copy of the tile's loops before an op; each of its iterations takes the tile and does
+    nothing else.
 
-    Index arithmetic that the tile's address needs and that stands further down moves up to where the copy is.
+    Index arithmetic that the tile's address needs and that is computed later moves up to the copy.
     """
     outer = tile.nest[0]
     order = list(operations(outer))
@@ -243,8 +247,8 @@ def clone_nest(tile: ThreadTile, before: ir.Operation) -> ThreadTile:
 
 
 def _lift(value: ir.Value, before: ir.Operation) -> None:
-    """Move what makes a value in front of an op that needs it, unless it stands in front of it (or inside it)
-    already."""
+    """Moves the ops that compute a value before the op that needs it, unless they precede it (or
+    are inside of it)."""
     op = producer(value)
     if op is None or is_within(op, before):
         return

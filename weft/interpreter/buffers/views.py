@@ -1,5 +1,5 @@
-"""Views of a buffer: which allocation stands behind one, what their types become, and how upstream's folding is
-prepared."""
+"""Views of a buffer: the temporary at their root, the types that follow from a new type of the
+buffer, and preparations for upstream's folding."""
 
 from __future__ import annotations
 
@@ -22,38 +22,39 @@ _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
 
 
 def is_temporary(buffer: ir.Value) -> bool:
-    """Whether a block or a thread allocated it, in no particular memory."""
+    """Whether a block or a thread allocated the buffer, in no particular memory."""
     op = made_by(buffer, "memref.alloc")
     if op is None or ir.MemRefType(buffer.type).memory_space is not None:
         return False
-    return any(around.name in _BLOCKS for around in ancestors(op))  # what the host allocates is global memory
+    return any(around.name in _BLOCKS for around in ancestors(op))  # host allocations are global memory
 
 
 def in_own_array(value: ir.Value) -> bool:
-    """Whether a memref is (a part of) what is, or becomes, a thread's own array."""
+    """Whether a memref is (a part of) what is, or becomes, a thread-private array."""
     base = behind(value)
     return is_temporary(base) or is_own_array(base)
 
 
 def own_array(alloc: ir.Operation, kind: ir.MemRefType) -> ir.Value:
-    """A thread's own array where `alloc` stands, and of its name."""
+    """A thread-private array at the place of `alloc`, with its name."""
     with ahead_of(alloc):
         return named_like(alloc, memref.AllocaOp(kind, [], []).result)
 
 
 def named_like(alloc: ir.Operation, made: ir.Value) -> ir.Value:
-    """What is made in the place of a buffer takes over its name."""
+    """Gives the replacement of a buffer the buffer's name."""
     set_name(ir.OpResult(made).owner, name_of(alloc.results[0]))
     return made
 
 
 def permutation_of(transpose: ir.Operation) -> list[int]:
-    """Dimension d of the result is dimension `permutation[d]` of the source."""
+    """The permutation of a transpose: dimension d of the result is dimension `permutation[d]` of
+    the source."""
     return [result.position for result in ir.AffineMapAttr(transpose.attributes["permutation"]).value.results]
 
 
 def drop_dead_view(value: ir.Value) -> None:
-    """Erase a view, and the views behind it, if nobody looks through it any more."""
+    """Erases a view without users, and the views that it is of, as far as they have no other users."""
     op = producer(value)
     if op is not None and is_view(op) and not is_used(value):
         source = op.operands[0]
@@ -62,7 +63,7 @@ def drop_dead_view(value: ir.Value) -> None:
 
 
 def all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
-    """Who uses the buffer, or a view of it; the views among them."""
+    """The users of a buffer and of its views, including the views."""
     for user in users(buffer):
         yield user
         if is_view(user):
@@ -70,7 +71,7 @@ def all_users(buffer: ir.Value) -> Iterator[ir.Operation]:
 
 
 def retype(value: ir.Value, kind: ir.MemRefType) -> None:
-    """Give a buffer another type, and its views the types that follow from it."""
+    """Gives a buffer another type, and its views the types that follow from it."""
     value.set_type(kind)
     for user in users(value):
         if is_view(user) and VIEWS[user.name] != "bytes":
@@ -108,7 +109,7 @@ _ANY_LAYOUT = ("linalg.", "memref.copy", "memref.dim", *_SUBSCRIPTED, *VIEWS)
 
 
 def takes_any_layout(view: ir.Operation, *, strides: bool) -> bool:
-    """Whether everybody who takes the view takes it from another offset, too, and with other `strides`."""
+    """Whether every user of the view also accepts another offset, and with `strides` other strides."""
 
     def indifferent(user: ir.Operation) -> bool:
         if not is_view(user):
@@ -121,15 +122,16 @@ def takes_any_layout(view: ir.Operation, *, strides: bool) -> bool:
 
 
 _FOLLOWING = ("same", "subview", "transpose", "reshape")
-"""Views whose types say where they begin as it follows from where their source does."""
+"""Views with an offset in their type that follows from that of their source."""
 
 
 def keep_reshapes(function: ir.Operation) -> None:
-    """Make a `memref.reinterpret_cast` of each reshape of a buffer without gaps that puts dimensions together.
+    """Replaces each reshape that collapses dimensions of a contiguous buffer by a
+    `memref.reinterpret_cast`.
 
-    Folded, `memref.collapse_shape` becomes divisions and remainders of subscripts; where the buffer lies in one piece,
-    the view is the buffer with other sizes and strides. `memref.expand_shape`, which takes a dimension apart, becomes
-    sums.
+    Folded, `memref.collapse_shape` becomes divisions and remainders of subscripts; if the buffer is
+    contiguous, the view is the buffer with other sizes and strides. `memref.expand_shape`, which
+    splits a dimension, becomes sums.
     """
     for op in operations(function, "memref.collapse_shape"):
         if becomes_a_cast(op):
@@ -147,10 +149,12 @@ def becomes_a_cast(view: ir.Operation) -> bool:
 
 
 def fold_constant_offsets(function: ir.Operation) -> None:
-    """Make numbers of the offsets of subviews that can only be one number, and types of their layouts that say so.
+    """Replaces offsets of subviews that can have a single value by constants, and updates the
+    types.
 
-    Folding puts a subview of a subview together and works out its offsets; where they come to numbers, the view's type
-    should name one, too, and keeps its `offset: ?`: the verifier refuses what the pass has made.
+    Folding composes a subview of a subview and computes its offsets; where they become constants,
+    the view's type should have a static offset, too, but keeps `offset: ?`: the verifier rejects
+    the pass's own result.
     """
     views = list(operations(function, "memref.subview"))
     with unchanged(function):
@@ -164,7 +168,7 @@ def fold_constant_offsets(function: ir.Operation) -> None:
             reach = (count - 1) * step if isinstance(count, int) and isinstance(step, int) else 0
             if (
                 low is not None and DYNAMIC != room <= low + reach
-            ):  # beyond the end: in code that a condition keeps from running
+            ):  # out of bounds: in code that a condition keeps from running
                 known[axis] = None
         settled = [offset if low is None else low for offset, low in zip(offsets, known, strict=True)]
         if settled != offsets and takes_any_layout(view, strides=False):
@@ -175,16 +179,18 @@ def fold_constant_offsets(function: ir.Operation) -> None:
 
 
 def _single(offset: Bound) -> int | None:
-    """The one number that an offset can be; None where it can be others, or is written as a number already."""
+    """The only value that an offset can have; None if it can have several, or is a constant
+    already."""
     low, high = (None, None) if isinstance(offset, int) else range_of(offset)
     return low if low == high else None
 
 
 def sink_transposes(function: ir.Operation) -> None:
-    """A subview of a transposed buffer → the transpose of a subview: the transposes end up next to the accesses.
+    """A subview of a transposed buffer → the transpose of a subview: transposes move next to the
+    accesses.
 
-    There they cancel each other before an access is folded into the other views: a wide access needs unit stride
-    throughout.
+    There they cancel before an access is folded into the other views: a wide access needs unit
+    stride throughout.
     """
     for view in operations(function, "memref.subview"):
         turned = made_by(view.operands[0], "memref.transpose")
@@ -201,8 +207,8 @@ def sink_transposes(function: ir.Operation) -> None:
 
 
 def fold_transposes(function: ir.Operation) -> bool:
-    """Loads and stores through a transpose, the one view that upstream does not fold → permuted subscripts. False where
-    there was none."""
+    """Loads and stores through a transpose, the only view that upstream does not fold → permuted
+    subscripts. Returns False if there was none."""
     folded = False
     for access in operations(function, *_SUBSCRIPTED):
         for first in [effect.first for effect in accesses(access) or ()]:

@@ -1,10 +1,11 @@
-"""Accesses of n elements at a time: what is proven of an address, and reads under a mask as one guard (or none) and one
-wide load.
+"""Accesses of n elements at a time: proofs of alignment, and reads under a mask as one guard (or
+none) and one wide load.
 
-The body of an op reads `image[i, j]` where `i < rows and j < columns`, and takes something else outside. Along the op's
-last dimension the subscript goes up by one; if `columns` and each row's first element are multiples of n, the mask says
-the same of n elements that begin at a multiple of n, and their load is aligned. An index that is taken apart (k → kh,
-kw, c) goes up by one in its last digit alone, where n divides that digit's size.
+The body of an op reads `image[i, j]` if `i < rows and j < columns`, and takes another value
+otherwise. Along the op's last dimension the subscript increases by one; if `columns` and the
+position of each row's first element are multiples of n, the mask is uniform over n elements that
+begin at a multiple of n, and their load is aligned. A delinearized index (k → kh, kw, c) increases
+by one only in its last digit, if n divides that digit's size.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ _FOLDED = ("memref.cast", "memref.transpose", "memref.subview", "memref.expand_s
 
 
 def aligned_rows(memref: ir.Value, lanes: int) -> bool:
-    """Whether each `memref[i, j, …, lanes * u]` is the start of `lanes` aligned consecutive elements.
+    """Whether each `memref[i, j, …, lanes * u]` is the start of `lanes` aligned, consecutive
+    elements.
 
-    Allocations and kernel arguments are taken as aligned to 16 bytes, as every device allocator and `cudaMalloc` give.
+    Allocations and kernel arguments are assumed to be aligned to 16 bytes, as every device
+    allocator and `cudaMalloc` guarantee.
     """
     if not isinstance(memref.type, ir.MemRefType) or memref.type.rank == 0:
         return False
@@ -43,8 +46,8 @@ def aligned_rows(memref: ir.Value, lanes: int) -> bool:
 
 
 def _stride_multiples(memref: ir.Value) -> list[int]:
-    """What each stride is known to be a multiple of: itself where it is static, else what the sizes that make it up are
-    multiples of; 1 where nothing is known."""
+    """A known divisor of each stride: a static stride itself, else a divisor of the product of
+    sizes that it is; 1 where nothing is known."""
     strides, view = strided(memref.type)[0], producer(memref)
     source = [1] * len(strides)
     if DYNAMIC in strides and is_plain(memref.type):
@@ -60,9 +63,9 @@ def _stride_multiples(memref: ir.Value) -> list[int]:
 
 
 def _is_whole(memref: ir.Value, axis: int, lanes: int) -> bool:
-    """Whether `lanes` neighbours along an axis (of unit stride) of a view lie along the last axis of what is left once
-    the views are folded. A column of one element per row has unit stride, too; but an access of several elements would
-    leave its row."""
+    """Whether `lanes` adjacent elements along an axis (of unit stride) of a view are along the last
+    axis of the buffer that remains once the views are folded. A column of a buffer with one element
+    per row has unit stride, too; but a wide access would leave its row."""
     view = producer(memref)
     if view is None or view.name not in _FOLDED or becomes_a_cast(view):
         return axis == ir.MemRefType(memref.type).rank - 1
@@ -87,7 +90,7 @@ def _is_whole(memref: ir.Value, axis: int, lanes: int) -> bool:
 
 
 def offset_divisible(memref: ir.Value, lanes: int) -> bool:
-    """Whether the first element of a view lies at a multiple of `lanes` elements of its buffer."""
+    """Whether the first element of a view is at a multiple of `lanes` elements of its buffer."""
     _, offset = strided(memref.type)
     if offset != DYNAMIC:
         return offset % lanes == 0
@@ -107,9 +110,9 @@ def offset_divisible(memref: ir.Value, lanes: int) -> bool:
 
 @record
 class MaskedLoad:
-    """A read in an op's body: `choice` is its `scf.if` (None: it always loads), `load` the load in the first arm,
-    `before` the ops that both are made of; `takes`: the body's arguments that these take, which are the same for all
-    neighbours."""
+    """A read in an op's body: `choice` is its `scf.if` (None: it always loads), `load` the load in
+    the first branch, `before` the ops that compute the operands of both; `takes`: the body's
+    arguments that these use, which are the same for all adjacent elements."""
 
     choice: ir.Operation | None
     load: ir.Operation
@@ -118,12 +121,12 @@ class MaskedLoad:
 
     @property
     def value(self) -> ir.Value:
-        """What the body goes on with."""
+        """The value that the body uses."""
         return (self.choice or self.load).results[0]
 
     def emit(self, at: Sequence[ir.Value], lanes: int, known: Mapping[ir.Value, ir.Value]) -> ir.Value:
-        """The elements from `at` on, as a vector; emitted at the ambient insertion point. `known`: what the read
-        takes."""
+        """Emits the elements from `at` on, as a vector, at the ambient insertion point. `known`:
+        values of the body's arguments."""
         kind = ir.VectorType.get([lanes], self.load.results[0].type)
         copies = dict(known)
         for op in self.before:
@@ -144,21 +147,21 @@ class MaskedLoad:
     def pieces(
         self, each: Sequence[Sequence[ir.Value]], most: int, known: Mapping[ir.Value, ir.Value]
     ) -> list[ir.Value]:
-        """The elements from each of these indices on, in vectors of at most so many."""
+        """The elements from each given index on, in vectors of at most `most` elements."""
         n = min(len(each), most)
         return [self.emit(at, n, known) for at in each[::n]]
 
     def source(self, at: Sequence[ir.Value]) -> tuple[ir.Value, list[ir.Value], ir.Value | None]:
-        """The buffer and the subscripts of the element of `at`, and whether it is loaded; emitted at the insertion
-        point."""
+        """The buffer and the subscripts of the element at `at`, and the condition under which it is
+        loaded; emitted at the insertion point."""
         copies = self.values(at)
         image, *subscripts = [copies.get(v, v) for v in self.load.operands]
         mask = None if self.choice is None else self.choice.operands[0]
         return image, subscripts, None if mask is None else copies.get(mask, mask)
 
     def values(self, at: Sequence[ir.Value]) -> dict[ir.Value, ir.Value]:
-        """What all that the load and its mask are made of is for the element of `at`; emitted at the insertion
-        point."""
+        """Clones, for the element at `at`, of the values that the load and its mask are computed
+        from; emitted at the insertion point."""
         copies: dict[ir.Value, ir.Value] = {}
         for op in (*self.before, *(ops_of(self.load.block) if self.choice is not None else ())):
             if op == self.load:
@@ -171,7 +174,7 @@ class MaskedLoad:
 
     @property
     def otherwise(self) -> ir.Value | None:
-        """What there is in place of the element where it is not loaded."""
+        """The value in place of an element that is not loaded."""
         return None if self.choice is None else ops_of(self.choice.regions[1].blocks[0])[-1].operands[0]
 
     def _arm(self, block: ir.Block, copies: dict[ir.Value, ir.Value], kind: ir.VectorType) -> ir.Value:
@@ -188,8 +191,9 @@ class MaskedLoad:
 
 
 def masked_loads(block: ir.Block, last_dimension: int, lanes: int, same: Set[ir.Value]) -> list[MaskedLoad]:
-    """The reads in a structured op's body of which `lanes` elements can be loaded at once. `same`: the body's arguments
-    that are the same for all neighbours, such as the row that is looked up in a table."""
+    """The reads in a structured op's body that can load `lanes` elements at once. `same`: the
+    body's arguments that are the same for all adjacent elements, such as a row that is looked up in
+    a table."""
     last = tuple(
         op.results[0]
         for op in operations(block.owner.operation, "linalg.index")
@@ -222,8 +226,9 @@ def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours, given: Set[i
 def _made_of(
     block: ir.Block, ops: Sequence[ir.Operation], at: Neighbours, given: Set[ir.Value]
 ) -> tuple[tuple[ir.Operation, ...], tuple[ir.Value, ...]] | None:
-    """The ops of the body whose results these ops take, in their order, and the arguments; None where neighbours have
-    others of these, or one of the ops reads memory for each of them."""
+    """The ops of the body that these ops depend on, in order, and the arguments that they use; None
+    if arguments differ between adjacent elements, or an op reads memory separately for each of
+    them."""
     needed: set[ir.Operation] = set()
     taken: dict[ir.Value, None] = {}
     waiting = [value for op in ops for value in op.operands]
@@ -244,7 +249,7 @@ def _made_of(
 
 
 def _same(op: ir.Operation, at: Neighbours) -> bool:
-    """Whether a load, or a choice between two, is the same for all neighbours."""
+    """Whether a load, or an `scf.if`, has the same result for all adjacent elements."""
     inside = list(operations(op))
     plain = all(
         one.name != "linalg.index" and (not one.regions or (one == op and op.name == "scf.if")) for one in inside
@@ -253,14 +258,14 @@ def _same(op: ir.Operation, at: Neighbours) -> bool:
 
 
 def _side_by_side(load: ir.Operation, at: Neighbours) -> bool:
-    """Whether the elements that neighbours load lie side by side in the image, aligned."""
+    """Whether adjacent iterations load elements that are adjacent in the image, aligned."""
     image, *subscripts = list(load.operands)
     aligned = bool(subscripts) and aligned_rows(image, at.lanes)
     return aligned and all(map(at.steady, subscripts[:-1])) and at.steps(subscripts[-1])
 
 
 def _same_for_all(mask: ir.Value, at: Neighbours) -> bool:
-    """Whether the mask is the same for all neighbours."""
+    """Whether the mask is the same for all adjacent elements."""
     op = producer(mask)
     if not at.varies(mask) or op is None:
         return not at.varies(mask)

@@ -1,4 +1,4 @@
-"""What a report says of accesses: which of them are wide, and why others are not."""
+"""Report remarks on accesses: which of them are wide, and why others are not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .owners.arrays import is_stage
 
 
 def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> Remark:
-    """Which sides of a vectorised op are wide, for the report."""
+    """A remark on the widths of a vectorized op's accesses."""
 
     if structured.asynchronous is not None:
         at_once = structured.copied_at_once(lanes)
@@ -35,7 +35,7 @@ def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> Remark:
 
 
 def _in_body(op: ir.Operation, structured: StructuredOp, lanes: int) -> list[str]:
-    """How wide the reads in the body are."""
+    """The width of the reads in the body, as text."""
     wide, reads = structured.masked(lanes), len(list(operations(op, "memref.load")))
     if not reads:
         return []
@@ -49,7 +49,7 @@ def _in_body(op: ir.Operation, structured: StructuredOp, lanes: int) -> list[str
 
 
 def _called(op: ir.Operation, structured: StructuredOp) -> Remark:
-    """The op, by the named one of what it fills."""
+    """The op in remarks, after the name of the buffer that it writes, if that has one."""
     filled = [behind(structured.operands[n]) for n in structured.output_numbers()]
     name = next((name_of(base) for base in filled if not isinstance(base.owner, ir.Block)), None)
     return Remark.of("{}", op) if name is None else Remark.of("{} ({})", Name(name), op)

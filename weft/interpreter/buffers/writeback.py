@@ -1,14 +1,16 @@
-"""Copies between a block's temporary and global memory inherit the map of the loop that owns the temporary's tiles.
+"""Copies between a block's temporary and global memory inherit the map of the loop that owns the
+temporary's tiles.
 
-A ragged tile is computed whole in a temporary of static size, and then written back under a guard. Nobody maps that
-copy: each thread copies the part of the temporary that it wrote (or, for a copy into it, that it is going to read).
-    Where the IR does not show
-which part that is, the threads share the copy out, element by element.
+A ragged tile is computed whole in a temporary of static size, and then written back under a guard.
+That copy has no map: each thread copies the part of the temporary that it wrote (or, for a copy
+into it, that it will read). If the IR does not show the part, the threads share the copy, element
+by element.
 
-Guards stand as far out as their index is known, and accesses are as wide as is proven. A part of 8x8 elements under a
-guard each is 64 conditions and 64 addresses, which the compiler computes ahead and keeps: more registers than the part
-itself. So the guard of a row stands around the row, and where rows of the buffer are multiples of n, and the extent is
-one, n elements are inside together.
+Guards are hoisted as far out as their index is known, and accesses are as wide as is proven. A part
+of 8x8 elements under a guard each has 64 conditions and 64 addresses, which the compiler computes
+in advance and keeps: more registers than the part itself. So the guard of a row is around the row;
+and if rows of the buffer are multiples of n, and the extent is one, n elements are inside of it
+together.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ class Part:
     """The elements [offset, offset + size) of the temporary that a copy has as operand `number`.
 
     Args:
-        tile: the view that takes just these elements; None where they are addressed in the temporary itself.
-        offsets: where the part begins, per axis of the temporary.
+        tile: the view of just these elements; None if they are addressed in the temporary itself.
+        offsets: the part's first element, per axis of the temporary.
         sizes: its extents.
     """
 
@@ -77,7 +79,8 @@ class Part:
         return single_dimensions(self.copy.maps[self.number])
 
     def emit(self, bounds: Sequence[Bound], most_lanes: int = 1) -> None:
-        """Copy the part as far as the copy's extents `bounds` reach, in accesses of up to `most_lanes` elements."""
+        """Emits the copy of the part within the copy's extents `bounds`, in accesses of up to
+        `most_lanes` elements."""
         lanes = most_lanes
         while lanes > 1 and not self._wide(bounds, lanes):
             lanes //= 2
@@ -108,7 +111,8 @@ class Part:
         nest(0, (), [])
 
     def _wide(self, bounds: Sequence[Bound], lanes: int) -> bool:
-        """Whether `lanes` neighbours in the part are neighbours in every buffer, aligned, and inside all together."""
+        """Whether `lanes` adjacent elements of the part are adjacent in every buffer, aligned, and
+        in bounds together."""
         size, last = self.sizes[-1], self.order[-1]
         if self.tile is None or last != self.copy.maps[self.number].n_dims - 1:
             return False
@@ -120,7 +124,7 @@ class Part:
 
 
 def inherit_maps(kernel: Outlined) -> list[Remark]:
-    """Give every unmapped copy of a temporary a loop with its owner's map; what was done, in a few words each."""
+    """Gives every unmapped copy of a temporary a loop with its owner's map. Returns remarks."""
     for copy in _unmapped_copies(kernel.root):
         if copy.name == "memref.copy" and structural_key(copy.operands[0]) == structural_key(copy.operands[1]):
             copy.erase()  # bufferization writes a tile back onto itself
@@ -131,8 +135,8 @@ def inherit_maps(kernel: Outlined) -> list[Remark]:
 
 
 def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
-    """Copies, and ops marked as write-backs, that have no map, and stand in no loop over threads but in those that hand
-    their iterations on."""
+    """Copies, and ops marked as write-backs, that have no map, and are not in a loop over threads,
+    except in loops that distribute their iterations further."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> None:
@@ -151,11 +155,11 @@ def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
 
 @record
 class _Owner:
-    """Who touches the elements of a temporary next to a copy of it.
+    """The ops that access the elements of a temporary nearest to a copy of it.
 
     Args:
-        mapped: the mapped loops around the op that touches them and not around the copy, outermost first; then that op,
-            where it has a map of its own.
+        mapped: the mapped loops around the accessing op and not around the copy, outermost first;
+            then that op, if it has a map of its own.
     """
 
     mapped: tuple[ir.Operation, ...]
@@ -205,8 +209,9 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> Remark | None:
 def _stored_directly(
     owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
 ) -> Remark | None:
-    """Let the op that fills a temporary which only the copy reads store where that copies to: under the copy's guards,
-    without the temporary. What was done; None where something else touches it, or the op reads what the copy writes."""
+    """Makes the op that fills a temporary which only the copy reads store directly to the copy's
+    target: under the copy's guards, without the temporary. Returns a remark; None if another op
+    accesses the temporary, or the op reads what the copy writes."""
     op, out = owner.op, structured.output_numbers().start
     if op is None or owner.loops or number >= out or forwarded(structured) != number or not _walks(structured, number):
         return None
@@ -223,14 +228,16 @@ def _stored_directly(
         return None
     view, target = structured.operands[number], structured.operands[out]
     own = {op, copy, *([] if view == temporary else [view.owner.operation])}
-    looked_at = {behind(memref) for one in operations(op) for memref in read(one)}
-    if any(user not in own for user in (*users(temporary), *users(view))) or behind(target) in looked_at:
+    inputs = {behind(memref) for one in operations(op) for memref in read(one)}
+    if any(user not in own for user in (*users(temporary), *users(view))) or behind(target) in inputs:
         return None
     if op.block != copy.block:
         return None
     siblings = ops_of(op.block)
     between = siblings[siblings.index(op) + 1 : siblings.index(copy)]
-    if not all(is_pure(one) or one.name == BARRIER for one in between):  # a barrier: the proof is of what is made here
+    if not all(
+        is_pure(one) or one.name == BARRIER for one in between
+    ):  # a barrier: the proof covers what is emitted here
         return None
     order, space, _ = walked
     of_copy = dict(zip(single_dimensions(structured.maps[number]), order, strict=True))  # its dimension → the op's
@@ -271,7 +278,8 @@ def _stored_directly(
 
 
 def _over_units(mapping: Mapping, space: Sequence[int], body: Callable[[Sequence[Linear]], None]) -> None:
-    """Emit a loop, with the map of an op, over the units of its iterations; `body` is given where a unit begins."""
+    """Emits a loop, with the map of an op, over the units of its iterations; `body` gets the first
+    index of a unit."""
     units = [*space[:-1], *(extent // mapping.vector for extent in space[-1:])]
     row = mapping.every or len(mapping.axes) != len(units)
     trips = [math.prod(units)] if row else units
@@ -284,8 +292,9 @@ def _over_units(mapping: Mapping, space: Sequence[int], body: Callable[[Sequence
 
 
 def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
-    """Who filled which elements is not to be seen: all threads of the block share the copy, or inside a loop over
-    threads those along the first axis that the owner has there. The temporary is shared then, and waited for."""
+    """Distributes a copy with unknown owners: all threads of the block share it, or, inside a loop
+    over threads, those along the owner's first axis there. The temporary is then shared, and needs
+    a barrier."""
     outermost = next(filter(is_distributed, owner.mapped))
     first = mapping_of(outermost)
     assert first is not None
@@ -296,9 +305,8 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
         if count is None:
             raise fail(
                 "W0357",
-                f"which part of its temporary {describe(copy)} is to copy is not to be seen, and how many threads"
-                f" could share it "
-                f"is known only at run time: `{owner}`",
+                f"the part of its temporary that {describe(copy)} copies is not known, and the number of threads"
+                f" that could share the copy is known only at run time: `{owner}`",
                 "give the map a count; tiles that divide the result need no copy",
             )
         mapping = Mapping(first.space, first.axes[:1], (count,), dist="cyclic")
@@ -307,8 +315,9 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
 
 
 def _followed(root: ir.Operation, copy: ir.Operation) -> tuple[int, ir.Value, _Owner] | None:
-    """What the copy may follow, at which operand and of which buffer: of the ops that touch its temporary, else what it
-    copies into, the nearest one that is distributed, in front of the copy if that reads it, else behind."""
+    """The operand's number, the buffer and the owner that a copy follows: of the ops that access
+    its temporary, or else its target, the nearest distributed one, before the copy if the copy
+    reads the buffer, else after it."""
     order, inputs = list(operations(root)), StructuredOp.of(copy).output_numbers().start
     here, around = order.index(copy), {op for op, _ in enclosing_maps(copy)}
     bases = list(enumerate(map(behind, copy.operands)))
@@ -330,8 +339,8 @@ def _walks(structured: StructuredOp, number: int) -> bool:
 
 
 def _copy_tiles(owner: _Owner, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value) -> bool:
-    """A nest of loops like the owner's in which each iteration copies the tile of the temporary that it owns; False
-    where the loops do not show which one that is."""
+    """Emits a nest of loops like the owner's in which each iteration copies the tile of the
+    temporary that it owns; False if the loops do not determine the tile."""
     tiles = [tile for tile in tiles_of(temporary, owner.mapped[0]) if tile.view.block == tile.innermost]
     if not tiles or len({t.structural_key for t in tiles}) != 1:
         return False
@@ -348,7 +357,7 @@ def _copy_tiles(owner: _Owner, copy: ir.Operation, structured: StructuredOp, num
 
 
 def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Linear]:
-    """Where a tile (of a tile …) of a buffer starts in it."""
+    """The offsets in a buffer of a tile (of a tile …) of it."""
     source = view.operands[0]
     here = [
         index_of(offset, extent - size + 1 if extent and isinstance(size, int) else None)
@@ -363,8 +372,8 @@ def _offsets_in(buffer: ir.Value, view: ir.Operation) -> list[Linear]:
 def _copy_elements(
     owner: _Owner, op: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
 ) -> bool:
-    """A loop over the iterations of the op that fills the temporary (or its tile), with its map; an iteration copies
-    what it wrote. False where the op does not show what that is."""
+    """Emits a loop over the iterations of the op that fills the temporary (or its tile), with its
+    map; an iteration copies what it wrote. False if the op does not determine what that is."""
     mapping = mapping_of(op)
     walked = _walked(owner, op, temporary)
     if walked is None or mapping is None:
@@ -392,8 +401,9 @@ def _copy_elements(
 def _walked(
     owner: _Owner, op: ir.Operation, temporary: ir.Value
 ) -> tuple[list[int], list[int], ir.Operation | None] | None:
-    """Which dimension of the owner's op walks each dimension of the temporary, the op's extents, and the tile that it
-    walks where that is not the whole; None if it does not walk the whole of it, or of a tile, each element once."""
+    """The dimension of the owner's op that walks each dimension of the temporary, the op's extents,
+    and the tile that it walks (None: the whole); None if it does not walk the whole of it, or of a
+    tile, each element once."""
     structured = StructuredOp.of(op)
     space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):
@@ -407,8 +417,8 @@ def _walked(
 
 
 def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
-    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the owner's loops, of
-    neighbors along all axes."""
+    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the
+    owner's loops, contiguous along all axes."""
     inside, current = view.block == body_of(owner.loops[-1]), view.results[0]
     while inside and current != temporary and (made := producer(current)) is not None:
         kinds = {ir.MemRefType(value.type).rank for value in (made.operands[0], current)}

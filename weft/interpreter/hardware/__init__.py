@@ -1,1 +1,2 @@
-"""What GPUs have: a record for each instruction and each product, a folder for each generation; limits of chips."""
+"""GPU hardware: a record for each instruction and each product, a folder for each generation;
+limits of chips."""

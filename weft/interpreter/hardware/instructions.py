@@ -1,8 +1,9 @@
-"""An instruction is a record: what it accesses, which threads execute it together, what it orders, since which chip
-there is one.
+"""Instructions as records: the memory that an instruction accesses, the threads that execute it
+together, its ordering, and the first chip that has it.
 
-Each module of `lanes`, `ampere/` and `hopper/` registers its records, and `queries` has the sets that readers ask for.
-An op of a GPU's dialect without a record is unknown: it may do anything, and is refused.
+Each module of `lanes`, `ampere/` and `hopper/` registers its records, and `queries` derives the
+sets that readers need. An op of a GPU's dialect without a record is unknown: it may have any
+effect, and is refused.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ DIALECTS = ("nvgpu", "nvvm", "rocdl", "amdgpu")
 
 @record
 class Rule:
-    """An access by the position of its memref among the operands (of an allocation: among the results), and of what is
-    stored there, if the op stores."""
+    """An access, by the position of its memref among the operands (for an allocation: among the
+    results), and the position of the stored value, if the op stores."""
 
     kind: Kind
     operand: int
@@ -39,21 +40,21 @@ class Rule:
 
 @record
 class MemoryEffect:
-    """One thing that an op does to one memref.
+    """An access of one memref by an op.
 
     Args:
-        kind: `atomic` reads and writes at once, and does not conflict with its like.
-        value: the memref, or the tensor map or the descriptor of a matrix, which stands for the memory that it was made
-            of.
-        footprint: `element`: at the indices behind the memref (mapped by the attribute `map`, if there is one), and as
-            many elements from there on as `moved` has; `transfer`: as `vector.transfer_read` says; `matrix`: rows from
-            there on, by the lanes of a warp together (`fragments.warp_matrix`); `whole`: all of it; `anywhere`: some
-            elements of it.
+        kind: `atomic` reads and writes at once, and does not conflict with another atomic access.
+        value: the memref, or the tensor map or descriptor of a matrix, which represents the memory
+            that it was made of.
+        footprint: `element`: at the indices after the memref (mapped by the attribute `map`, if
+            there is one), and as many elements from there on as `moved` has; `transfer`: as in
+            `vector.transfer_read`; `matrix`: rows from there on, by the lanes of a warp together
+            (`fragments.warp_matrix`); `whole`: all of it; `anywhere`: some elements of it.
         first: the position of the first index among the operands.
-        moved: the type of what is read or written, a vector or an element.
+        moved: the type of the value read or written, a vector or an element.
         certain: every element of the footprint is accessed (no mask).
-        update: of an atomic access whose old value is unused: what it does, in a word. In which order equal ones are
-            made is open to none.
+        update: for an atomic access with an unused old value: its operation, as a word. Equal
+            updates commute.
     """
 
     kind: Kind
@@ -66,7 +67,7 @@ class MemoryEffect:
 
     @property
     def count(self) -> int:
-        """How many elements are moved at once, of a footprint that has indices."""
+        """The number of elements moved at once, for a footprint with indices."""
         return prod(ir.VectorType(self.moved).shape) if isinstance(self.moved, ir.VectorType) else 1
 
     @property
@@ -79,22 +80,28 @@ Accesses = Callable[["ir.Operation"], tuple[MemoryEffect, ...] | None]
 
 @record
 class Instruction:
-    """What an op of a GPU is.
+    """The properties of a GPU op.
 
     Args:
         op: its name.
-        does: what it does, for the table of the normal form; empty: it is not of the normal form.
-        since: the compute capability from which on there is the instruction, times 10; 0: every chip has it.
+        does: its description, for the table of the normal form; empty: it is not in the normal
+            form.
+        since: the compute capability that introduced the instruction, times 10; 0: every chip has
+            it.
         only: no later chip has it.
         takes: the threads that execute it together, or none of them.
-        agent: the asynchronous work that it starts, or commits and waits for: it continues while its threads do.
-        orders: how it orders accesses of others; an op with an order has a place among other ops.
-        accesses: by position, or a function of the op (None: not known); empty: it touches no memory that a memref
-            shows.
-        shows: its result is the memory of its first operand, or stands for it, and how (`memory/views.VIEWS`).
-        text: what it is in CUDA C++, the call of a device function: of operands and numbers that the op has, in braces
-            by their names, of `barrier`, the address of the memory barrier that it is about, and of words that it says,
-            as `_read`. Empty: that depends on more than the op's operands.
+        agent: the asynchronous work that it starts, or commits and waits for: it runs concurrently
+            with its threads.
+        orders: its effect on the order of other accesses; an op with an order must keep its place
+            among other ops.
+        accesses: by position, or a function of the op (None: not known); empty: it accesses no
+            memory through a memref.
+        shows: how its result is a view of its first operand's memory, or represents it
+            (`memory/views.VIEWS`).
+        text: its CUDA C++ text, the call of a device function: with names in braces for operands
+            and integer attributes of the op, `barrier`, the address of the memory barrier on which
+            it operates, and words from its attributes, such as `_read`. Empty: the text depends on
+            more than the op's operands.
     """
 
     op: str
@@ -115,11 +122,11 @@ class Instruction:
 
 
 INSTRUCTIONS: dict[str, Instruction] = {}
-"""All records, by the op's name; `queries` has read every module that registers some."""
+"""All records, by the op's name; `queries` imports every module that registers records."""
 
 
 def known(row: Instruction) -> str:
-    """Registers a record, and gives its op's name.
+    """Registers a record, and returns its op's name.
 
     Raises:
         ValueError: the op has a record.

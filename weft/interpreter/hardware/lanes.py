@@ -1,5 +1,5 @@
-"""What the lanes of a warp do together: barriers, shuffles, reductions, and what tensor cores take
-(`ampere/fragments.py`)."""
+"""Instructions of the lanes of a warp: barriers, shuffles, reductions (`ampere/fragments.py`:
+operands of tensor cores)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from .instructions import Instruction, known
 from .limits import WARP
 
 SHUFFLE = known(Instruction(
-    "gpu.shuffle", "the value of another of the 32 lanes of a warp, all of which reach the same one; lanes are in"
-                   " groups of "
-    "`width`, and one that asks outside of its own gets `valid` false, and nothing", takes="warp",
+    "gpu.shuffle", "the value of another of the 32 lanes of a warp, which all reach the same op; lanes are in "
+    "groups of `width`, and a lane that reads outside of its group gets `valid` false, and no value", takes="warp",
 ))  # fmt: skip
 SUBGROUP_REDUCE = known(Instruction("gpu.subgroup_reduce", takes="warp"))
 for _name in ("gpu.ballot", "gpu.rotate", "gpu.subgroup_broadcast"):
@@ -21,7 +20,7 @@ for _name in ("nvgpu.extf", "nvgpu.rcp", "nvgpu.truncf"):
 BARRIER = known(
     Instruction(
         "gpu.barrier",
-        "all threads of a block reach the same one; orders what they did to global and shared memory",
+        "all threads of a block reach the same op; orders their accesses of global and shared memory",
         takes="block",
         orders="meet",
     )
@@ -29,32 +28,31 @@ BARRIER = known(
 NUMBERED_BARRIER = known(
     Instruction(
         "nvvm.barrier",
-        "one of 16 barriers of the block, by its number, where as many threads meet as it says",
+        "one of 16 barriers of the block, by its number, at which a given number of threads wait",
         takes="group",
         orders="meet",
     )
 )
 WARP_BARRIER = known(Instruction(
-    "nvvm.bar.warp.sync", "a barrier of a warp: all 32 lanes reach the same one, with a mask of all of them; orders"
-                          " what they did "
-    "to global and shared memory", takes="warp", orders="meet",
+    "nvvm.bar.warp.sync", "a barrier of a warp: all 32 lanes reach the same op, with a mask of all of them; orders their "
+    "accesses of global and shared memory", takes="warp", orders="meet",
 ))  # fmt: skip
 BARRIERS = (BARRIER, WARP_BARRIER, NUMBERED_BARRIER)
 ALL_REDUCE = known(Instruction("gpu.all_reduce", "a value of all threads of a block", takes="block", orders="meet"))
 known(Instruction("gpu.initialize_named_barrier", orders="create"))
 OF_GROUPS = "weft.warpgroups"
-"""On a `gpu.barrier`, until `launch` gives it numbers: the threads of each warp group meet there by themselves."""
+"""On a `gpu.barrier`, until `launch` numbers it: the threads of each warp group wait separately."""
 ALL_LANES = (1 << WARP) - 1
 
 
 def warp_barrier() -> ir.Operation:
-    """Emit a barrier of all lanes of a warp at the ambient insertion point."""
+    """Emits a barrier of all lanes of a warp at the ambient insertion point."""
     lanes = arith.constant(ir.IntegerType.get_signless(32), -1)
     return ir.Operation.create(WARP_BARRIER, operands=[lanes])
 
 
 def numbered_barrier(number: ir.Value, threads: int) -> ir.Operation:
-    """Emit a barrier of so many threads at the ambient insertion point; its number is an index."""
+    """Emits a barrier of `threads` threads at the ambient insertion point; its number is an index."""
     kind = ir.IntegerType.get_signless(32)
     which, many = arith.IndexCastOp(kind, number).result, arith.constant(kind, threads)
     sizes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]), "aligned": ir.BoolAttr.get(True)}
@@ -62,7 +60,7 @@ def numbered_barrier(number: ir.Value, threads: int) -> ir.Operation:
 
 
 def erase_barrier(barrier: ir.Operation) -> None:
-    """Erase a barrier, and the mask that it alone has."""
+    """Erases a barrier, and its mask if that has no other use."""
     masks = [made for made in map(producer, barrier.operands) if made is not None]
     barrier.erase()
     for made in masks:

@@ -1,6 +1,8 @@
-"""What GPUs give: the sizes of a launch, threads in a warp, registers, shared memory for a block, as much as a text can
-declare and as a chip has, and tensor maps.
-No MLIR is needed here."""
+"""Limits of GPUs: the sizes of a launch, threads in a warp, registers, shared memory of a block
+(the most that a text can declare, and a chip has), and tensor maps.
+
+No MLIR is needed here.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,28 @@ from ...dsl.records import record
 
 THREADS = 1024
 BLOCK, GRID = (THREADS, 1024, 64), (2**31 - 1, 65535, 65535)
-"""Threads of a block; threads of a block and blocks of a grid along x, y, z. Source: CUDA C++ Programming Guide,
-compute capabilities."""
+"""Threads of a block; threads of a block and blocks of a grid along x, y, z. Source: CUDA C++
+Programming Guide, compute capabilities."""
 
 
 def is_folded(grid: tuple[int, int, int]) -> bool:
-    """Whether there are more blocks along y or z than hardware numbers there: then it numbers all of them along x, x
-    fastest."""
+    """Whether there are more blocks along y or z than the hardware can number: then all blocks are
+    numbered along x, x fastest."""
     return grid[1] > GRID[1] or grid[2] > GRID[2]
 
 
 def launched(grid: tuple[int, int, int]) -> tuple[int, int, int]:
-    """The grid that hardware is given for this one, by a text that knows of it. No number of a grid that is folded is
-    too large where its product is not."""
+    """The grid with which a kernel is launched for this one, if its text supports folding. A block
+    number of a folded grid is not too large unless the product is."""
     return (prod(grid), 1, 1) if is_folded(grid) else grid
 
 
-FEWER_BLOCKS = "larger tiles, or a number of blocks each of which takes many: `blocks(x: 132) cyclic`"
-"""What a user does where there are too many."""
+FEWER_BLOCKS = "larger tiles, or fewer blocks that take several tiles each: `blocks(x: 132) cyclic`"
+"""The hint for a grid with too many blocks."""
 
 
 def too_many(grid: tuple[int, int, int]) -> str | None:
-    """Why no launch has this grid, folded where it must be."""
+    """The reason why a grid, folded if necessary, cannot be launched; None if it can."""
     x, total = grid[0], prod(grid)
     if x > GRID[0]:
         return f"{x} blocks in x are more than {GRID[0]}"
@@ -44,12 +46,12 @@ def too_many(grid: tuple[int, int, int]) -> str | None:
 
 @record
 class Chip:
-    """What chips of a compute capability have. CUDA C++ Programming Guide, technical specifications per compute
-    capability.
+    """The resources of chips of a compute capability. Source: CUDA C++ Programming Guide, technical
+    specifications per compute capability.
 
     Args:
         name: the capability: `sm_90`.
-        shared: bytes of shared memory that a block may have, if the launch asks.
+        shared: bytes of shared memory that a block may have, if the launch requests them.
         warp: threads that execute an instruction together.
     """
 
@@ -65,21 +67,22 @@ CHIPS = {
 }
 
 (WARP,) = {chip.warp for chip in CHIPS.values()}
-"""Threads of a warp on each of them: a schedule is for all. With a chip of another width the launch's geometry has to
-say which."""
+"""Threads of a warp on all chips: a schedule is for all. With a chip of another width, the geometry
+of a launch would have to state the width."""
 
 GROUP_WARPS = 4
 """Warps in a warp group."""
 
 IN_WARPS = {"warpgroups": WARP * GROUP_WARPS, "quarters": WARP, "warps": WARP, "lanes": 1}
-"""Spaces that are the threads of a block by their linear id, in whole warps: threads of each processor."""
+"""Spaces that are the threads of a block by their linear id, in whole warps: the number of threads
+of each processor."""
 
 CALLED = {"warps": "warps", "warpgroups": "warp groups"}
 
 
 def too_many_threads(space: str, counts: Iterable[int], text: str) -> tuple[str, str] | None:
-    """Why no block has so many processors of a space, and what to do. `counts`: those that are known; `text`: as it is
-    written."""
+    """The reason why no block has this many processors of a space, and a hint. `counts`: the known
+    counts; `text`: the space as written."""
     total, each = prod(counts), IN_WARPS.get(space, 1)
     if space not in ("threads", *CALLED) or total * each <= THREADS:
         return None
@@ -94,7 +97,7 @@ def too_many_threads(space: str, counts: Iterable[int], text: str) -> tuple[str,
 
 
 def too_long(axis: str, threads: int) -> tuple[str, str] | None:
-    """Why no block has so many threads along an axis, and what to do."""
+    """The reason why no block has this many threads along an axis, and a hint."""
     most = BLOCK["xyz".index(axis)]
     if threads <= most:
         return None
@@ -102,30 +105,32 @@ def too_long(axis: str, threads: int) -> tuple[str, str] | None:
 
 
 ALL_REGISTERS, MOST_REGISTERS = 65536, 255
-"""Of all threads of a multiprocessor together, and so of a block's; and what an instruction can name, of a thread."""
+"""Registers of a multiprocessor, and so of a block; and registers of a thread that an instruction
+can address."""
 
 NUMBERED = 16
-"""Barriers of a block that have numbers, at which as many of its warps meet as each says."""
+"""Numbered barriers of a block; each states how many of its warps wait at it."""
 
 FEWEST_REGISTERS = 24
-"""Of a thread, whatever its limit."""
+"""The fewest registers of a thread, for any limit."""
 MOST_OF_SM = 32
-"""Blocks that a multiprocessor has at a time."""
+"""The most resident blocks of a multiprocessor."""
 
 REGISTERS_STEP = 8
-"""A warp's registers are allocated in steps of so many for each thread."""
+"""The granularity in which a warp's registers are allocated, in registers per thread."""
 
 
 def registers_at_start(threads: int, asked: int, cap: int | None = None) -> int:
-    """Registers of each thread of a block one of whose threads asks for so many later: as many as there are for all of
-    them, where it has the multiprocessor to itself, or so many that several blocks have theirs (`cap`, one of
-    `registers_of_blocks`). Together they are the block's, and no more come (PTX ISA, "setmaxnreg")."""
+    """Registers of each thread at the start of a block in which a thread requests `asked` registers
+    later: as many as there are for all threads, if the block has the multiprocessor to itself, or
+    the number that lets several blocks be resident (`cap`, one of `registers_of_blocks`). The total
+    belongs to the block, and does not grow (PTX ISA, "setmaxnreg")."""
     return min(asked, registers_of_blocks(threads)[0] if cap is None else cap)
 
 
 def registers_of_blocks(threads: int) -> list[int]:
-    """How many registers each thread has where a multiprocessor has one block of so many, two, …; what a compiler gives
-    it then."""
+    """The registers of each thread if a multiprocessor has one block of `threads` threads, two, …,
+    as a compiler allocates them."""
     all_of_them = (
         ALL_REGISTERS // (threads * blocks) // REGISTERS_STEP * REGISTERS_STEP for blocks in range(1, MOST_OF_SM + 1)
     )
@@ -133,45 +138,50 @@ def registers_of_blocks(threads: int) -> list[int]:
 
 
 OF_A_THREAD = 512
-"""Bytes that a thread keeps in registers at most: half of them. Beyond that nothing is left to compute with."""
+"""The most bytes that a thread keeps in registers: half of its registers. With more there would be
+none left to compute with."""
 
 STATIC = 48 * 1024
-"""More can only be had as dynamic shared memory: the launch asks for it."""
+"""The most static shared memory; more is only available as dynamic shared memory, which the launch
+requests."""
 
 MOST = max(chip.shared for chip in CHIPS.values())
-"""Shared memory that a block may have on the largest chips."""
+"""The most shared memory of a block on the largest chips."""
 
 ALIGNMENT = 16
-"""Bytes that each shared buffer is aligned to."""
+"""The alignment of each shared buffer, in bytes."""
 
 MOST_CONSTANTS = 65536
-"""Elements of a constant in a kernel's text."""
+"""The most elements of a constant in a kernel's text."""
 
 MOST_OF_CLUSTER = 8
-"""Blocks, on every chip that has clusters."""
+"""The most blocks of a cluster, on every chip that has clusters."""
 
 MASK_BITS = 16
-"""Blocks of a cluster that the mask of a load may name, a bit each."""
+"""Blocks of a cluster that the multicast mask of a load can select, one bit each."""
 
 MOST_BOX, MOST_RANK, PIECE = 256, 5, 16
-"""Of a tensor map: elements along a dimension of a box, and dimensions; bytes of which a tensor's beginning and its
-strides are multiples, and the rows of a box."""
+"""Limits of a tensor map: elements along a dimension of a box; dimensions; the bytes that must
+divide the tensor's address, its strides, and the rows of a box."""
 
 MOST_PIXELS, MOST_STEP = 1024, 8
-"""Of a tensor map of pixels: how many a load takes, and how far apart they are along an axis."""
+"""Limits of a tensor map of pixels: pixels of a load, and the distance between pixels along an
+axis."""
 
 CORNERS, OFFSETS = {3: 15, 4: 7, 5: 4}, {3: 16, 4: 8, 5: 5}
-"""By how many dimensions the tensor of such a map has: bits of a corner, beside its sign, and of an offset. Source: PTX
-ISA, "im2col mode"."""
+"""By the number of dimensions of such a map's tensor: bits of a corner, without its sign, and of an
+offset. Source: PTX ISA, "im2col mode"."""
 
 
 @record
 class PixelWindow:
-    """Where the pixels of a tensor map lie; a number for each axis between images and channels, outermost first.
+    """The window of a tensor map of pixels; a number for each axis between images and channels,
+    outermost first.
 
     Args:
-        lower, upper: the first and the last place, from the tensor's first and from its last element on.
-        steps: from one pixel to the next.
+        lower, upper: the first pixel, relative to the tensor's first element, and the last one,
+            relative to its last element.
+        steps: the distances between pixels.
     """
 
     lower: tuple[int, ...]
@@ -184,7 +194,8 @@ class PixelWindow:
         return len(self.steps) + 2
 
     def wrong(self, pixels: int) -> str | None:
-        """Why no tensor map has this window, for so many pixels at a time."""
+        """The reason why no tensor map has this window, for a load of `pixels` pixels; None if it
+        is legal."""
         if self.rank not in CORNERS or not len(self.lower) == len(self.upper) == len(self.steps):
             return f"a window with {len(self.lower)}, {len(self.upper)} and {len(self.steps)} axes, where it has one to three"
         most = 1 << CORNERS[self.rank]
@@ -197,15 +208,15 @@ class PixelWindow:
         return None if 1 <= pixels <= MOST_PIXELS else f"{pixels} pixels at a time, where there are 1 to {MOST_PIXELS}"
 
     def count(self, axis: int, size: int) -> int:
-        """How many pixels there are along an axis of so many elements."""
+        """The number of pixels along an axis of `size` elements."""
         return max(0, -(-(size + self.upper[axis] - self.lower[axis]) // self.steps[axis]))
 
 
 def block_bytes(sizes: Iterable[int]) -> int:
-    """What buffers of these sizes take, each of them aligned."""
+    """The bytes of buffers of the given sizes, each aligned."""
     return sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
 
 
 def chips_with(size: int) -> str:
-    """`sm_90, sm_100`: the chips on which a block may have that much."""
+    """The chips on which a block may have that much, as text: `sm_90, sm_100`."""
     return ", ".join(chip.name for chip in CHIPS.values() if chip.shared >= size)

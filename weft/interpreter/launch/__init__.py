@@ -1,2 +1,2 @@
-"""`launch`: all maps of a loop materialized at once, as a kernel of its own and the launch that takes the loop's
-place."""
+"""`launch`: materializes all maps of a loop at once, as a separate kernel and the launch that
+replaces the loop."""

@@ -1,8 +1,8 @@
-"""Memory barriers in the kernel: all of them are made at its beginning, and one thread initializes them.
+"""Memory barriers of a kernel: all are created at its beginning, and one thread initializes them.
 
 nvgpu.mbarrier.create {weft.arrivals = 1}    →    %full = nvgpu.mbarrier.create
                                                   scf.if (thread 0) { mbarrier.init each; fence.mbarrier.init }
-                                                  gpu.barrier, or the cluster meets
+                                                  gpu.barrier, or a barrier of the cluster
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from .clusters import meet
 
 
 def init_barriers(kernel: Outlined, hardware: Hardware) -> ir.Operation | None:
-    """Initialize all memory barriers of a kernel that nobody has, and wait for that; what waits, if there are any."""
+    """Initializes all memory barriers of a kernel that carry a number of arrivals, and waits for
+    the initialization. Returns the op that waits, None without such barriers."""
     made = [op for op in operations(kernel.function, MAKE) if ARRIVALS in op.attributes]
     if not made:
         return None
     with made[0].location:
-        first = next(op for op in ops_of(kernel.entry) if not op.name.startswith("gpu."))  # behind the ids
+        first = next(op for op in ops_of(kernel.entry) if not op.name.startswith("gpu."))  # after the ids
         for op in made:
             op.move_before(first)
         with ir.InsertionPoint(first):
@@ -46,7 +47,8 @@ def _init(barriers: ir.Value, arrivals: int, number: Linear) -> None:
 
 
 def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
-    """Barriers of each warp group become ones with numbers, from 1 on: 0 is the block's own."""
+    """Replaces barriers of each warp group by numbered barriers, from 1 on: 0 is the barrier of the
+    block."""
     for barrier in [op for op in operations(function, "gpu.barrier") if OF_GROUPS in op.attributes]:
         with ahead_of(barrier):
             made = numbered_barrier(value_of(hardware.group().index + 1), GROUP)
@@ -56,8 +58,8 @@ def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
 
 
 def meet_apart(op: ir.Operation, threads: int) -> None:
-    """The first so many threads of a block, which alone do what the op does, meet at a barrier with a number behind
-    those of their warp groups."""
+    """Replaces the barriers in an op that only the first `threads` threads of a block execute by
+    one numbered barrier; its number follows those of their warp groups."""
     for barrier in list(operations(op, "gpu.barrier")):
         with ahead_of(barrier):
             made = numbered_barrier(value_of(1 + threads // GROUP), threads)

@@ -1,12 +1,15 @@
-"""Marked copies → loads of boxes by tensor maps, which the host makes and the kernel takes as arguments.
+"""Marked copies → loads of boxes by tensor maps, which the host creates and the kernel takes as
+arguments.
 
     linalg.copy %A[%row, %k] → %A_shared {weft.tma}      →   nvgpu.tma.async.load %A_map[%k, %row], %full[%s] to %A_shared
 
-A swizzled tile lies in panels, each as many bytes wide as the swizzle (a box each): `memref<64x256xbf16>` that is
-swizzled in spans of 128 bytes becomes `memref<4x64x64xbf16>`. Who reads it is `products/by_groups.py`, by the same map.
+A swizzled tile is stored in panels, each as many bytes wide as the swizzle (one box per panel):
+`memref<64x256xbf16>` with a swizzle of spans of 128 bytes becomes `memref<4x64x64xbf16>`.
+`products/by_groups.py` reads it, through the same map.
 
-A masked load is a box as it is, where its mask says no more than that the element is inside of the tensor: outside
-there are zeros. One that gathers pixels (`pixels.py`) becomes a load of these.
+A masked load becomes a plain box if its mask only tests that the element is inside of the tensor:
+elements outside are loaded as zeros. A masked load that gathers pixels (`pixels.py`) becomes a load
+of pixels.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..buffers.asynchronous import is_zero_constant
+from ..buffers.asynchronous_copies import is_zero_constant
 from ..buffers.elements import StructuredOp, forwarded
 from ..buffers.tensor_copies import BY_TENSOR_MAP
 from ..buffers.views import named_like
@@ -44,8 +47,9 @@ from .pixels import Gathered, load_pixels
 
 
 def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Value, Panels]:
-    """Rewrite all marked copies in place; the shared buffers that they fill, by the value that is still in their place.
-    The kernel's maps are its last arguments. `sharing`: of blocks that run in clusters. Raises W0405."""
+    """Rewrites all marked copies in place. Returns the shared buffers that they fill, keyed by the
+    value that is still used in their place. The kernel's maps are its last arguments. `sharing`:
+    state of blocks that run in clusters. Raises W0405."""
     filled: dict[ir.Value, Panels] = {}
     for op in [op for op in operations(kernel.function) if BY_TENSOR_MAP in op.attributes]:
         with op.location:
@@ -55,7 +59,7 @@ def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Va
 
 
 class _Copy:
-    """One marked copy."""
+    """A marked copy."""
 
     def __init__(
         self, kernel: Outlined, op: ir.Operation, filled: dict[ir.Value, Panels], sharing: Sharing | None
@@ -97,7 +101,7 @@ class _Copy:
                     nvgpu.TmaAsyncLoadOp(to, barriers, panels.map, coordinates, number, multicastMask=blocks)
 
     def _pieces(self, alloc: ir.Value, box: Box) -> tuple[list[TilePart], Box]:
-        """The parts of the tile that the block loads, and the box of each."""
+        """The parts of the tile that the block loads, and the box of each part."""
         rows, panels = self.shape[-2], self.shape[-1] // self._width(alloc)
         name = name_of(alloc) or "a tile"
         if self.sharing is not None:
@@ -111,13 +115,13 @@ class _Copy:
     def _expecting(self) -> ir.Operation:
         before = ops_of(self.op.block)
         found = [op for op in before[: before.index(self.op)] if op.name == EXPECT]
-        assert found, "who starts a copy says how many bytes are to come"
+        assert found, "the start of a copy states the expected bytes"
         return found[-1]
 
     # ---- what is copied ----------------------------------------------------------------------------------------------
 
     def _box(self) -> Box:
-        """Raises W0405."""
+        """The box that the copy reads. Raises W0405."""
         number = forwarded(self.structured)
         rank = structure(self.op).rank
         if number is not None:
@@ -166,9 +170,7 @@ class _Copy:
 
     def _pixels(self, load: MaskedLoad) -> Box:
         if len(self.shape) != 2:
-            raise self._refused(
-                "does not read neighbours one behind the other", "promote an operand that is read as it is"
-            )
+            raise self._refused("does not read adjacent elements in order", "promote an operand that is read as it is")
         found = Gathered(self.op, load, self._refused).pixels(self.shape[1])
         self._expect_tensor(found.images)
         starts = found.first(Linear.of())
@@ -178,7 +180,8 @@ class _Copy:
         return replace(self._checked(box, range(len(starts))), row=0)
 
     def _ends(self, load: MaskedLoad, tensor: ir.Value, starts: Sequence[Linear], on: Sequence[int]) -> tuple[End, ...]:
-        """How long the tensor is, by the mask. Raises W0405 where that says anything else."""
+        """The extents of the tensor that the mask states, by axis. Raises W0405 if the mask tests
+        anything else."""
         subscripts = list(load.load.operands)[1:]
         ends: list[End] = [None] * len(starts)
         waiting = [load.choice.operands[0]] if load.choice is not None else []
@@ -190,8 +193,8 @@ class _Copy:
             axis = None if test is None or test.name != "arith.cmpi" else self._tested(test, subscripts)
             if test is None or axis is None or starts[on[axis]] != Linear.of():
                 raise self._refused(
-                    "reads under a mask that says more than where its operand ends: zeros begin elsewhere",
-                    "promote an operand whose tiles end where it does",
+                    "reads under a mask that tests more than the end of its operand: zeros begin elsewhere",
+                    "promote an operand with tiles that end where it ends",
                 )
             bound = test.operands[1]
             own = dimension_behind(bound) == (tensor, on[axis]) or same_size(bound, size_of(tensor, on[axis]))
@@ -200,7 +203,8 @@ class _Copy:
         return tuple(ends)
 
     def _tested(self, test: ir.Operation, subscripts: Sequence[ir.Value]) -> int | None:
-        """Which subscript is at least 0, or below a size."""
+        """The axis of the subscript that the test compares: at least 0, or below a size; None for
+        any other test."""
         kinds, known = arith.CmpIPredicate, Neighbours((), 1)
         predicate = kinds(ir.IntegerAttr(test.attributes["predicate"]).value)
         index, bound = test.operands
@@ -209,11 +213,11 @@ class _Copy:
         return next((axis for axis, subscript in enumerate(subscripts) if known.same(index, subscript)), None)
 
     def _end(self, bound: ir.Value) -> tuple[Factor, ...]:
-        """A size that the host knows. Raises W0405."""
+        """The size as factors that the host can compute. Raises W0405."""
         end = end_behind(bound, list(self.kernel.entry.arguments))
         if end is None:
             why = "reads under a mask that depends on more than sizes"
-            raise self._refused(why, "promote an operand whose tiles end where it does")
+            raise self._refused(why, "promote an operand with tiles that end where it ends")
         return end
 
     def _expect_tensor(self, tensor: ir.Value) -> None:
@@ -233,9 +237,9 @@ class _Copy:
         lanes = PIECE // self.item
         if not aligned_rows(box.tensor, lanes):
             row = strided(kind)[0][-2] if kind.rank > 1 else kind.shape[0]
-            said = f"{row * self.item} bytes" if row > 0 else "a size that only a run knows"
+            apart = f"{row * self.item} bytes" if row > 0 else "a size known only at run time"
             raise self._refused(
-                f"reads `{name}`, whose rows are {said} apart, and a tensor map needs multiples of {PIECE}",
+                f"reads `{name}` with rows {apart} apart, and a tensor map needs multiples of {PIECE}",
                 f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others;"
                 f" `pack … align {PIECE}` copies "
                 "the operands of a product; or map the copy to threads",
@@ -270,7 +274,7 @@ class _Copy:
         return Panels(memory, self.kernel.tensor_map(box.tensor, of_map, box.ends, box.window), self.kernel, box)
 
     def _width(self, alloc: ir.Value) -> int:
-        """Elements of a row of a panel."""
+        """Elements in a row of a panel."""
         if alloc in self.filled:
             return self.filled[alloc].box.box[-1]
         columns, swizzle = ir.MemRefType(alloc.type).shape[-1], _swizzle(alloc)
@@ -281,13 +285,14 @@ class _Copy:
 
 
 def _swizzle(alloc: ir.Value) -> int:
-    """In spans of how many bytes pieces are exchanged, before the buffer is one of panels."""
+    """The span of the swizzle in bytes (0: none), before the buffer is split into panels."""
     made = maker(alloc)
     return ir.IntegerAttr(made.attributes[SWIZZLE]).value if SWIZZLE in made.attributes else 0
 
 
 def place_of(source: ir.Value) -> tuple[ir.Value, list[Linear], list[int]]:
-    """What a memref is a view of, where it begins there along each axis, and on which axis each of its own lies."""
+    """The root of a memref's views, the offset of the memref in it along each axis, and the root's
+    axis for each dimension of the memref."""
     view = producer(source)
     if view is None or not is_view(view) or view.name not in ("memref.subview", "memref.cast"):
         rank = ir.MemRefType(source.type).rank
@@ -315,13 +320,14 @@ def _kept(view: ir.Operation) -> list[int]:
 
 
 def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:
-    """The shared buffer that a view lies in, and where it begins."""
+    """The shared buffer that a view lies in, and the offsets of the view."""
     base, starts, _ = place_of(target)
     return base, [bound_of(start) for start in starts]
 
 
 def drop_casts(function: ir.Operation) -> None:
-    """Parts of tiles whose place has become a number are taken as such by what copies and describes them."""
+    """Removes casts of tiles with constant offsets from the operands of loads, stores and
+    descriptors."""
     for op in operations(function, LOAD, POINTER_OF, STORE, DESCRIBE):
         for number, operand in enumerate(op.operands):
             cast = made_by(operand, "memref.cast")

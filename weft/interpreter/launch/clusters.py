@@ -1,19 +1,21 @@
-"""Clusters, `launch … cluster(n)`: what blocks that run side by side do for each other.
+"""Clusters, `launch … cluster(n)`: loads that blocks of one cluster share.
 
     nvgpu.tma.async.load %B_map[%col, %k], %full[%s]  →  …load %B_map[%col + rank · part, %k], %full[%s]
         to %B_shared                                         to a part of %B_shared multicast_mask = 0b11
-    nvgpu.mbarrier.arrive %empty[%s]                  →  arrives at %empty[%s] of each block, which
-                                                         expects as many more
+    nvgpu.mbarrier.arrive %empty[%s]                  →  arrival at %empty[%s] of each block, which
+                                                         expects n times as many
     products; stores to %C[…]                         →  products; scf.if (the block has a tile) {
                                                          stores to %C[…] }
-    init of barriers; gpu.barrier; …                  →  init of barriers; the cluster meets; …;
-                                                         it meets again, before a block ends
+    init of barriers; gpu.barrier; …                  →  init of barriers; barrier of the cluster; …;
+                                                         barrier of the cluster at the block's end
 
-Each loads a part of a tile that all of them read: of one whose box begins at the same place, whatever
-the block's number in the cluster is. In clusters that are not full, blocks without a tile load, wait,
-multiply and arrive like the others, which count on it (what a box brings from outside of a tensor are
-zeros), and leave out their reads and writes of global memory. What these would read into memory of
-their own, and what uses it behind, is zero there.
+Each block loads a part of a tile that all blocks of the cluster read: a tile with a box that begins
+at the same place for every rank in the cluster.
+
+In clusters that are not full, blocks without a tile load, wait, multiply and arrive like the
+others, which depend on these arrivals (elements of a box outside of a tensor are zeros), and skip
+their reads and writes of global memory. Thread-private memory that these reads would fill and that
+is used later is filled with zeros in such blocks.
 """
 
 from __future__ import annotations
@@ -68,12 +70,13 @@ from ..memory.layouts import is_shared, value_name
 from ..memory.views import behind, is_view, may_share
 
 _MADE = ("memref.alloc", "memref.alloca")
-_WAY_OUT = "take tiles of which there are whole clusters, or leave `cluster` out"
+_WAY_OUT = "choose tiles so that the cluster's size divides their number, or leave `cluster` out"
 
 
 @record
 class TilePart:
-    """A part of a tile: rows from one on, of a panel; for all blocks of a cluster, or this one."""
+    """A part of a tile: `rows` rows of a panel, from `row` on; loaded for all blocks of a cluster
+    (`shared`), or for this block."""
 
     row: Linear
     rows: int
@@ -83,12 +86,13 @@ class TilePart:
 
 @dataclass
 class Sharing:
-    """The copies of a kernel whose blocks run in clusters.
+    """The shared copies of a kernel that runs in clusters.
 
     Args:
-        alone: why copies are not shared.
-        uneven: whether one is not for no other reason than the number of parts.
-        remarks: those that are, in words.
+        alone: for each tile that is not shared, the reason.
+        uneven: whether a tile is not shared only because it does not divide into the number of
+            parts.
+        remarks: the shared copies, as remarks.
     """
 
     cluster: BlockClusters
@@ -99,7 +103,7 @@ class Sharing:
 
     @cached_property
     def rank(self) -> Linear:
-        """Which block of its cluster the block is."""
+        """The block's rank in its cluster."""
         return index_of(self.hardware.rank(), self.cluster.size)
 
     @cached_property
@@ -111,11 +115,11 @@ class Sharing:
     def pieces(
         self, op: ir.Operation, name: str, starts: Sequence[Linear], rows: int, panels: int, row_bytes: int
     ) -> list[TilePart] | None:
-        """The part of a tile that the block loads for all, of a marked copy; None where it loads the tile for
-        itself."""
+        """The parts of a tile that the block loads for all blocks of the cluster; None if it loads
+        the whole tile for its own use."""
         size = self.cluster.size
         if not any(PRODUCER in around.attributes for around in ancestors(op)):
-            self.alone[name] = "no producer starts it, which waits until the other blocks have left the tile"
+            self.alone[name] = "no producer starts itand waits until the other blocks have released the tile"
             return None
         if not all(self._neighbours.steady(term) for start in starts for term, _ in terms_of(start)):
             self.alone[name] = "each block of a cluster has another tile of it"
@@ -134,25 +138,24 @@ class Sharing:
         return [TilePart(self.rank * (rows // size), rows // size, Linear.of(n), True) for n in range(panels)]
 
     def _note(self, name: str, part: str) -> None:
-        said = "{}: each of {} blocks loads {} for all"
-        self.remarks.append(Remark.of(said, Name(name), self.cluster.size, part))
+        text = "{}: each of {} blocks loads {} for all"
+        self.remarks.append(Remark.of(text, Name(name), self.cluster.size, part))
 
     def mask(self) -> ir.Value:
-        """All blocks of the cluster, at the insertion point."""
+        """The multicast mask of all blocks of the cluster, emitted at the insertion point."""
         return arith.ConstantOp(ir.IntegerType.get_signless(16), (1 << self.cluster.size) - 1).result
 
 
 def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | None) -> list[Remark]:
-    """Let the blocks of a cluster share what they load. `there`: whether a block has a tile, where some
-    may have none. Returns what they share. Raises W0407.
-    """
+    """Makes the blocks of a cluster share loads. `there`: whether a block has a tile, None if every
+    block has. Returns remarks on what is shared. Raises W0407."""
     if not sharing.remarks:
         hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` bring what is the same for blocks that "
         hint += "follow each other along x"
         if sharing.uneven:
             hint = "take clusters of as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
         why = f"blocks of a cluster of {sharing.cluster.size} share no tile that the tensor memory accelerator brings"
-        raise refuse("W0407", why, function, hint, *(f"`{name}`: {said}" for name, said in sharing.alone.items()))
+        raise refuse("W0407", why, function, hint, *(f"`{name}`: {reason}" for name, reason in sharing.alone.items()))
     if there is not None:
         made = maker(there)
         ops = ops_of(made.block)
@@ -164,10 +167,13 @@ def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | 
 
 
 def _arrive_in_all(function: ir.Operation, size: int) -> None:
-    """Who arrives at a barrier arrives at that of each block of the cluster. Where the first thread of a warp group
-    does, the first ones do, each in one block: an arrival in another block waits for what its thread has done, each one
-        anew. One that is relaxed
-    does not; it is enough where products alone read what is to be overwritten, and are over."""
+    """Replaces each arrival at a barrier by arrivals at that barrier in every block of the cluster.
+
+    If the first thread of a warp group arrives, the first `size` threads do instead, each in one
+    block: an arrival in another block waits for the earlier effects of its thread, each arrival
+    separately. A relaxed arrival does not wait; it is sufficient where only products read what is
+    to be overwritten, and these have completed.
+    """
     i32 = ir.IntegerType.get_signless(32)
     here, there = ir.Type.parse("!llvm.ptr<3>"), ir.Type.parse("!llvm.ptr<7>")
     scope = {"scope": ir.Attribute.parse("#nvvm.mem_scope<cluster>")}
@@ -194,8 +200,9 @@ def _arrive_in_all(function: ir.Operation, size: int) -> None:
 
 
 def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
-    """Whether products of warp groups alone read the tiles whose loads wait for these barriers, and loads alone fill
-    them. The proof has the last word: an op that is not known is taken to touch what it is given."""
+    """Whether only products of warp groups read the tiles with loads that wait for these barriers,
+    and only loads fill them. The proof checks this later; an op without known accesses is assumed
+    to access its operands."""
     loops = [op.parent.operation for op in operations(function, AWAIT) if barrier_of(op)[0] == barriers]
     loads = [load_of(op) for loop in loops for op in operations(loop, *LOADS)]
     tiles = [load.tile for load in loads if load is not None]
@@ -212,7 +219,8 @@ def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
 
 
 def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:
-    """Let not the first thread of a warp group do what stands under a condition, but so many; their numbers."""
+    """Widens a condition that selects the first thread of a warp group to its first `count`
+    threads. Returns their numbers; None for another condition."""
     test = made_by(choice.operands[0], "arith.cmpi") if choice.name == "scf.if" else None
     if (
         test is None
@@ -226,7 +234,8 @@ def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:
 
 
 def meet() -> ir.Operation:
-    """All threads of the cluster meet, at the insertion point; the op in which they wait."""
+    """Emits a barrier of all threads of the cluster at the insertion point. Returns the op that
+    waits."""
     aligned = {"aligned": ir.UnitAttr.get()}
     ir.Operation.create(MEET_CLUSTER, attributes=aligned)
     return ir.Operation.create(AWAIT_CLUSTER, attributes=aligned)
@@ -247,12 +256,13 @@ def _guard(ops: Sequence[ir.Operation], there: ir.Value) -> None:
 
 
 def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
-    """Of ops that each thread does for itself, those from the first to the last that has to do with global memory."""
+    """Guards a run of ops that each thread executes independently, from the first to the last that
+    accesses global memory or uses a result of such an access."""
     first = next((number for number, op in enumerate(ops) if _is_global(op)), None)
     if first is None:
         return
     start, staying = ops[first], list[ir.Operation]()
-    for op in ops[first:]:  # what only computes stays in front
+    for op in ops[first:]:  # pure ops stay before the guard
         computed = is_pure(op) or op.name in _MADE
         if computed and not any((made := producer(value)) is not None and made in staying for value in op.operands):
             op.move_before(start)
@@ -265,7 +275,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
         for user in (user for result in op.results for user in users(result)):
             holder = next((n for n, other in enumerate(staying) if user in operations(other)), None)
             if holder is None:
-                why = "is used where all blocks of a cluster work together: one without a tile has nothing to read"
+                why = "is used where all blocks of a cluster work together: a block without a tile reads nothing"
                 raise refuse("W0407", f"what {describe(op)} reads of global memory {why}", op, _WAY_OUT)
             last = max(last, holder)
     moved = staying[: last + 1]
@@ -280,14 +290,14 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
         one.value for op in operations(inside) for one in accesses(op) or () if one.changes and is_memref(one.value)
     ]
     filled = dict.fromkeys(base for value in changed if not _is_argument(base := behind(value)))
-    left = [  # views of a buffer, in front, use nothing of it
+    left = [  # views of a buffer, created before the guard, do not access it
         buffer
         for buffer in filled
         if not all(is_view(op) or op.name == "memref.dealloc" or is_within(op, inside) for op in all_users(buffer))
     ]
     shared = next((buffer for buffer in left if is_shared(buffer.type)), None)
     if shared is not None:
-        why = "from global memory, and a block of a cluster without a tile has nothing to read"
+        why = "from global memory, and a block of a cluster without a tile reads nothing"
         raise refuse(
             "W0407",
             f"threads fill `{value_name(shared)}` {why}",
@@ -304,7 +314,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
 
 
 def _is_global(op: ir.Operation) -> bool:
-    """Whether an op, or one in it, reads or writes an argument of the kernel."""
+    """Whether an op, or an op nested in it, reads or writes an argument of the kernel."""
     for inner in operations(op):
         found = accesses(inner)
         if found is None or any(is_memref(one.value) and _is_argument(behind(one.value)) for one in found):

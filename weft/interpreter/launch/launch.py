@@ -1,6 +1,7 @@
-"""`launch_loop`: materialize all maps of a loop at once, and put a kernel and its launch in the loop's place.
+"""`launch_loop`: materializes all maps of a loop at once, and replaces the loop by a kernel and its
+launch.
 
-`PASSES` lists what is done, in its order: what each pass takes of the ones before it, and hands on.
+`PASSES` lists the passes in order: what each takes from the passes before it, and what it returns.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ from ..outlining.kernel import Outlined, Passed, host_function, install, outline
 from .barriers import init_barriers, number_barriers
 from .boxes import lower_copies
 from .clusters import Sharing, run_in_clusters
-from .known import Known, Materialized, keep
 from .lowering import lower
 from .materialize import hand_out
 from .panels import Panels
@@ -43,9 +43,10 @@ from .products.multiply import use_tensor_cores
 from .roles import split_roles
 from .shape import decide_shape
 from .splitting import split_at_barriers
+from .stores.accumulators import accumulate_in_wider
 from .stores.boxes import lower_stores
 from .stores.completion import complete_stores
-from .stores.sums import accumulate_in_wider
+from .templates import Known, Materialized, keep
 
 
 @record
@@ -54,8 +55,10 @@ class Pass:
 
     Args:
         run: works on the kernel in place.
-        needs, makes: parts of `LaunchState`: what it takes, and what it returns; remarks add up.
-        of: marks, of which the loop's text has one; else there is nothing for the pass, and it is left out.
+        needs, makes: attribute paths of `LaunchState`: the arguments, and where the results go;
+            remarks are appended.
+        of: marks, at least one of them in the loop's text if the pass applies; without any the pass
+            is skipped.
     """
 
     run: Callable[..., Any]
@@ -66,18 +69,18 @@ class Pass:
 
 @dataclass
 class LaunchState:
-    """A kernel in the making, and what its passes have found out.
+    """A kernel in the making, and the results of its passes.
 
     Args:
-        last: mapped loops behind the launched one.
+        last: mapped loops after the launched one.
         grid: the blocks in terms of the host's values, by axis.
-        arrays: temporaries whose elements are owned by digits.
-        there: whether a block of a cluster has a tile, where some may have none.
-        shares: what each processor owns of what is mapped.
+        arrays: temporaries with elements that are owned by digits.
+        there: whether a block of a cluster has a tile; None if every block has.
+        shares: the iterations of each mapped op that each processor owns.
         sharing: what the blocks of a cluster load for each other.
-        panels: the shared buffers that tensor maps fill, by the value that was there before.
-        start: where all threads wait for the initialization of memory barriers.
-        remarks, said: what was done, and what is said of each map behind that.
+        panels: the shared buffers that tensor maps fill, by the value that they replace.
+        start: the op at which all threads wait for the initialization of memory barriers.
+        remarks, on_maps: what was done, and remarks on each map, which follow.
     """
 
     kernel: Outlined
@@ -91,7 +94,7 @@ class LaunchState:
     passed: tuple[Passed, ...] = ()
     shared_bytes: int = 0
     remarks: tuple[Remark, ...] = ()
-    said: tuple[Remark, ...] = ()
+    on_maps: tuple[Remark, ...] = ()
     geometry: Geometry = field(init=False)
     hardware: Hardware = field(init=False)
     grid: Table[str, GridSize] = field(init=False)
@@ -107,7 +110,7 @@ PASSES = (
     Pass(split_at_barriers, "kernel", "kernel remarks", BARRIERS),
     Pass(decide_shape, "kernel", "geometry hardware sharing grid"),
     Pass(place_temporaries, "kernel geometry", "remarks arrays"),
-    Pass(hand_out, "kernel.root last hardware arrays", "shares there said"),
+    Pass(hand_out, "kernel.root last hardware arrays", "shares there on_maps"),
     Pass(accumulate_in_wider, "kernel.function", of=(MARK,)),
     Pass(lower_stores, "kernel", of=TMA),
     Pass(lower_copies, "kernel sharing", "panels", TMA),
@@ -120,12 +123,12 @@ PASSES = (
     Pass(settle_arguments, "kernel", "passed"),
     Pass(lower, "kernel", "shared_bytes"),
 )
-"""From a mapped loop in a kernel of its own to what the runtime reads. What each does, before → after, is in its
-file."""
+"""The passes from an outlined mapped loop to what the runtime reads. The file of each pass shows
+its rewrite, before → after."""
 
 
 def materialize(kernel: Outlined) -> Materialized:
-    """Take an outlined loop through the passes. Raises W0345 … W0407, without spans."""
+    """Runs the passes on an outlined loop. Raises W0345 … W0407, without spans."""
     state, text = LaunchState(kernel), kernel.likeness.text
     for one in PASSES:
         if one.of and not any(mark in text for mark in one.of):
@@ -134,7 +137,7 @@ def materialize(kernel: Outlined) -> Materialized:
         for name, value in zip(names, made if len(names) > 1 else (made,), strict=False):
             setattr(state, name, (*state.remarks, *value) if name == "remarks" else value)
     geometry = replace(state.geometry, blocks=state.grid)
-    return Materialized(geometry, state.shared_bytes, (*state.remarks, *state.said), state.passed, state.shares)
+    return Materialized(geometry, state.shared_bytes, (*state.remarks, *state.on_maps), state.passed, state.shares)
 
 
 # ---- the launch ------------------------------------------------------------------------------------------------------
@@ -142,13 +145,13 @@ def materialize(kernel: Outlined) -> Materialized:
 
 @record
 class LaunchInfo:
-    """What `launch_loop` made.
+    """The result of `launch_loop`.
 
     Args:
         kernel, launch: the `gpu.func`, and the `gpu.launch_func` in the host function.
-        grid, block: along x, y, z; None where only the host knows at run time.
+        grid, block: along x, y, z; None where only the host knows the size at run time.
         remarks: what was done, a few words each.
-        made: what is the same of all kernels that are like this one.
+        made: what all kernels with the same key share.
     """
 
     kernel: ir.Operation
@@ -160,9 +163,10 @@ class LaunchInfo:
 
 
 def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:
-    """The loop in a kernel of its own, in which nothing is done yet. Raises W0350 … W0361, without spans.
+    """Outlines the loop into a separate kernel, without any pass run on it. Raises W0350 … W0361,
+    without spans.
 
-    `taken`: names that the kernel and its module must not have, beside those in the module.
+    `taken`: names that the kernel and its module must not have, besides those in the module.
     """
     with module.context, root.location:
         host_function(root)
@@ -179,17 +183,17 @@ def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None
 def launch_loop(
     module: ir.Module, root: ir.Operation, *, known: Known | None = None, prepared: Outlined | None = None
 ) -> LaunchInfo:
-    """Launch the mapped loop (or mapped op) `root` of a module on memrefs, in place.
+    """Launches the mapped loop (or mapped op) `root` of a module on memrefs, in place.
 
-    Barriers in the loop come through where they stand, with their attributes (`weft.candidate`), so that a trial launch
-    of a cloned module shows what a barrier would separate. No pass runs on the host's module: other loops keep their
-    handles. Nothing is rewritten where the launch is refused.
+    Barriers in the loop are kept in their places, with their attributes (`weft.candidate`), so that
+    a trial launch of a cloned module shows what a barrier would separate. No pass runs on the
+    host's module: other loops keep their handles. Nothing is rewritten if the launch is refused.
 
     Args:
         module: the module, bufferized.
         root: a `scf.forall` or an all-parallel linalg op with `weft.map`; erased.
-        known: kernels that were made before.
-        prepared: the loop, prepared.
+        known: cached kernels.
+        prepared: the outlined loop, if it was prepared before.
 
     Raises:
         WeftError: W0350 … W0361, without spans.

@@ -1,4 +1,5 @@
-"""From a materialized kernel to what the runtime reads: no linalg, views folded, the shared buffers as attributions."""
+"""The last lowering of a materialized kernel, to what the runtime reads: no linalg, views folded,
+the shared buffers as attributions."""
 
 from __future__ import annotations
 
@@ -38,19 +39,20 @@ from .boxes import drop_casts
 from .swizzle import apply_swizzles, lay_in_panels
 
 _TAKE_APART = "affine-expand-index-ops-as-affine,cse,loop-invariant-code-motion"
-"""Indices that are taken apart become divisions, in front of the loops that do not change them; others become sums.
+"""Delinearized indices become divisions, hoisted out of the loops that do not change them; other
+index ops become sums.
 
-Digits counted along with a loop, in place of divisions by constants, made the machine's loops no shorter, and took
-registers.
+Digits counted along with a loop, instead of divisions by constants, made the machine code of the
+loops no shorter, and took registers.
 """
 _CLEAN_UP = ("canonicalize,cse", "loop-invariant-code-motion", "canonicalize,cse")
-"""One pass manager for the first and the last: `canonicalize` gathers its patterns once."""
+"""One pass manager for the first and the last clean-up: `canonicalize` collects its patterns once."""
 
 
 def lower(kernel: Outlined) -> int:
-    """Lower the kernel in place; its shared memory in bytes. Raises W0355 or W0358."""
+    """Lowers the kernel in place. Returns its shared memory in bytes. Raises W0355 or W0358."""
     function = kernel.function
-    there = {op.name for op in operations(function)}  # nobody looks for what is not
+    there = {op.name for op in operations(function)}  # patterns run only for ops that occur
     if "memref.copy" in there:
         copies_to_linalg(function)
         there.add("linalg")
@@ -78,7 +80,7 @@ def lower(kernel: Outlined) -> int:
             _forward_sums(function)
             drop_casts(function)
             share_indices(function)
-            # `cse` leaves what nothing uses when that has gone which used it; what is judged is what stands at the
+            # `cse` leaves ops without uses when the last user has gone; what is judged is the text at the
             # statement's end
             _run(kernel, "trivial-dce,cse", verify=False)
             if _drop_implied(function):
@@ -97,15 +99,17 @@ def lower(kernel: Outlined) -> int:
 
 
 def _run(kernel: Outlined, passes: str, *, verify: bool = True) -> None:
-    """`verify`: after each of the passes; folding is known to leave what is not right."""
+    """Runs passes on the kernel. `verify`: whether to verify after each pass; folding of views is
+    known to leave invalid IR in between."""
     run_passes(kernel.module, f"gpu.module(gpu.func({passes}))", verify=verify)
 
 
 @contextmanager
 def _barriers_hidden(function: ir.Operation) -> Iterator[None]:
-    """Keep `canonicalize` from merging neighbouring barriers that bear marks: it would drop the second one's.
+    """Keeps `canonicalize` from merging adjacent barriers that carry marks: it would drop the
+    second barrier's.
 
-    An op of an unknown dialect may have any effect, so nothing moves across it either.
+    An op of an unregistered dialect may have any effect, so nothing moves across it either.
     """
     for barrier in operations(function, "gpu.barrier"):
         if any(name.startswith("weft.") for name in barrier.attributes):
@@ -122,7 +126,7 @@ def _replace(op: ir.Operation, name: str) -> None:
 
 
 def _attribute_shared(kernel: Outlined) -> int:
-    """Allocations in workgroup memory become `workgroup(…)` attributions of the `gpu.func`."""
+    """Turns allocations in workgroup memory into `workgroup(…)` attributions of the `gpu.func`."""
     total = 0
     names: list[ir.Attribute] = []
     taken: set[str] = set()
@@ -132,7 +136,7 @@ def _attribute_shared(kernel: Outlined) -> int:
             raise fail(
                 "W0355",
                 f"{describe(alloc)} would allocate global memory in every block",
-                "allocate it in no particular memory, e.g. `memref<8xf32>`, or in front of the loop that is launched",
+                "allocate it in no particular memory, e.g. `memref<8xf32>`, or before the launched loop",
             )
         total = block_bytes((total,)) + bytes_of(kind)
         argument = kernel.entry.add_argument(kind, alloc.location)
@@ -157,15 +161,16 @@ def _attribute_shared(kernel: Outlined) -> int:
 # ---- arrays of a thread's own ----------------------------------------------------------------------------------------
 
 MOST_TRIPS = 64
-"""Longer loops are not unrolled anyway."""
+"""Loops with more iterations are not unrolled in any case."""
 
 
 def fix_trip_counts(function: ir.Operation) -> None:
-    """Give loops from 0 to `affine.min(constant, …)` around accesses of private memory the constant as their bound.
+    """Gives loops from 0 to `affine.min(constant, …)` around accesses of private memory the
+    constant as their bound.
 
-    A ragged tile is copied back by `for i < min(4, 10 - 4 * t)`. Such a loop cannot be unrolled, and an array that it
-    indexes goes to local memory, which no count of spills shows. With a guard inside, `for i < 4 { if i < min(…) }`, it
-    can.
+    A ragged tile is copied back by `for i < min(4, 10 - 4 * t)`. Such a loop cannot be unrolled,
+    and an array that it indexes goes to local memory, which no count of spills shows. With a guard
+    inside, `for i < 4 { if i < min(…) }`, it can be unrolled.
     """
     for loop in reversed(list(operations(function, "scf.for"))):
         most = _most_trips(loop)
@@ -177,7 +182,8 @@ def fix_trip_counts(function: ir.Operation) -> None:
 
 
 def _most_trips(loop: ir.Operation) -> int | None:
-    """The smallest constant that a loop's upper bound is the minimum of, for a plain loop from 0 by 1."""
+    """The smallest constant of the minimum that bounds a loop; None for a loop that is not a plain
+    one from 0 by 1."""
     if len(loop.results) or constant_of(loop.operands[0]) != 0 or constant_of(loop.operands[2]) != 1:
         return None
     bound = made_by(loop.operands[1], "affine.min")
@@ -205,7 +211,8 @@ def _guard(loop: ir.Operation, most: int) -> None:
 
 
 def _drop_implied(function: ir.Operation) -> bool:
-    """Replace each `scf.if` under an equal guard by what it does there; whether there was one."""
+    """Replaces each `scf.if` under an equal guard by its body. Returns whether there was such an
+    op."""
     implied = [op for op in operations(function, "scf.if") if _holds(op.operands[0], op)]
     for choice in implied:
         *inside, ends = choice.regions[0].blocks[0].operations
@@ -218,13 +225,14 @@ def _drop_implied(function: ir.Operation) -> bool:
 
 
 def _parts(condition: ir.Value) -> set[ir.Value]:
-    """What is true together where a condition is."""
+    """The conjuncts of a condition."""
     both = made_by(condition, "arith.andi")
     return {condition} if both is None else set[ir.Value]().union(*map(_parts, both.operands))
 
 
 def _holds(condition: ir.Value, op: ir.Operation) -> bool:
-    """Whether a condition is the guard of a branch that an op is in, or a part of it."""
+    """Whether the enclosing guards of an op imply a condition: each of its conjuncts is one of a
+    guard."""
     inner, wanted = op, _parts(condition)
     for around in ancestors(op):
         if around.name == "scf.if" and inner.block == around.regions[0].blocks[0]:
@@ -239,15 +247,15 @@ def _holds(condition: ir.Value, op: ir.Operation) -> bool:
 
 
 def _forward_sums(function: ir.Operation) -> None:
-    """What a thread has of an accumulator is read where it is, and not from an array that it was stored to, if nothing
-    changes it there."""
+    """Forwards a thread's part of an accumulator to its reads, instead of through an array that it
+    was stored to, if nothing changes the array in between."""
     for store in list(operations(function, "vector.store")):
         array = made_by(store.operands[1], "memref.alloca")
         shaped = made_by(store.operands[0], "vector.shape_cast")
         if array is None or shaped is None or made_by(shaped.operands[0], SAME) is None:
             continue
         reads = [user for user in users(array.results[0]) if user != store]
-        if all(_reads_behind(user, store) for user in reads):
+        if all(_reads_after(user, store) for user in reads):
             for user in reads:
                 with ahead_of(user):
                     made = _extracted(shaped.operands[0], user)
@@ -257,8 +265,9 @@ def _forward_sums(function: ir.Operation) -> None:
                 op.erase()
 
 
-def _reads_behind(op: ir.Operation, store: ir.Operation) -> bool:
-    """Whether an op reads one element, or all of the last dimension, of what the store has written."""
+def _reads_after(op: ir.Operation, store: ir.Operation) -> bool:
+    """Whether an op reads a single element, or all of the last dimension, of the array after the
+    store."""
     if op.name not in ("vector.load", "memref.load"):
         return False
     kind = op.results[0].type
@@ -268,7 +277,8 @@ def _reads_behind(op: ir.Operation, store: ir.Operation) -> bool:
 
 
 def _extracted(sums: ir.Value, read: ir.Operation) -> ir.Value:
-    """The same of the sums: dimensions of one element are left out in both shapes."""
+    """The same element or row of the accumulator: dimensions of extent 1 are dropped in both
+    shapes."""
     shape = ir.MemRefType(read.operands[0].type).shape
     subscripts = iter([at for at, size in zip(list(read.operands)[1:], shape, strict=True) if size != 1])
     own = ir.VectorType(sums.type).shape

@@ -1,4 +1,4 @@
-"""Lower maps: a mapped loop or op becomes the iterations that one processor owns."""
+"""Lowers maps: a mapped loop or op becomes the iterations that one processor owns."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.refusing import Remark
 from ..ir.structured import UNROLL, body_of
 from ..mapping.clusters import BlockClusters
+from ..mapping.collective import for_each_together
 from ..mapping.curves import along_curve
 from ..mapping.lane_grids import idle_lane
 from ..mapping.mapping import (
@@ -37,11 +38,10 @@ from ..mapping.mapping import (
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.shares import Owned
-from ..mapping.together import for_each_together
 from ..parallel.nests import SEQUENTIAL
 from ..reductions.scans import is_scan
 from .roles import begin_role
-from .shared.meeting import OUTSIDE, Within, guard, meet_inside
+from .shared.collectives import OUTSIDE, Within, guard, meet_inside
 from .shared.reductions import SharedReduction
 from .shared.scans import SharedScan
 
@@ -55,8 +55,9 @@ Handed = tuple[tuple[Owned, ...], "ir.Value | None", tuple[Remark, ...]]
 def hand_out(
     root: ir.Operation, last: Sequence[ir.Operation], hardware: Hardware, arrays: Sequence[OwnArray]
 ) -> Handed:
-    """Materialize the maps of a loop, and of what stands behind it; what each processor owns, the condition of a
-    cluster's blocks that have a tile (None: all have), and what is to be said of the maps."""
+    """Materializes the maps of a loop and of the loops after it. Returns the iterations that each
+    processor owns, the condition of a cluster's blocks that have a tile (None: all have), and the
+    remarks on the maps."""
     materializer = Materializer(hardware, arrays)
     for op in (root, *last):
         materializer.run(op)
@@ -71,7 +72,7 @@ class Materializer:
     """Rewrites the kernel's mapped loops and ops in place, outermost first.
 
     Args:
-        arrays: temporaries whose elements are owned by digits.
+        arrays: temporaries with elements that are owned by digits.
     """
 
     def __init__(self, hardware: Hardware, arrays: Sequence[OwnArray] = ()) -> None:
@@ -84,10 +85,10 @@ class Materializer:
         shape = LaunchShape(geometry.static_block(), geometry.static_grid(), (together, 1, 1))
         self._values = Values(shape, lambda _: NOTHING)
         self.there: ir.Value | None = None
-        """Whether a block of a cluster has a tile, where some may have none."""
+        """Whether a block of a cluster has a tile; None if every block has."""
 
     def run(self, op: ir.Operation, within: Within = OUTSIDE) -> None:
-        """Materialize `op` if it is mapped, and whatever is mapped inside."""
+        """Materializes `op` if it is mapped, and all mapped ops nested in it."""
         mapping = mapping_of(op)
         if within.alive and not any(map(is_shared_reduction, operations(op))):
             guard(op, within.alive)
@@ -131,7 +132,8 @@ class Materializer:
             self.run(inner, within)
 
     def _guard_idle_axes(self, op: ir.Operation, around: tuple[Mapping, ...], scope: ExitStack) -> None:
-        """Threads along an axis that no map uses would all do the same iteration: the first of them does it."""
+        """Guards an op so that only the first thread runs along each axis that no map uses: the
+        others would repeat the same iteration."""
         mapping = around[-1]
         if mapping.space == "blocks" or not mapping.distributes:
             return
@@ -153,11 +155,11 @@ class Materializer:
         idle = {name: index for name, index in ids.items() if index.terms}
         if idle and not done_by_all(op, self._arrays):
             scope.enter_context(when(*map(is_zero, idle.values())))
-            said = "{} leaves {} idle: {} runs where {} = 0"
-            self.remarks.append(Remark.of(said, mapping, ", ".join(idle), op, " and ".join(idle)))
+            text = "{} leaves {} idle: {} runs where {} = 0"
+            self.remarks.append(Remark.of(text, mapping, ", ".join(idle), op, " and ".join(idle)))
 
     def _forall(self, op: ir.Operation, within: Within) -> tuple[list[ir.Operation], Within]:
-        """Emit the loops of a mapped loop; what has moved into them, and what it is in there."""
+        """Emits the loops of a mapped loop. Returns the ops moved into them, and their context."""
         mapping = within.maps[-1]
         dimensions = loop_dimensions(op)
         body = body_of(op)
@@ -187,29 +189,30 @@ class Materializer:
             self._distribute(mapping, trips, emit)
         if not mapping.distributes and any(inner.name == BARRIER for one in moved for inner in operations(one)):
             for loop in takewhile(lambda around: around != op.parent.operation, ancestors(moved[0])):
-                loop.attributes[UNROLL] = ir.UnitAttr.get()  # loops with barriers are not unrolled of themselves
+                loop.attributes[UNROLL] = ir.UnitAttr.get()  # loops with barriers are not unrolled by default
         return moved, within
 
     def _together(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt, alive: list[ir.Value]) -> None:
-        """As `_distribute`, for iterations that all processors go through; `alive`: becomes what says whether one is a
-        thread's."""
+        """Like `_distribute`, for iterations that all processors run through; the conditions under
+        which an iteration is the thread's own are appended to `alive`."""
         sharers = self._hardware.sharers(mapping, trips)
 
         def nest(at: tuple[Linear, ...]) -> None:
             if len(at) == len(sharers):
                 return emit(_multi_index(at, trips, mapping))
-            n, who = sharers[len(at)]
+            n, sharer = sharers[len(at)]
 
             def one(index: Linear, conditions: list[ir.Value]) -> None:
                 alive.extend(conditions)
                 nest((*at, index))
 
-            for_each_together(n, who, mapping.dist, mapping.chunk, one)
+            for_each_together(n, sharer, mapping.dist, mapping.chunk, one)
 
         nest(())
 
     def _over_clusters(self, mapping: Mapping, trips: Sequence[Bound], cluster: BlockClusters, emit: EmitAt) -> None:
-        """The tiles of a cluster's blocks: what is decided by the first one's number is decided alike by all."""
+        """Distributes the tiles of a cluster's blocks: conditions depend on the cluster's first
+        block only, so that they are equal for all of its blocks."""
         along = cluster.dimension
         whole = cluster.whole(trips)
 
@@ -225,7 +228,7 @@ class Materializer:
         *around, mapping = within.maps
 
         def owned(structured: StructuredOp, index: Callable[[Sequence[Linear]], Sequence[Linear]]) -> None:
-            with ExitStack() as scope:  # threads that another one repeats bring nothing; warps reduce all by themselves
+            with ExitStack() as scope:  # repeated threads contribute nothing; each warp reduces the whole
                 if mapping.space == "threads":
                     self._guard_idle_axes(op, within.maps, scope)
                 self._units(op, structured, mapping, index)
@@ -243,8 +246,8 @@ class Materializer:
         mapping: Mapping,
         index: Callable[[Sequence[Linear]], Sequence[Linear]],
     ) -> None:
-        """Emit the units that the thread owns of what a map hands out; `index` makes the index of an iteration of
-        that."""
+        """Emits the units that the thread owns of what a map distributes; `index` turns the index
+        of a unit into that of an iteration."""
         every, lanes = extents(op), mapping.vector
         handed = handed_out(op)
         space = [every[d] for d in handed]
@@ -262,7 +265,7 @@ class Materializer:
             def within(at: Sequence[Linear]) -> None:
                 ends = zip(at, space, whole, strict=True)
                 with when(*(c for place, n, most in ends if n is not most for c in inside(place, n))):
-                    place = index(at)  # of a shared reduction each thread goes over all results, too
+                    place = index(at)  # of a shared reduction each thread visits all results, too
                     self._share(op, *((place, units) if len(place) > len(at) else (at, space)))
                     emit_unit(structured, place, lanes)
 
@@ -271,30 +274,35 @@ class Materializer:
     def _share(
         self, op: ir.Operation, at: Sequence[Linear], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()
     ) -> None:
-        """Note what a processor owns of what is mapped, as emitted."""
+        """Records the iterations that a processor owns of a mapped op, as emitted."""
         self.shares.append(Owned.emitted(op, at, extents, alive, self._values))
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
-        """Call `emit` with the multi-index of an owned iteration, inside the loops and guards of the distribution."""
+        """Calls `emit` with the multi-index of each owned iteration, inside the loops and guards of
+        the distribution."""
         if not trips:  # an op on scalars: a single iteration, which has no index
             return self._distribute(mapping, [1], lambda at: emit(at[1:]))
         if not mapping.distributes:
-            return for_each(trips, emit)  # their loops subscript registers, and so are unrolled
+            return for_each(trips, emit)  # loops that subscript registers, and so are unrolled
         sharers = self._hardware.sharers(mapping, trips)
 
         def nest(at: tuple[Linear, ...]) -> None:
             if len(at) == len(sharers):
                 return emit(_multi_index(at, trips, mapping, self._geometry.cluster))
-            n, who = sharers[len(at)]
-            for_each_owned(n, who, mapping.dist, mapping.chunk, lambda i: nest((*at, i)))
+            n, sharer = sharers[len(at)]
+            for_each_owned(n, sharer, mapping.dist, mapping.chunk, lambda i: nest((*at, i)))
 
         nest(())
 
 
 def _whole_rows(trips: Sequence[Bound], mapping: Mapping) -> list[Bound]:
-    """How many iterations are counted where all are, row by row. Rows of a ragged tile are as long as they may be: a
-    quotient by a length that a block knows alone says nothing of whose an element is. So are as many, where each takes
-    a share of all."""
+    """The extents by which iterations are counted when all dimensions are counted together, row by
+    row.
+
+    Rows of a ragged tile count with their maximal length: a quotient by a length known only to the
+    block would not show which thread owns an element. The same holds for the number of iterations
+    where each processor takes an equal part of all.
+    """
     counted = (
         mapping.distributes
         and (mapping.every or len(mapping.axes) < len(trips))
@@ -308,7 +316,8 @@ def _whole_rows(trips: Sequence[Bound], mapping: Mapping) -> list[Bound]:
 def _multi_index(
     at: Sequence[Linear], extents: Sequence[Bound], mapping: Mapping, cluster: BlockClusters | None = None
 ) -> Sequence[Linear]:
-    """The index of each dimension, where all of them may be counted row by row, or in an order of rows and columns."""
+    """The index along each dimension, from a counter of all of them, row by row or in an order of
+    rows and columns."""
     if len(at) == len(extents):
         return at
     if not mapping.ordered:
@@ -322,7 +331,7 @@ def _multi_index(
         row, column = grouped(at[0], math.prod(rows), columns, mapping.group)
     else:
         column, row = grouped(at[0], columns, math.prod(rows), mapping.panel or 1)
-    if mapping.space == "blocks":  # all that a tile does has to do with them
+    if mapping.space == "blocks":  # all work of a tile depends on these
         row, column = coordinate(row, math.prod(rows)), coordinate(column, columns)
     return [*delinearise(row, rows), column]
 

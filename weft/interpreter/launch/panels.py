@@ -1,5 +1,5 @@
-"""Shared buffers that the tensor memory accelerator fills: panels, each as many bytes wide as the swizzle, of a box or
-several."""
+"""Shared buffers that the tensor memory accelerator fills: one or several panels, each as many
+bytes wide as the swizzle and filled by one box."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .pixels import Pixels
 
 
 def map_type(box: Sequence[int], element: ir.Type, swizzle: int, fetch: int = 128) -> ir.Type:
-    """A tensor map of boxes of these sizes, of lines in which pieces are exchanged in spans of so many bytes (0: are
-    not), of which L2 fetches so many bytes at once (0: as many as are needed)."""
+    """The type of a tensor map of boxes of the given sizes. `swizzle`: the span of the swizzle in
+    bytes (0: none); `fetch`: bytes that L2 fetches at once (0: as many as are needed)."""
     space = f"memref<{'x'.join(map(str, box))}x{element}, #gpu.address_space<workgroup>>"
     how, l2 = f"swizzle_{swizzle}b" if swizzle else "none", f"l2promo_{fetch}b" if fetch else "none"
     return ir.Type.parse(
@@ -30,15 +30,16 @@ def map_type(box: Sequence[int], element: ir.Type, swizzle: int, fetch: int = 12
 
 @record
 class Box:
-    """What a copy takes.
+    """The box of a tensor that a copy reads or writes.
 
     Args:
         tensor: one of the kernel's arguments.
-        starts: where it begins along each axis.
-        sizes: how many elements along each.
-        ends: how long the tensor is for it.
-        row: the axis along which rows of the tile lie.
-        pixels: of pixels, what they are; `sizes` are then how many of them, and how many channels.
+        starts: the box's first element along each axis.
+        sizes: elements along each axis.
+        ends: the tensor's extents for this copy, where they differ from its sizes.
+        row: the axis along which the rows of the tile lie.
+        pixels: for a load of pixels, its images, window and tap; `sizes` are then the numbers of
+            pixels and channels.
     """
 
     tensor: ir.Value
@@ -50,11 +51,12 @@ class Box:
 
     @property
     def window(self) -> PixelWindow | None:
-        """Of pixels, where they lie."""
+        """The window of a load of pixels; None for others."""
         return None if self.pixels is None else self.pixels.window
 
     def at(self, row: Linear) -> list[Linear]:
-        """Where it begins from that row of the tile on, at the insertion point."""
+        """The coordinates of the box that begins at that row of the tile, emitted at the insertion
+        point."""
         if self.pixels is not None:
             return list(self.pixels.first(row))
         starts = list(self.starts)
@@ -67,9 +69,10 @@ class Panels:
     """A shared buffer that boxes of one tensor map fill.
 
     Args:
-        buffer: its memory, `… x panels x rows x columns of a panel`, or without panels where a row is one.
+        buffer: its memory, `… x panels x rows x columns of a panel`, or without panels where a row
+            is a single panel.
         map: the kernel's argument.
-        filled_by: what it is a map of.
+        filled_by: the box that the map loads.
     """
 
     buffer: ir.Value
@@ -84,7 +87,8 @@ class Panels:
         return found
 
     def at(self, lead: Sequence[Bound], row: Bound, rows: int, panel: Bound, rank: int = 2) -> ir.Value:
-        """The part of a panel from a row on, at the insertion point, as a memref of so many dimensions."""
+        """The part of a panel from a row on, as a memref of rank `rank`, emitted at the insertion
+        point."""
         kind = ir.MemRefType(self.buffer.type)
         width, high = self.box.box[-1], kind.shape[-2]
         several = kind.rank - len(lead) == 3
@@ -97,8 +101,9 @@ class Panels:
         return subview(self.buffer, [offsets, sizes, [1] * kind.rank], old)
 
     def describing(self, rows: int, panels: int) -> ir.Value:
-        """A map that says how a matrix of so many rows of so many panels lies there: its boxes, one behind the other,
-        are panels. Where blocks of a cluster load parts of them, that is another one than what loads them."""
+        """A tensor map that describes how a matrix of `rows` rows of `panels` panels is stored: its
+        boxes, one after the other, are panels. If blocks of a cluster load parts of panels, this
+        map differs from the one that loads them."""
         box, high = self.filled_by, ir.MemRefType(self.buffer.type).shape[-2]
         part = box.sizes[box.row]
         if part == high or (panels == 1 and rows <= part):

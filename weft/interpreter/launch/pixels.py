@@ -1,16 +1,16 @@
-"""A masked load that gathers the places of a convolution's filter in images → what a tensor map of pixels loads
-(`hardware/hopper/tensor_maps.py`).
+"""A masked load that gathers the elements under a convolution's filter from images → a load of
+pixels by a tensor map (`hardware/hopper/tensor_maps.py`).
 
     X[n, 2·oh + kh - 1, 2·ow + kw - 1, c]   of   n, oh, ow = digits of m,   kh, kw, c = digits of k
 
-Along the rows of the tile m goes up: its digits, in their order, are subscripts of the images, times a step, plus what
-    is the same
-in all rows. So the rows are pixels that follow each other in a window, as many along each axis as the digit has values
-(one where there is no digit: `as-gemm` leaves those of one value out). What else is in these subscripts, the tap, has
-to be the same in the whole tile, whose columns are channels that lie side by side.
+m increases along the rows of the tile: its digits, in order, are subscripts of the images, times a
+step, plus terms that are the same in all rows. So the rows are consecutive pixels of a window, with
+as many pixels along each axis as the digit has values (one where there is no digit: `as-gemm` omits
+digits of a single value). The remaining terms of the subscripts, the tap, must be the same in the
+whole tile; its columns are adjacent channels.
 
-The mask may say that a subscript is inside of the images, and that m is below the number of all pixels: there come
-zeros as well.
+The mask may test that a subscript is inside of the images, and that m is below the number of all
+pixels: outside, zeros are loaded.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from ..ir.structured import shape_of
 from ..memory.layouts import value_name
 
 Refused = Callable[[str, str], Exception]
-"""Makes the error of why, and of what to do."""
-ELSE = "promote an operand whose tiles are boxes, or map the copy to threads"
+"""Creates the error from a reason and a hint."""
+ELSE = "promote an operand with tiles that are boxes, or map the copy to threads"
 
 
 @record
 class Pixels:
-    """What a tile takes: of which images, in which window, from which element on, and at which tap. Outermost first.
+    """The pixels that a tile takes: images, window, first element and tap; axes outermost first.
 
     Args:
-        first: makes the place of the first element of a row, at the insertion point.
+        first: emits the coordinates of the first element of a row, at the insertion point.
     """
 
     images: ir.Value
@@ -56,8 +56,9 @@ class Pixels:
 
 @record
 class _Axis:
-    """A subscript but the last: what of it depends on the row's number, in which that is multiplied by `step`; what
-    depends on the column's; a number. `count`: how many pixels there are along it, None where that is not known."""
+    """A subscript other than the last, split into terms that depend on the row's number (which is
+    multiplied by `step`), terms that depend on the column's, and a constant. `count`: the number of
+    pixels along the axis, None if it is not known."""
 
     row: Terms
     step: int
@@ -95,7 +96,7 @@ class Gathered:
         return Neighbours(own, 2)
 
     def pixels(self, columns: int) -> Pixels:
-        """What the tile takes; the tap is emitted at the insertion point. Raises W0405."""
+        """The pixels that the tile takes; the tap is emitted at the insertion point. Raises W0405."""
         rank = len(self.subscripts)
         if rank not in CORNERS:
             many = f"gathers from {rank} dimensions, and tensor maps have pixels of images with one to three axes, and channels"
@@ -120,10 +121,10 @@ class Gathered:
     # ---- rows and columns --------------------------------------------------------------------------------------------
 
     def _expect_channels(self, columns: int) -> None:
-        """That the columns are channels of one tap."""
+        """Checks that the columns are channels of one tap."""
         at, channel, choice = Neighbours(self.by_column.last, columns), self.subscripts[-1], self.load.choice
         if self.by_row.varies(channel) or not self.by_column.varies(channel):
-            raise self._no_pixels("its columns are not channels, which lie side by side in memory")
+            raise self._no_pixels("its columns are not channels, which are adjacent in memory")
         tests = [] if choice is None else [made for made in _conjuncts(choice.operands[0]) if made is not None]
         steady = [*self.subscripts[:-1], *(operand for test in tests for operand in test.operands)]
         if not all(map(at.steady, steady)) or not at.steps(channel):
@@ -146,7 +147,7 @@ class Gathered:
         return _Axis(row, own[0][1] if own else 1, tap, total.constant, count)
 
     def _number_of_row(self, axes: Sequence[_Axis]) -> Linear:
-        """The number of a row's pixel, of which the digits are."""
+        """The number of a row's pixel, the value that the digits decompose."""
         used = [axis for axis in axes if axis.row]
         made = made_by(used[0].row[0][0], "affine.delinearize_index") if used else None
         if made is not None and [value for axis in used for value, _ in axis.row] == list(made.results):
@@ -155,7 +156,7 @@ class Gathered:
         elif made is None and len(used) == 1 and all(factor % used[0].step == 0 for _, factor in used[0].row):
             row, step = used[0].row, used[0].step
             found = sum((self.by_row.form(value) * (factor // step) for value, factor in row), start=Linear.of())
-        else:  # one pixel alone: the mask says that it is row 0
+        else:  # a single pixel: the mask selects row 0
             choice = self.load.choice
             tests = (
                 [] if used or choice is None else [test for test in _conjuncts(choice.operands[0]) if test is not None]
@@ -163,14 +164,15 @@ class Gathered:
             rows = [test.operands[0] for test in tests if self.by_row.varies(test.operands[0])]
             found = self.by_row.form(rows[0]) if rows and self.by_row.advances(rows[0]) else None
         if found is None or axes[0].tap or axes[0].offset or axes[0].step != 1:
-            raise self._no_pixels("its rows are not pixels that follow each other")
+            raise self._no_pixels("its rows are not consecutive pixels")
         if not axes[0].row and not same_size(size_of(self.images, 0), 1):
             raise self._no_pixels("it stays in one of several images")
         return found
 
     def _counted(self, axes: Sequence[_Axis], number: Linear) -> list[_Axis]:
-        """The axes; where the count of one is not known, it is what the mask says of all pixels, divided by the others'
-        counts. Where the mask says nothing of them, all rows of all blocks are pixels."""
+        """The axes, with an unknown count derived from the mask: the number of all pixels divided
+        by the other counts. If the mask does not test that number, all rows of all blocks are
+        pixels."""
         unknown = [axis for axis in axes[1:] if axis.count is None]
         for test in [] if self.load.choice is None or len(unknown) != 1 else _conjuncts(self.load.choice.operands[0]):
             if (
@@ -186,7 +188,8 @@ class Gathered:
         return [replace(axis, count=self._rows(axis)) if axis.row and axis in unknown else axis for axis in axes]
 
     def _rows(self, axis: _Axis) -> int | None:
-        """How many rows there are at most, of one image with one axis alone, the digit of which is the row's number."""
+        """An upper bound on the number of rows, for one image with a single axis: its digit is the
+        row's number."""
         known, last = KnownIndices(self.op), 0
         for value, factor in axis.row:
             own = value in self.by_row.last
@@ -197,7 +200,7 @@ class Gathered:
         return last + 1
 
     def _divided(self, product: Product, by: Product) -> tuple[int | None, list[ir.Value]]:
-        """What is left of a product; None, where the other one is none of its parts."""
+        """The quotient of two products; None if the divisor is not a factor."""
         left = list(product[1])
         for one in by[1]:
             found = next((other for other in left if self.by_row.same(one, other)), None)
@@ -207,7 +210,7 @@ class Gathered:
         return (None, []) if product[0] % by[0] else (product[0] // by[0], left)
 
     def _expect_taps(self, axes: Sequence[_Axis], rank: int) -> None:
-        """That an instruction has bits enough for them."""
+        """Checks that the taps fit the bits of the instruction."""
         for axis in axes:
             far: int | None = 0
             for value, factor in axis.tap:
@@ -216,13 +219,14 @@ class Gathered:
                 known = values if isinstance(values, int) else None if values is None else constant_of(values)
                 far = None if known is None or far is None else far + factor * (known - 1)
             if far is None or far >= 1 << OFFSETS[rank]:
-                reach = "which are not known to end" if far is None else f"the last of which is {far} away"
+                reach = "without a known end" if far is None else f"up to {far} away"
                 raise self.refused(f"reads taps {reach}: those of a tensor map are below {1 << OFFSETS[rank]}", ELSE)
 
     # ---- where -------------------------------------------------------------------------------------------------------
 
     def _upper(self, number: int, axis: _Axis, rank: int) -> int:
-        """The corner for which there are as many pixels along the axis as its digit has values."""
+        """The upper corner of the window that gives as many pixels along the axis as its digit has
+        values."""
         size, most = ir.MemRefType(self.images.type).shape[number], 1 << CORNERS[rank]
         count = constant_of(axis.count) if isinstance(axis.count, ir.Value) else axis.count
         if count is not None and size >= 0:
@@ -233,8 +237,7 @@ class Gathered:
                 if (along + (upper - axis.offset - 1)).floordiv(axis.step) + 1 == wanted:
                     return upper
         raise self.refused(
-            f"takes pixels along axis {number} of `{value_name(self.images)}`, of which it is not known how many there"
-            f" are",
+            f"takes pixels along axis {number} of `{value_name(self.images)}`, and their number is not known",
             ELSE,
         )
 
@@ -252,17 +255,17 @@ class Gathered:
             if below and self.by_row.form(index) == number and self._is_all(bound, axes):
                 continue
             raise self.refused(
-                "reads under a mask that says more than where its operand ends: zeros begin elsewhere",
-                "promote an operand whose tiles end where it does",
+                "reads under a mask that tests more than the end of its operand: zeros begin elsewhere",
+                "promote an operand with tiles that end where it ends",
             )
 
     def _inner(self, index: ir.Value) -> int | None:
-        """Of which axis between images and channels this is the subscript."""
+        """The axis between images and channels with this subscript."""
         inner = range(1, len(self.subscripts) - 1)
         return next((axis for axis in inner if self.by_row.same(index, self.subscripts[axis])), None)
 
     def _is_all(self, bound: ir.Value, axes: Sequence[_Axis]) -> bool:
-        """Whether that is the number of all pixels."""
+        """Whether a bound is the number of all pixels."""
         counts = [size_of(self.images, 0), *(axis.count for axis in axes[1:])]
         if any(n is None for n in counts):
             return False
@@ -277,7 +280,8 @@ def _there(copies: dict[ir.Value, ir.Value], terms: Terms, constant: int = 0) ->
 
 
 def _conjuncts(mask: ir.Value) -> list[ir.Operation | None]:
-    """The comparisons that a mask is the conjunction of; None for what is none."""
+    """The comparisons that a mask is the conjunction of; None for a conjunct that is not a
+    comparison."""
     made = producer(mask)
     if made is not None and made.name == "arith.andi":
         return [test for operand in made.operands for test in _conjuncts(operand)]
@@ -289,11 +293,11 @@ def _predicate(test: ir.Operation) -> arith.CmpIPredicate:
 
 
 Product = tuple[int, list["ir.Value"]]
-"""A number, and sizes that it is multiplied with."""
+"""A constant, and the sizes that it is multiplied by."""
 
 
 def _factors(sizes: Sequence[int | ir.Value]) -> Product:
-    """What the product of sizes is."""
+    """The product of sizes, as a constant and symbolic factors."""
     number, values, waiting = 1, list[ir.Value](), list(sizes)
     while waiting:
         size = waiting.pop()
@@ -312,8 +316,8 @@ def load_pixels(
     to: ir.Value, given: ir.Value, coordinates: Sequence[ir.Value], tap: Sequence[Linear], barrier: tuple[ir.Value, ir.Value],
     blocks: ir.Value | None,
 ) -> None:  # fmt: skip
-    """A load of pixels, at the insertion point: to a tile, by a map, counted on a barrier; `blocks`: of a cluster, by a
-    mask."""
+    """Emits a load of pixels at the insertion point: to the tile `to`, by the map `given`, counted
+    on a barrier; `blocks`: the multicast mask of a cluster."""
     i16, i32, i64 = (ir.IntegerType.get_signless(bits) for bits in (16, 32, 64))
     pointer, shared, of_cluster = (ir.Type.parse(f"!llvm.ptr{space}") for space in ("", "<3>", "<7>"))
     address = ir.Operation.create(ADDRESS, results=[i64], operands=list(barrier)).results[0]

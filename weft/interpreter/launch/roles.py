@@ -1,11 +1,12 @@
-"""The roles of a kernel's warp groups: one behind those that maps distribute over does what `pipeline … producer` put
-aside.
+"""The roles of a kernel's warp groups: a warp group after those that maps distribute over executes
+what `pipeline … producer` moved to it.
 
     init; barrier                                          init; barrier
     scf.if (thread 256) { copies } {weft.producer}    →    scf.if (thread < 256) { setmaxregister increase; products; write-back }
     products; write-back                                   else { setmaxregister decrease; scf.if (thread 256) { copies } }
 
-The kernel has a warp group more then. What both need stands in front, and is computed by both.
+The kernel then has one more warp group. Ops that both roles need come before the branch, and both
+compute them.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from .barriers import meet_apart
 from .shape import state_sizes
 
 MOST = 240
-"""Registers that a thread can ask for."""
+"""The most registers that a thread can request."""
 
 
 def begin_role(thread: Linear, threads: int, loop: ir.Operation) -> None:
-    """What a loop of one iteration holds is done by the first thread behind so many, in the loop's place."""
+    """Replaces a loop of one iteration by a branch: the thread number `threads`, the first after
+    those of the consumers, executes the body."""
     with ahead_of(loop), when(is_zero(thread + -threads)):
         block = ir.InsertionPoint.current.block
         for op in ops_of(body_of(loop))[:-1]:
@@ -46,8 +48,8 @@ def begin_role(thread: Linear, threads: int, loop: ir.Operation) -> None:
 
 
 def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware) -> Geometry:
-    """Split the kernel; its shape with the producer's threads. `start`: the op behind which roles begin. Raises
-    W0406."""
+    """Splits the kernel into roles. Returns its shape including the producer's threads. `start`:
+    the op after which roles begin. Raises W0406."""
     function, entry, geometry = kernel.function, kernel.entry, hardware.geometry
     roles = [op for op in operations(function, "scf.if") if PRODUCER in op.attributes]
     if not roles or start is None:
@@ -56,7 +58,7 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
     _check(roles, geometry)
     registers, location = ir.IntegerAttr(role.attributes[PRODUCER]).value, role.location
     del role.attributes[PRODUCER]
-    for alloc in operations(function, "memref.alloc"):  # the block's, whoever uses it
+    for alloc in operations(function, "memref.alloc"):  # the block's, whichever role uses it
         alloc.move_before(start)
     mine = _alone(role, entry)
     ops = ops_of(entry)
@@ -64,11 +66,11 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
     for op in needed.intersection(ops[ops.index(start) :]):
         if not is_pure(op):
             raise refuse(
-                "W0406", "what the producer copies depends on what the others do", op, "`pipeline … async` instead"
+                "W0406", "the producer's copies depend on results of the consumers", op, "`pipeline … async` instead"
             )
-    behind = ops[ops.index(start) + 1 :]
-    end = next((op for op in behind if op.name == MEET_CLUSTER), ops[-1])
-    consumers = [op for op in behind[: behind.index(end)] if op != mine and op not in needed]
+    later = ops[ops.index(start) + 1 :]
+    end = next((op for op in later if op.name == MEET_CLUSTER), ops[-1])
+    consumers = [op for op in later[: later.index(end)] if op != mine and op not in needed]
     with ir.InsertionPoint(end), location:
         split = scf.IfOp(less(hardware.linear_thread().index, geometry.threads), has_else=True)
         groups = geometry.threads // GROUP
@@ -94,8 +96,8 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
 
 
 def _alone(role: ir.Operation, entry: ir.Block) -> ir.Operation:
-    """What the producer does, as one op of the kernel's: of loops over tiles around it a copy, in which nothing else
-    stands; the others go through theirs without it."""
+    """The producer's part as a single op at the kernel's top level: loops over tiles around it are
+    cloned with nothing else in them; the original loops keep the rest."""
     if role.block == entry:
         return role
     outer = next(op for op in ancestors(role) if op.block == entry)
@@ -118,15 +120,15 @@ def _check(roles: list[ir.Operation], geometry: Geometry) -> None:
         raise refuse("W0406", "two loops have a producer each", roles[1], way_out)
     x, *others = (geometry.static_block()[n] for n in range(3))
     if x is None or x % GROUP or others != [1, 1]:
-        said = "the consumers of a producer's tiles are whole warp groups, along x"
-        raise refuse("W0406", said, role, "map all loops to `warpgroups`")
+        why = "the consumers of a producer's tiles are whole warp groups, along x"
+        raise refuse("W0406", why, role, "map all loops to `warpgroups`")
     if x + GROUP > limits.THREADS:
-        said = f"with a producer the block has {x + GROUP} threads, and a block has at most {limits.THREADS}"
-        raise refuse("W0346", said, role, "let fewer warp groups compute")
+        why = f"with a producer the block has {x + GROUP} threads, and a block has at most {limits.THREADS}"
+        raise refuse("W0346", why, role, "let fewer warp groups compute")
 
 
 def _needed(role: ir.Operation) -> set[ir.Operation]:
-    """The ops in front of a role that make what it takes."""
+    """The ops before a role that compute its operands."""
     found: set[ir.Operation] = set()
     waiting = [value for op in operations(role) for value in op.operands]
     while waiting:

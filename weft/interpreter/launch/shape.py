@@ -1,10 +1,10 @@
-"""The shape of a kernel: its threads and blocks, and what they are told of them.
+"""The shape of a kernel: its threads and blocks, and its attributes that state them.
 
     gpu.func @mm(…) kernel     →     gpu.func @mm(…) kernel {known_block_size = [16, 16, 1], known_grid_size = [4, 4, 1],
                                      weft.cluster_size = …, weft.max_registers = …, weft.most_blocks = …}
 
-Where a size depends on the host's values, the kernel knows at most how many there can be. Each shared reduction learns
-which threads take part in it.
+Where a size depends on the host's values, the kernel has an upper bound. Each shared reduction gets
+an attribute with the threads that take part in it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Shaped = tuple[Geometry, Hardware, "Sharing | None", Table[str, GridSize]]
 
 
 def decide_shape(kernel: Outlined) -> Shaped:
-    """The shape that all maps of a kernel ask for, the processors, what clusters share, and the grid on the host.
+    """The shape that all maps of a kernel require, the processors, what clusters share, and the
+    grid on the host.
 
     Raises:
         WeftError: W0346, W0351 … W0354, W0407, without spans.
@@ -39,7 +40,7 @@ def decide_shape(kernel: Outlined) -> Shaped:
     geometry = geometry_of(maps, cluster)
     check_distributed(root, geometry)
     state_participants(root, geometry)
-    if cluster is not None:  # or what an index of the block in its cluster is would be taken for 0
+    if cluster is not None:  # or the index of the block in its cluster would be folded to 0
         function.attributes[CLUSTER_SIZE] = ir.DenseI32ArrayAttr.get([cluster.size, 1, 1])
     if REGISTER_CAP in root.attributes:
         function.attributes[REGISTER_CAP] = root.attributes[REGISTER_CAP]
@@ -52,7 +53,7 @@ def decide_shape(kernel: Outlined) -> Shaped:
 
 
 def state_sizes(function: ir.Operation, geometry: Geometry) -> None:
-    """Say on a kernel how many blocks and threads it is launched with, where that is known."""
+    """States on a kernel how many blocks and threads it is launched with, where that is known."""
     for name, sizes in (("grid", geometry.static_grid()), ("block", geometry.static_block())):
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):

@@ -1,10 +1,10 @@
-"""A loop over threads is split at the barriers in it, so that every thread of the block passes them:
+"""Splits a loop over threads at the barriers in it, so that every thread of the block passes them:
 
     scf.forall (warps) { A to lanes; barrier; B to lanes }   →   scf.forall (warps) { A }; barrier; scf.forall (warps) { B }
 
-Iterations are independent, so what stands before the barrier may be done in all of them first. A buffer that is filled
-before and read behind it is one of each iteration in shared memory (`temporaries.py`); indices and views are computed
-on both sides.
+Iterations are independent, so what precedes the barrier may run first in all of them. A buffer that
+is filled before the barrier and read after it has one copy per iteration in shared memory
+(`temporaries.py`); indices and views are computed on both sides.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from ..outlining.kernel import Outlined
 
 
 def hands_on(loop: ir.Operation) -> bool:
-    """Whether a loop over threads or warps holds loops or ops that are distributed once more."""
+    """Whether a loop over threads or warps contains loops or ops that are distributed again."""
     mapping = mapping_of(loop)
     inside = loop.name == "scf.forall" and mapping is not None and mapping.space in ("threads", "warps", "warpgroups")
     return inside and any(nested_maps(loop))
 
 
 def is_separable(loop: ir.Operation) -> bool:
-    """Whether the loop can be split between any two of its ops: one takes no value from another that is not computed
-    again, and no thread has the results of several iterations."""
+    """Whether the loop can be split between any two of its ops: no op takes a value from another
+    that is not recomputed, and no thread has the results of several iterations."""
     mapping = mapping_of(loop)
     several = mapping is not None and not one_each(loop)
     if several and any(map(is_shared_reduction, operations(loop))):
@@ -51,8 +51,8 @@ def is_separable(loop: ir.Operation) -> bool:
 
 
 def _in_a_block(root: ir.Operation) -> ir.Operation:
-    """The loop that is launched: what it is split into has one around it, over a single block, where it is split
-    itself."""
+    """The launched loop: if it must be split at a barrier, it is wrapped in a loop over a single
+    block."""
     if not (hands_on(root) and any(map(_splits_at, operations(root)))):
         return root
     with ahead_of(root):
@@ -66,8 +66,8 @@ def _in_a_block(root: ir.Operation) -> ir.Operation:
 
 
 def split_at_barriers(kernel: Outlined) -> tuple[Outlined, list[Remark]]:
-    """Split the loops over threads whose bodies have barriers, inner ones first; what was done. Raises W0355 or
-    W0362."""
+    """Splits the loops over threads that contain barriers, inner ones first. Returns remarks.
+    Raises W0355 or W0362."""
     kernel = replace(kernel, root=_in_a_block(kernel.root))
     remarks: list[Remark] = []
     for loop in reversed(list(operations(kernel.root, "scf.forall"))):
@@ -75,12 +75,12 @@ def split_at_barriers(kernel: Outlined) -> tuple[Outlined, list[Remark]]:
         if barriers and hands_on(loop):
             if not is_separable(loop):
                 if all(map(waits_for_warp, barriers)):
-                    continue  # they may be where whole warps pass
+                    continue  # legal where whole warps pass
                 raise refuse(
                     "W0362",
                     "a barrier in a loop over threads is not reached by all threads, and the loop cannot be split"
                     " there: a value "
-                    "that is read in front of it is used behind it",
+                    "that is read before the barrier is used after it",
                     barriers[0],
                     "put it between the loops",
                 )
@@ -118,7 +118,7 @@ def _split(loop: ir.Operation) -> list[Remark]:
 
 
 def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
-    """How many barriers of the loop's body stand in front of an op that is in it."""
+    """The number of barriers in the loop's body before a nested op."""
     passed = 0
     for item in children(loop)[:-1]:
         if is_within(op, item):
@@ -128,7 +128,8 @@ def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
 
 
 def _is_computed(op: ir.Operation) -> bool:
-    """Whether the op may be done on both sides of a barrier: it makes values, and touches no memory."""
+    """Whether the op may be executed on both sides of a barrier: it computes values, and accesses
+    no memory."""
     return len(op.results) > 0 and only_computes(op)
 
 

@@ -1,8 +1,9 @@
-"""Swizzled shared buffers: the exchange (`layouts/swizzles.py`) in the last subscript of each access, once views are
-folded. And tiles that boxes store lie in panels: accesses become ones of the panels that take the place of a tile,
-    exchanged as boxes are.
+"""Swizzles of shared buffers: the permutation (`layouts/swizzles.py`) in the last subscript of each
+access, once views are folded. Tiles that boxes store lie in panels: accesses of the tile become
+accesses of the panels that replace it, swizzled as boxes are.
 
-    vector.store %v, %C_shared[%row, %i * 8 + %c]   →   vector.store %v, %C_panels[%i, %row, %c ^ …]       (panels of 8 columns)
+vector.store %v, %C_shared[%row, %i * 8 + %c]   →   vector.store %v, %C_panels[%i, %row, %c ^ …]
+(panels of 8 columns)
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from .stores.boxes import IN_PANELS
 
 
 def apply_swizzles(function: ir.Operation) -> None:
-    """Rewrite all accesses of swizzled buffers. Raises W0367."""
-    with unchanged(function):  # accesses get other subscripts, and what there is stays as it is
+    """Rewrites all accesses of swizzled buffers. Raises W0367."""
+    with unchanged(function):  # accesses get other subscripts; the other ops stay
         for alloc in operations(function, "memref.alloc"):
             if SWIZZLE in alloc.attributes:
                 for user in users(alloc.results[0]):
@@ -51,13 +52,13 @@ def _rewrite(access: ir.Operation, alloc: ir.Operation) -> None:
 
 
 def _exchange_last(exchange: Swizzle, row: ir.Value, column: ir.Value) -> ir.Value:
-    """Where an element of a row lies once pieces are exchanged."""
+    """The column at which an element of a row is stored under the swizzle."""
     return _exchanged(column, _composed(exchange, row), exchange.span)
 
 
 def _exchanged(column: ir.Value, number: ir.Value, span: int) -> ir.Value:
-    """`column xor number`, a number below `span`. Whole spans of the column are added behind it: accesses so far apart
-    have one exchange, and differ by numbers."""
+    """`column xor number`, for a number below `span`. Multiples of the span in the column are added
+    after the xor: accesses that differ by such multiples share one xor, and differ by constants."""
     apply = producer(column)
     if apply is None or not isinstance(apply.opview, affine.AffineApplyOp):
         return arith.XOrIOp(column, number).result
@@ -98,26 +99,27 @@ def _divisible(e: ir.AffineExpr, dimensions: Sequence[ir.Value], symbols: Sequen
 
 
 def _composed(exchange: Swizzle, row: ir.Value) -> ir.Value:
-    """The exchange of a row in terms of what the row is computed from: rows that are a whole period apart, as those of
-    a loop's iterations are, then have the same, which is computed in front of the loop and takes one register."""
+    """The swizzle's number for a row, in terms of the operands that the row is computed from: rows
+    a whole period apart, such as those of a loop's iterations, then share one number, which is
+    computed before the loop and takes one register."""
     apply = producer(row)
     if apply is None or not isinstance(apply.opview, affine.AffineApplyOp):
         return affine.AffineApplyOp(exchange.map, [row]).result
     rows = ir.AffineMapAttr(apply.attributes["map"]).value
     dimensions, symbols = rows.n_dims, rows.n_symbols
-    rows = ir.AffineMap.get(dimensions, symbols, [_first_alike(rows, list(apply.operands), exchange.lines)])
+    rows = ir.AffineMap.get(dimensions, symbols, [_representative(rows, list(apply.operands), exchange.lines)])
     number = ir.AffineMap.get(dimensions, symbols, [exchange.map.results[0].compose(rows)])
     places = [*map(ir.AffineExpr.get_dim, range(dimensions)), *map(ir.AffineExpr.get_symbol, range(symbols))]
     for operand, place in zip(apply.operands, places, strict=True):
-        if divisible(operand, exchange.period):  # a loop's counter that goes up by whole periods adds nothing
+        if divisible(operand, exchange.period):  # a loop's counter in steps of whole periods adds nothing
             without = number.replace(place, place * exchange.period, dimensions, symbols)
             number = number if _reads(without.results[0], place) else without
     return affine.AffineApplyOp(number, list(apply.operands)).result
 
 
-def _first_alike(rows: ir.AffineMap, operands: Sequence[ir.Value], lines: int) -> ir.AffineExpr:
-    """A row whose exchange is that of the row asked for: of rows that differ by numbers and have one exchange, the same
-    one."""
+def _representative(rows: ir.AffineMap, operands: Sequence[ir.Value], lines: int) -> ir.AffineExpr:
+    """A representative of the rows with the same number as this row: rows that differ by constants
+    and have the same number get the same representative."""
     constant, others = 0, list[ir.AffineExpr]()
     for summand in _summands(rows.results[0], 1):
         if isinstance(summand, ir.AffineConstantExpr):
@@ -140,11 +142,11 @@ def _reads(expression: ir.AffineExpr, place: ir.AffineExpr) -> bool:
 
 
 def lay_in_panels(function: ir.Operation) -> None:
-    """Let all accesses of tiles that boxes store be of their panels. Raises W0367."""
-    for said in list(operations(function, IN_PANELS)):
-        tile, panels = said.operands
-        exchange = Swizzle.of_box(ir.MemRefType(panels.type)) if SWIZZLE in said.attributes else None
-        said.erase()
+    """Rewrites all accesses of tiles that boxes store to their panels. Raises W0367."""
+    for link in list(operations(function, IN_PANELS)):
+        tile, panels = link.operands
+        exchange = Swizzle.of_box(ir.MemRefType(panels.type)) if SWIZZLE in link.attributes else None
+        link.erase()
         for user in users(tile):
             if user.name != "memref.dealloc":
                 _move(user, tile, panels, exchange)
@@ -177,7 +179,7 @@ def _move(access: ir.Operation, tile: ir.Value, panels: ir.Value, exchange: Swiz
 
 
 def _split(column: ir.Value, width: int) -> tuple[ir.Value, ir.Value]:
-    """Which panel a column is in, and where in there."""
+    """The panel of a column, and the column in the panel."""
     apply = producer(column)
     if apply is None or apply.name != "affine.apply":
         columns, operands = ir.AffineMap.get_identity(1), [column]
@@ -207,7 +209,7 @@ def _split(column: ir.Value, width: int) -> tuple[ir.Value, ir.Value]:
 
 
 def _factor(summand: ir.AffineExpr) -> int:
-    """A number that divides it."""
+    """A constant factor of a summand."""
     if isinstance(summand, ir.AffineConstantExpr):
         return summand.value
     return (
@@ -218,7 +220,7 @@ def _factor(summand: ir.AffineExpr) -> int:
 
 
 def _divided(summand: ir.AffineExpr, divisor: int) -> ir.AffineExpr:
-    """It by a divisor of its factor."""
+    """The summand divided by a divisor of its constant factor."""
     if isinstance(summand, ir.AffineConstantExpr):
         return ir.AffineExpr.get_constant(summand.value // divisor)
     return summand if divisor == 1 else summand.lhs * (_factor(summand) // divisor)

@@ -84,8 +84,8 @@ class LaunchStatement(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..buffers.tensor_copies import PRODUCER
-        from ..launch.known import found_before
         from ..launch.launch import launch_loop, prepare
+        from ..launch.templates import found_before
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
         from ..proof.combination.combination import assumed as what_is_assumed

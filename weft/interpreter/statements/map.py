@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...dsl.signature import DistributionSpec, SpaceSpec
-from ..hardware.counted import miscounted
 from ..hardware.limits import WARP
+from ..hardware.processor_counts import miscounted
 from ..ir.mlir import ir
 from ..session.statement import (
     Handle,

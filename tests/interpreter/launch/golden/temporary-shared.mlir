@@ -39,4 +39,4 @@ module attributes {gpu.container_module} {
 
 // kernel @f: grid 3x2x1, block 16x16x1, 1024 bytes of shared memory
 // linalg.copy at 26:5 is done by the threads that own its temporary: threads(y: 16, x: 16)
-// temporary 16x16: in shared memory, 1024 bytes (threads look at each other's parts)
+// temporary 16x16: in shared memory, 1024 bytes (threads access each other's parts)

@@ -102,7 +102,7 @@ REFUSED = {
     "two parts of f32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as 3xtf32"), "W0379", "a warp group multiplies f32 as tf32"),
     "rows": (Case(own=32), "W0379", "whole 64 rows"),
     "types": (Case(kind="f32", shape="[64, 128, 8]"), "W0379", "no instruction of warp groups multiplies f32 by f32"),
-    "unaligned rows": (Case(k=140), "W0405", "`A`, whose rows are 280 bytes apart, and a tensor map needs multiples of 16"),
+    "unaligned rows": (Case(k=140), "W0405", "`A` with rows 280 bytes apart, and a tensor map needs multiples of 16"),
     "half a swizzle of A": (Case(bk=32, swizzles=(64, 128)), "W0369", "swizzled by 128 bytes, and this one is by 64"),
     "half a swizzle of B": (Case(swizzles=(128, 64)), "W0369", "swizzled by 128 bytes, and this one is by 64"),
     "copies of threads": (Case(copy="threads(*) cyclic vector 8"), "W0369", "tiles that tensor maps bring"),

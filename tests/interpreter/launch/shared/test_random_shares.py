@@ -23,7 +23,7 @@ REFUSED = {
     "W0351": "a fill that no thread alone can do",
     "W0352": "scans of some of a block's threads",
     "W0353": "`threads(*)` in a launch that has no other map of threads",
-    "W0355": "temporaries of a size that only a run knows",
+    "W0355": "temporaries of a size known only at run time",
     "W0601": "needs barriers, and has none",
     "W0603": "whole warps are not known to pass",
     "W0604": "no barrier can stand where it is needed",

@@ -205,5 +205,5 @@ def test_an_alignment_of_parts_of_elements(tmp_path: Path) -> None:
 
 def test_rows_of_copies_that_no_tensor_map_has(tmp_path: Path) -> None:
     (tmp_path / "boxes.weft").write_text(BOXES)
-    with pytest.raises(WeftError, match="W0405: the copy reads `A_packed`, whose rows are 36 bytes apart"):
+    with pytest.raises(WeftError, match="W0405: the copy reads `A_packed` with rows 36 bytes apart"):
         applied(Choice(str(tmp_path / "boxes.weft")).open())

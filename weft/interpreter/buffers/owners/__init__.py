@@ -1,1 +1,1 @@
-"""Which thread has an element of a temporary, however the temporary is cut."""
+"""Owners of the elements of a temporary, for any partition of the temporary."""

@@ -1,14 +1,16 @@
-"""Temporaries as arrays of each thread's own, by the layouts of their accesses.
+"""Temporaries as thread-private arrays, from the layouts of their accesses.
 
     memref.alloc() : memref<64x32xf32>   →   memref.alloca() : memref<2x4x2x1x2xf32>     in each thread: 16 · i, 8 · j, 8 · h, tile
 
-An op that accesses a tile accesses its part of the array. Where the map of an op hands out what it accesses, rounds of
-the map walk along an axis of the array; and where an instruction of tensor cores takes it, its registers do.
+An op that accesses a tile accesses its part of the array. If the map of an op distributes the part,
+rounds of the map walk along an axis of the array; if an instruction of tensor cores takes the part,
+the instruction's registers do.
 
-A tile that ops with one map walk, all in the order in which that hands elements out, needs no layout: each thread reads
-what it has written, and its array has an element for each of its iterations, by their number. Every thread runs the
-same number of rounds, under guards where its last ones are surplus: all subscripts are numbers once the loops are
-unrolled, and the array is in registers.
+A tile that ops with one map walk, all in the order in which the map distributes elements, needs no
+layout: each thread reads what it has written, and its array has an element for each of its
+iterations, by their number. Every thread runs the same number of rounds, under guards where its
+last rounds are surplus: all subscripts are constants once the loops are unrolled, and the array is
+in registers.
 """
 
 from __future__ import annotations
@@ -42,23 +44,25 @@ from .digits import OWN, PROCESSORS, REGISTERS, ROUNDS, Counter, DigitReader, Ti
 from .reads import read_as_operands
 
 STAGE = "weft.register_stage"
-"""On a buffer of which each thread keeps the elements that it makes: the staged tile of a pipelined loop, a row that
-ops with one map fill and read."""
+"""On a buffer with elements that each thread keeps as it computes them: the staged tile of a
+pipelined loop, or a row that ops with one map fill and read."""
 
 
 def is_stage(tile: ir.Value) -> bool:
-    """Whether a buffer is marked so."""
+    """Whether a buffer is marked `STAGE`."""
     made = producer(tile)
     return made is not None and STAGE in made.attributes
 
 
 @record
 class Rounds:
-    """What a thread has of an operand that the op's map hands out. The operand itself is a placeholder of its shape.
+    """The thread's part of an operand that the op's map distributes. In the IR, the operand is a
+    placeholder of the same shape.
 
     Args:
-        part: of the thread's own array.
-        walked: which axis of that the rounds of which axis of the map walk; None: it has an element for each iteration.
+        part: of the thread-private array.
+        walked: for each axis of the part that rounds walk, the axis of the map; None: the array has
+            an element for each iteration.
     """
 
     op: ir.Operation
@@ -67,19 +71,20 @@ class Rounds:
     walked: dict[int, int] | None
 
     def drop_placeholder(self, placeholder: ir.Value) -> None:
-        """Once the op is gone."""
+        """Erases the placeholder, once the op is erased."""
         if (made := made_by(placeholder, "memref.alloca")) is not None and not is_used(placeholder):
             made.erase()
 
 
 @record
 class OwnArray:
-    """What a temporary has become.
+    """The thread-private array of a temporary.
 
     Args:
-        shared_out: several threads have the same elements, each a copy: all of them do what writes these.
-        rounds: for ops whose map hands it out.
-        holds: how many elements each thread has, in words.
+        shared_out: whether several threads have copies of the same elements: all of them execute
+            what writes these.
+        rounds: for ops with a map that distributes the temporary.
+        holds: the number of elements per thread, as text.
     """
 
     value: ir.Value
@@ -89,14 +94,15 @@ class OwnArray:
 
 
 def staged(alloc: ir.Operation, threads: int | None) -> OwnArray:
-    """The array of a tile marked `STAGE`. Raises W0365. `threads`: of a block, where that is known."""
+    """The array of a tile marked `STAGE`. Raises W0365. `threads`: the number of threads in a
+    block, None if it is not known."""
     tile, kind = alloc.results[0], ir.MemRefType(alloc.results[0].type)
     ops = sorted((op for op in users(tile) if is_mapped(op)), key=lambda op: tile not in written(op))
     elements = slots_of(ops[0], threads)
     if elements is None:
         raise refuse(
             "W0365",
-            "how many elements of this tile a thread keeps in registers is known only at run time",
+            "the number of elements of this tile that a thread keeps in registers is known only at run time",
             ops[0],
             "give the map a count, or leave out `pipeline`",
             f"`{mapping_of(ops[0])}`: the number of threads is not part of the kernel",
@@ -120,15 +126,15 @@ def emit_rounds(
     sharers: Sequence[tuple[Bound, Processors]],
     body: Callable[[Sequence[Linear], Table[int, Address]], None],
 ) -> None:
-    """Emit the units that one thread owns of an op; `body` is told where in the thread's own arrays the first elements
-    of these operands are."""
+    """Emits the units of an op that one thread owns; `body` gets, for these operands, the address
+    of the unit's first element in the thread's arrays."""
 
     def nest(at: tuple[Linear, ...], slots: tuple[Linear, ...], slot: Linear) -> None:
         if len(at) == len(sharers):
             return body(at, {one.position: (one.part, subscripts(one, slots, slot)) for one in rounds})
         trips, by = sharers[len(at)]
         assert isinstance(trips, int) and isinstance(by.count, int), "owners have known numbers of elements"
-        size = chunk_of(trips, by.count, mapping)  # chunks of so many iterations, the first at p * size, `stride` apart
+        size = chunk_of(trips, by.count, mapping)  # chunks of `size` iterations, the first at p * size, `stride` apart
         stride = by.count * size
         many = max(-(-trips // stride), 1)
 
@@ -152,7 +158,8 @@ def emit_rounds(
 
 
 def own_array_of(alloc: ir.Operation) -> OwnArray:
-    """Make a temporary an array of each thread's own, by tiles of loops or by what ops access. Raises `Unowned`."""
+    """Replaces a temporary by a thread-private array, from tiles of loops or from accesses of ops.
+    Raises `Unowned`."""
     kind = ir.MemRefType(alloc.results[0].type)
     try:
         accesses, have, layout, parts = _owned(alloc, tiles=True)
@@ -181,19 +188,20 @@ def own_array_of(alloc: ir.Operation) -> OwnArray:
             access.op.attributes[REGISTERS_OF_LHS] = ir.DenseI64ArrayAttr.get(part.registers)
         drop_dead_view(source)
     alloc.erase()
-    lanes = prod(who.count for who in have if who.of == "lanes")
-    everywhere = lanes == WARP and any(who.of == "warps" for who in have)
-    in_copies = not everywhere and all(who.of in ("warps", "lanes") for who in have)
+    lanes = prod(digit.count for digit in have if digit.of == "lanes")
+    everywhere = lanes == WARP and any(digit.of == "warps" for digit in have)
+    in_copies = not everywhere and all(digit.of in ("warps", "lanes") for digit in have)
     many = [layout.shape[: len(layout.pieces)], layout.tile]
     holds = " of ".join("x".join(map(str, shape)) for shape in many if shape)
     return OwnArray(array, in_copies, tuple(rounds), holds)
 
 
 def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
-    """Whether an op writes nothing but elements of which several threads have a copy: all of them do it. Raises W0380.
+    """Whether an op only writes elements that several threads have copies of: all of them then
+    execute it. Raises W0380.
 
-    Arrays made in front of the op that are none of `arrays` are copies that every thread has of all of it; one that is
-    made inside is each thread's anyway.
+    Arrays created before the op that are not in `arrays` are copies that every thread has of the
+    whole; an array created inside the op belongs to each thread in any case.
     """
     targets = [behind(value) for inner in operations(op) for value in written(inner)]
     targets = [target for target in targets if not (is_own_array(target) and made_within(target, op))]
@@ -205,16 +213,16 @@ def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
         other = f"`{name}`" if name else "another result"
         raise refuse(
             "W0380",
-            f"several threads have copies of what the op writes, and {other} is one for all of them",
+            f"several threads have copies of what the op writes, and {other} exists once for all of them",
             op,
-            "let an op of its own write that, or map what accesses it as the others are",
+            "let a separate op write it, or map the ops that access it like the others",
         )
     return bool(copies) and not others
 
 
 def read_owned_as_operands(root: ir.Operation) -> bool:
-    """Make operands of what bodies load from temporaries whose elements have owners: then these are handed out with the
-    op. Whether there are such."""
+    """Turns loads in bodies from temporaries with owned elements into operands, so that maps
+    distribute them with the op. Returns whether there were such loads."""
     changed = False
     for alloc in list(operations(root, "memref.alloc")):
         loads = [user for user in all_users(alloc.results[0]) if user.name == "memref.load"]
@@ -232,24 +240,24 @@ def read_owned_as_operands(root: ir.Operation) -> bool:
 def _owned(
     alloc: ir.Operation, *, tiles: bool = False
 ) -> tuple[list[TileAccess], list[Digit], _ArrayLayout, list[_Part]]:
-    """The accesses of a temporary, if they agree on the owners of its elements; these processors, how the array lies,
-    and the part of it that each access has. Raises `Unowned`. `tiles`: accesses are the tiles that loops over threads
-    take."""
+    """The accesses of a temporary, if they agree on the owners of its elements; the digits of the
+    owners, the layout of the array, and the part of it for each access. Raises `Unowned`. `tiles`:
+    whether accesses are the tiles that loops over threads take."""
     reader, kind = DigitReader(alloc), ir.MemRefType(alloc.results[0].type)
     accesses = reader.tiles() if tiles else reader.accesses()
     if not accesses or not kind.has_static_shape:
-        raise Unowned("its size is known only at run time" if accesses else "nobody takes a tile of it")
+        raise Unowned("its size is known only at run time" if accesses else "no access takes a tile of it")
     ways = {access.owners(kind.shape): access.cut for access in reversed(accesses)}
     if len(ways) > 1:
         other, one = [*ways.values()][-2:]
         raise Unowned(
-            "threads look at each other's parts" if one == other else f"it is cut in two ways, {one}; and {other}"
+            "threads access each other's parts" if one == other else f"it is cut in two ways, {one}; and {other}"
         )
     have = [digit for digit in next(iter(ways)).digits if digit.of != OWN]
-    alike = tiles and len({access.by for access in accesses}) == 1  # each reads what it has written
-    for access in accesses if not alike else ():
-        if (tiles or access.writes) and not all(_among(who, have) for who in access.by):
-            raise Unowned("it is written by some of the threads that have its elements")
+    same = tiles and len({access.by for access in accesses}) == 1  # each reads what it has written
+    for access in accesses if not same else ():
+        if (tiles or access.writes) and not all(_among(digit, have) for digit in access.by):
+            raise Unowned("only some of the threads that have its elements write it")
     layout = _ArrayLayout.of(accesses)
     elements = prod(layout.shape)
     if not tiles and elements * element_bytes(kind.element_type) > OF_A_THREAD:
@@ -257,27 +265,28 @@ def _owned(
     return accesses, have, layout, list(map(layout.part, accesses))
 
 
-def _among(who: Digit, have: Sequence[Digit]) -> bool:
-    """Whether a digit tells no others apart than processors that have different elements anyway."""
-    if who.count == 1:
+def _among(digit: Digit, have: Sequence[Digit]) -> bool:
+    """Whether a digit distinguishes only processors that have different elements in any case."""
+    if digit.count == 1:
         return True
     for mine in have:
         end = mine.divisor * mine.count
-        if mine.of == who.of and mine.divisor <= who.divisor < end:
-            covered = end // who.divisor
-            rest = replace(who, divisor=who.divisor * covered, count=who.count // covered)
-            return covered >= who.count or _among(rest, have)
+        if mine.of == digit.of and mine.divisor <= digit.divisor < end:
+            covered = end // digit.divisor
+            rest = replace(digit, divisor=digit.divisor * covered, count=digit.count // covered)
+            return covered >= digit.count or _among(rest, have)
     return False
 
 
 @record
 class _Part:
-    """The part of the array that an access has: along each axis of pieces from which one on, and how many of them.
+    """The part of the array that an access reaches: its offset and size along each axis of pieces.
 
     Args:
         starts: for each piece, the loops that walk along it, each with a factor.
-        walked: the axes that rounds of the op's map walk along; by which axis of the map.
-        registers: the axes of a fragment's registers along the sum, and along rows; -1 where there is none.
+        walked: for each axis that rounds of the op's map walk, the axis of the map.
+        registers: the axes of a fragment's registers along the sum, and along rows; -1 where there
+            is none.
     """
 
     starts: list[list[tuple[Counter, int]]]
@@ -287,7 +296,7 @@ class _Part:
     registers: list[int]
 
     def of(self, access: TileAccess, array: ir.Value) -> ir.Value:
-        """The part, at the insertion point."""
+        """The part as a view of the array, emitted at the insertion point."""
         kind = ir.MemRefType(array.type)
         if not self.sizes:
             return array
@@ -299,7 +308,7 @@ class _Part:
 
 @record
 class _ArrayLayout:
-    """How the array of a thread's own lies: by pieces, and in each a tile, as one access has them."""
+    """The layout of a thread-private array: by pieces, and in each piece a tile, as in one access."""
 
     pieces: tuple[Digit, ...]
     tile: tuple[int, ...]
@@ -310,14 +319,15 @@ class _ArrayLayout:
 
     @classmethod
     def of(cls, accesses: Sequence[TileAccess]) -> _ArrayLayout:
-        """That of a product's accumulator, or of the access with the fewest pieces. Raises `Unowned`."""
+        """The layout from a product's accumulator, or from the access with the fewest pieces.
+        Raises `Unowned`."""
 
         def sequential(access: TileAccess) -> bool:
             return any(not counter.mapped for counter in access.counters.values())
 
         found = [a for a in accesses if not sequential(a) and {d.of for d in a.own}.isdisjoint((*ROUNDS, REGISTERS))]
         if not found:
-            raise Unowned("nobody takes a tile of it")
+            raise Unowned("no access takes a tile of it")
         loops = [sum(d.of in a.counters and d.count > 1 for d in a.own) for a in found]
         access, _ = max(zip(found, loops, strict=True), key=lambda one: (one[0].by_instruction, -one[1]))
         pieces: list[Digit] = []
@@ -333,7 +343,7 @@ class _ArrayLayout:
         return cls(tuple(pieces), access.tile)
 
     def part(self, access: TileAccess) -> _Part:
-        """Which part of the array an access has. Raises `Unowned`."""
+        """The part of the array that an access reaches. Raises `Unowned`."""
         halves = list(body_of(access.loops[-2]).arguments) if access.of_product else []
         part = _Part([], [], self.tile, {}, [-1, -1])
         handed = {d.axis for d in access.inner.digits if d.of in PROCESSORS}
@@ -361,7 +371,8 @@ class _ArrayLayout:
         return part
 
     def _within(self, access: TileAccess, piece: Digit) -> Iterator[Digit]:
-        """The digits of a thread's own of an access that count tiles along a piece's axis. Raises `Unowned`."""
+        """The thread's own digits of an access that count tiles along a piece's axis. Raises
+        `Unowned`."""
         for digit in access.own:
             if digit.axis != piece.axis or digit.count == 1 or piece.count == 1:
                 continue

@@ -1,18 +1,20 @@
-"""Owners of the elements of a temporary, however it is cut: layouts of what ops access of it.
+"""Owners of the elements of a temporary, for any partition: the layouts of its accesses.
 
-Every access of a temporary is in loops that maps hand to processors, in loops that each thread runs, and in an op that
-may have a map itself. Along an axis they make up the subscript as digits make up a number: of 64 rows, two warps have
-32 each, in two pieces of 16, two of 8 in these, and the 8 rows of a piece go to lanes(y: 8):
+Every access of a temporary is in loops that maps distribute over processors, in loops that each
+thread runs, and in an op that may have a map of its own. Along an axis they form the subscript as
+digits form a number: of 64 rows, two warps have 32 each, in two pieces of 16, each in two of 8, and
+`lanes(y: 8)` distributes the 8 rows of a piece:
 
     row = 32 · warp + 16 · i + 8 · h + lane div 4          column = 8 · j + 2 · (lane mod 4) + e
 
-Where all accesses agree on which digits processors are, each element has its owner, and what is left (i, j, h, e) is
-its place in an array of the owner's own. Loops need not be the same, nor nested alike: one access walks 8 · j by a loop
-over `registers`, another by 16 · k in a sequential loop and 8 · j inside, a reduction by the rounds of
-`lanes(x: 4) cyclic vector 2`, and an instruction of tensor cores by the registers of its operand.
+If all accesses agree on the digits that are processors, each element has an owner, and the other
+digits (i, j, h, e) are its place in the owner's private array. Loops need not be the same, nor
+nested in the same way: one access walks 8 · j by a loop over `registers`, another by 16 · k in a
+sequential loop and 8 · j inside, a reduction by the rounds of `lanes(x: 4) cyclic vector 2`, and an
+instruction of tensor cores by the registers of its operand.
 
-Processors of which no digit is made have equal elements, so all of them do what writes these: the four lanes that share
-a row of a tile have its largest element, each a copy.
+Processors that no digit distinguishes have equal elements, so all of them execute what writes
+these: the four lanes that share a row of a tile each have a copy of its largest element.
 """
 
 from __future__ import annotations
@@ -46,20 +48,23 @@ from ..views import all_users, takes_any_layout
 from .reads import BodyRead, body_read
 
 PROCESSORS = ("warps", "lanes", "threads", "threads x", "threads y", "threads z")
-"""Numbers of which digits are processors (`threads`: in the order of a block); all others are each thread's own."""
+"""Numbers with digits that are processors (`threads`: in the order of a block); all other digits
+are the thread's own."""
 ELEMENTS, REGISTERS, OWN = "elements", "registers", "own"
-"""Of a tile, in order; of an instruction's operand; and all that is a thread's own, where that is not told apart."""
+"""Digits of a tile, in order; of an instruction's operand; and of all that is the thread's own,
+where these are not distinguished."""
 ROUNDS = ("round 0", "round 1", "round 2")
-"""Of the axes of an op's map."""
+"""Digits of the rounds along the axes of an op's map."""
 
 
 class Unowned(Exception):
-    """Why the elements of a temporary have no owners, in words or as a remark."""
+    """The reason why the elements of a temporary have no owners, as text or as a remark."""
 
 
 @record
 class Counter:
-    """The variable of a loop that each thread runs, whose iterations are those from `lower` on, `step` apart."""
+    """The variable of a loop that each thread runs; its iterations start at `lower`, with step
+    `step`."""
 
     variable: ir.Value
     lower: int
@@ -68,23 +73,26 @@ class Counter:
     mapped: bool
 
     def emit(self) -> Linear:
-        """Which iteration it is."""
+        """The iteration's number."""
         return divide(index_of(self.variable, self.lower + self.step * self.trips) + -self.lower, self.step)[0]
 
 
 @record
 class TileAccess:
-    """An op's operand, which is (a part of) a temporary; or a view of one, whatever its thread does with it.
+    """An op's operand, which is (a part of) a temporary; or a view of a temporary, for any accesses
+    of its thread.
 
     Args:
         op: the op, or the view.
-        position: which operand; None of a view, and of a load in a body.
-        loops: those around the op in the temporary's scope, outermost first.
+        position: the operand's number; None for a view, and for a load in a body.
+        loops: the loops around the op in the temporary's scope, outermost first.
         shape: of the part.
-        outer: where the part begins, by axis ("0", "1", …), in digits of processors and of `counters`.
-        inner: what the op itself walks of it, in digits of processors, `ROUNDS`, `REGISTERS` and `ELEMENTS`.
-        by: the processors that execute it. Those that share a reduction all have its results.
-        read: the load of the op's body that it is; None of an operand.
+        outer: the offset of the part, by axis ("0", "1", …), in digits of processors and of
+            `counters`.
+        inner: the op's own walk of the part, in digits of processors, `ROUNDS`, `REGISTERS` and
+            `ELEMENTS`.
+        by: the processors that execute it. All that share a reduction have its results.
+        read: the load in the op's body that the access is; None for an operand.
     """
 
     op: ir.Operation
@@ -103,7 +111,7 @@ class TileAccess:
 
     @property
     def own(self) -> list[Digit]:
-        """The digits that are no processors."""
+        """The digits that are not processors."""
         return [d for d in (*self.outer.digits, *self.inner.digits) if d.of not in PROCESSORS]
 
     @property
@@ -112,12 +120,12 @@ class TileAccess:
 
     @property
     def is_handed_out(self) -> bool:
-        """Whether the op's own map, or the instruction that computes it, hands out the part."""
+        """Whether the op's own map, or the instruction that computes it, distributes the part."""
         return any(d.of in PROCESSORS for d in self.inner.digits)
 
     @property
     def tile(self) -> tuple[int, ...]:
-        """What of it lies side by side for a thread, along each axis."""
+        """The thread's adjacent elements, along each axis."""
         if self.is_view:
             return self.shape
         return tuple(self.inner.restricted(str(axis)).count(ELEMENTS) for axis in range(len(self.shape)))
@@ -130,7 +138,7 @@ class TileAccess:
 
     @property
     def cut(self) -> str:
-        """How many parts go to which processors, one loop after the other, and how large they are, in words."""
+        """The trip counts and maps of the loops around, and the shape of the part, as text."""
         mapped = [(loop, mapping) for loop in self.loops if (mapping := mapping_of(loop)) is not None]
         trips = [[d.static_trips or "?" for d in loop_dimensions(loop)] for loop, _ in mapped]
         loops = [f"{'x'.join(map(str, n))} to `{mapping}`" for (_, mapping), n in zip(mapped, trips, strict=True)]
@@ -142,8 +150,8 @@ class TileAccess:
         return self.position == 0 and marked(self.op) is not None
 
     def owners(self, shape: Sequence[int]) -> Layout:
-        """The layout of processors, and of what is a thread's own, as few digits as possible. Raises `Unowned` where
-        these do not make up the subscripts."""
+        """The layout of processors, and of what is the thread's own, in as few digits as possible.
+        Raises `Unowned` if the digits do not form the subscripts."""
         digits = (*self.outer.digits, *self.inner.digits)
         found = Layout(tuple(d if d.of in PROCESSORS else replace(d, of=OWN, divisor=d.stride) for d in digits)).normal
         for axis, size in enumerate(shape):
@@ -151,7 +159,7 @@ class TileAccess:
             for digit in sorted(found.restricted(str(axis)).digits, key=lambda d: d.stride):
                 below = below * digit.count if digit.stride == below else 0
             if below != size:
-                raise Unowned("the parts of it that are looked at overlap, or leave elements out")
+                raise Unowned("the accessed parts of it overlap, or leave elements out")
         return found
 
 
@@ -167,11 +175,12 @@ class DigitReader:
         self.known: list[tuple[ir.Operation, list[Digit]]] = []
 
     def accesses(self) -> list[TileAccess]:
-        """Of all ops. Raises `Unowned`."""
+        """The accesses of all ops. Raises `Unowned`."""
         return [self._access(*found) for found in _users(self.buffer)]
 
     def tiles(self) -> list[TileAccess]:
-        """Of loops over threads, whatever a thread does with its tile. Raises `Unowned`."""
+        """The tiles that loops over threads take, for any accesses of a thread to its tile. Raises
+        `Unowned`."""
         for op in whole_users(self.buffer):
             raise Unowned(walked_otherwise(op))
         tiles = tiles_of(self.buffer)
@@ -180,12 +189,12 @@ class DigitReader:
                 names = sorted({user.name for user in users(tile.view.results[0])})
                 raise Unowned(f"a view of it goes to {', '.join(names)}")
             for _, inner in nested_maps(tile.nest[-1]):
-                raise Unowned(f"`{inner}` hands a tile of it to several threads")
+                raise Unowned(f"`{inner}` distributes a tile of it to several threads")
             if not tile.kind.has_static_shape:
                 raise Unowned("its tiles have no static size")
         found = list(map(self._tile, tiles))
         if not all(counter.mapped for one in found for counter in one.counters.values()):
-            raise Unowned("which part a thread accesses changes within a loop")
+            raise Unowned("a thread accesses different parts within a loop")
         return found
 
     def _tile(self, tile: ThreadTile) -> TileAccess:
@@ -225,19 +234,21 @@ class DigitReader:
         return TileAccess(op, number, loops, shape, *self._outer(offsets), inner, tuple(by), read)
 
     def _outer(self, offsets: Sequence[Linear]) -> tuple[Layout, dict[str, Counter]]:
-        """Where a part begins, and the counters of loops of a thread's own in that. Raises `Unowned`."""
+        """The offset of a part in digits, and the counters of the thread's own loops in it. Raises
+        `Unowned`."""
         outer = Layout(tuple(digit for axis, form in enumerate(offsets) for digit in self._digits(str(axis), form)))
         names = {d.of for d in outer.digits}
         return outer, {name: counter for name, counter in self.counters.items() if name in names}
 
     def _around(self, ops: Iterable[ir.Operation]) -> tuple[tuple[ir.Operation, ...], list[Digit]]:
-        """Of ops around an access, those in the temporary's scope, outermost first, and the processors that share them.
-        Raises `Unowned`."""
+        """The loops around an access in the temporary's scope, outermost first, and the processors
+        that share them. Raises `Unowned`."""
         around = [op for op in ops if op not in self.outside and not is_structured(op)][::-1]
-        return tuple(around), [who for loop in around for who in self._processors(loop)]
+        return tuple(around), [digit for loop in around for digit in self._processors(loop)]
 
     def _processors(self, loop: ir.Operation) -> list[Digit]:
-        """The processors that share a loop, the variables of which become numbers. Raises `Unowned`."""
+        """The processors that share a loop; the loop's variables are recorded as digits. Raises
+        `Unowned`."""
         found = next((by for one, by in self.known if one == loop), None)
         if found is None:
             found = list(self._numbered(loop))
@@ -256,7 +267,7 @@ class DigitReader:
             raise Unowned(f"{loop.name} is around what accesses it")
         else:
             dimensions = loop_dimensions(loop)
-            by_axis = len(mapping.axes) == len(dimensions)  # else a number depends on how many iterations there are
+            by_axis = len(mapping.axes) == len(dimensions)  # otherwise a number depends on the trip count
             bounds = [(d.lower, d.step, d.most_trips if by_axis else d.static_trips) for d in dimensions]
             if mapping.distributes:
                 if not one_each(loop):
@@ -264,7 +275,7 @@ class DigitReader:
                 numbers = numbers_of(mapping, [trips or 0 for _, _, trips in bounds])
         for variable, number, (low, by, trips) in zip(variables, numbers, bounds, strict=True):
             if trips is None or not isinstance(low, int) or not isinstance(by, int):
-                raise Unowned("how many iterations a loop around has is known only at run time")
+                raise Unowned("the trip count of a loop around it is known only at run time")
             symbol = self.forms.fresh("loop", NOTHING, 0, max(trips - 1, 0))
             self.forms.bind(variable, Linear.of(symbol) * by + low)
             self.numbers[symbol] = replace(number or Digit("", 0, symbol.name, 1, trips), count=trips)
@@ -276,10 +287,10 @@ class DigitReader:
     def _digits(self, axis: str, form: Linear) -> Iterator[Digit]:
         """The digits of an offset. Raises `Unowned`."""
         if form.constant:
-            raise Unowned("threads look at each other's parts")
+            raise Unowned("threads access each other's parts")
         for symbol in dict.fromkeys(form.symbols()):
             if symbol not in self.numbers:
-                raise Unowned("which part of it is looked at is known only at run time")
+                raise Unowned("the accessed part of it is known only at run time")
             number, stride, below = self.numbers[symbol], form.terms.get(symbol, 0), 1
             floors = [(t, c) for t, c in form.terms.items() if isinstance(t, Floor) and symbol in t.numerator.symbols()]
             plain = not floors or (number.of in PROCESSORS and all(t.numerator == Linear.of(symbol) for t, _ in floors))
@@ -288,7 +299,7 @@ class DigitReader:
                 if not plain or divisor % below:
                     raise Unowned("its subscripts are too involved")
                 if stride < 0:
-                    raise Unowned("threads look at each other's parts")
+                    raise Unowned("threads access each other's parts")
                 count = divisor // below
                 if stride:
                     yield replace(number, axis=axis, stride=stride, divisor=number.divisor * below, count=count)
@@ -300,7 +311,8 @@ def _elements(axis: int, count: int) -> Digit:
 
 
 def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
-    """Those of a row of the left operand of an instruction of tensor cores: what a lane has of it."""
+    """The digits of a row of the left operand of an instruction of tensor cores: the lane's
+    fragment of it."""
     product = marked(op)
     assert product is not None, "an instruction computes the op"
     along = next(axis for axis, d in enumerate(walked) if d is not None and structure(op).iterators[d] == "reduction")
@@ -311,14 +323,14 @@ def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence
 
 
 def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
-    """The digits of what an op itself walks of an operand. Raises `Unowned`."""
+    """The digits of an op's own walk of an operand. Raises `Unowned`."""
     space, mapping, handed = structure(op), mapping_of(op), handed_out(op)
     over, numbers = list[int](), list[Digit]()
     if mapping is not None and mapping.distributes:
         numbers = numbers_of(mapping)
         over = handed if len(handed) == len(numbers) else [d for d in handed if space.extents[d] != 1]
         if len(over) != len(numbers) or mapping.dist not in (None, "cyclic") or mapping.ordered:
-            raise Unowned(f"`{mapping}` hands it out in another way")
+            raise Unowned(f"`{mapping}` distributes it in another way")
     for axis, (d, size) in enumerate(zip(walked, shape, strict=True)):
         if mapping is None or d not in over:
             yield _elements(axis, size)
@@ -334,16 +346,18 @@ def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int])
 
 
 def numbers_of(mapping: Mapping, trips: Sequence[int] = ()) -> list[Digit]:
-    """Which digits of processors' numbers the axes of a map are, of no coordinate yet. Raises `Unowned`.
+    """The digits of processors' numbers that are the axes of a map, without a coordinate yet.
+    Raises `Unowned`.
 
-    `trips`: of a loop, each of whose iterations one processor has: a digit for each of its dimensions.
+    `trips`: of a loop that gives each iteration to one processor: a digit for each of its
+    dimensions.
     """
     counts = dict(zip(mapping.axes, mapping.counts, strict=True))
-    if len(trips) == len(counts):  # as many as there are iterations, where no number is given
+    if len(trips) == len(counts):  # the trip count, where the map has no count
         counts = {axis: n if n > 0 else most for (axis, n), most in zip(counts.items(), trips, strict=True)}
     spaces = ("warps", "lanes", "warpgroups", "quarters", *(["threads"] if trips else ()))
     if mapping.space not in spaces or mapping.ordered or any(count < 1 for count in counts.values()):
-        raise Unowned(f"`{mapping}` hands it out in another way")
+        raise Unowned(f"`{mapping}` distributes it in another way")
     if mapping.space == "threads":
         found = [Digit("", 0, f"threads {axis}", 1, n) for axis, n in counts.items()] or [
             Digit("", 0, "threads", 1, prod(trips))
@@ -351,11 +365,11 @@ def numbers_of(mapping: Mapping, trips: Sequence[int] = ()) -> list[Digit]:
     elif mapping.space == "lanes":
         found = [Digit("", 0, "lanes", WARP // n if axis == "y" else 1, n) for axis, n in counts.items()]
     else:
-        # groups and their quarters are digits of a warp's number
+        # warp groups and their quarters are digits of a warp's number
         each = GROUP_WARPS if mapping.space == "warpgroups" else 1
         below = {axis: each * prod(counts[faster] for faster in counts if faster < axis) for axis in counts}
         found = [Digit("", 0, "warps", below[axis], n) for axis, n in counts.items()]
-    if len(found) < len(trips):  # its iterations are counted row by row
+    if len(found) < len(trips):  # iterations are counted row by row
         only = found[0]
         found = [replace(only, divisor=only.divisor * prod(trips[d + 1 :]), count=n) for d, n in enumerate(trips)]
     return found
@@ -364,7 +378,8 @@ def numbers_of(mapping: Mapping, trips: Sequence[int] = ()) -> list[Digit]:
 def _users(
     value: ir.Value, views: tuple[ir.Operation, ...] = ()
 ) -> Iterator[tuple[ir.Operation, int, tuple[ir.Operation, ...]]]:
-    """The ops that use a buffer, by which operand, and the subviews between. Raises `Unowned`."""
+    """The ops that use a buffer, the operand's number, and the subviews in between. Raises
+    `Unowned`."""
     for use in list(value.uses):
         op, position = use.owner.operation, use.operand_number
         if op.name == "memref.subview" and position == 0:

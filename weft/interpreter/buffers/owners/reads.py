@@ -1,9 +1,11 @@
-"""Reads of buffers in bodies as operands: a load of an element for each iteration of an op becomes an input of it.
+"""Reads of buffers in bodies as operands: a load of an element for each iteration of an op becomes
+an input of the op.
 
     ^bb0(%out): %i = linalg.index 0; %v = memref.load %t[%i + %k]; …   →   ins(%t[%k …]) { ^bb0(%v, %out): … }
 
-Masked loads of ragged tiles that are fused into an op choose between what they have loaded and an identity, so that the
-load does not depend on the mask: all that it reads is in the buffer. What a condition guards stays where it is.
+Masked loads of ragged tiles that are fused into an op select between the loaded value and an
+identity, so that the load does not depend on the mask: all that it reads is inside of the buffer.
+Loads under a condition stay in the body.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ class BodyRead:
     """A load in the body of an op.
 
     Args:
-        walked: for each axis of what it loads from, the dimension of the op that walks it; None where there is none.
-        starts: from where on, as forms.
-        shape: how many elements along each axis.
+        walked: for each axis of the buffer, the dimension of the op that walks it; None where there
+            is none.
+        starts: the offset along each axis, as linear forms.
+        shape: the number of elements along each axis.
     """
 
     op: ir.Operation
@@ -39,7 +42,7 @@ class BodyRead:
 
 
 def body_read(load: ir.Operation, forms: KnownIndices) -> BodyRead | None:
-    """What a `memref.load` is; None where it is no such read."""
+    """The read that a `memref.load` is; None if it is not of this form."""
     op = load.block.owner.operation
     if not isinstance(op.opview, linalg.GenericOp) or load.name != "memref.load":
         return None
@@ -65,7 +68,7 @@ def body_read(load: ir.Operation, forms: KnownIndices) -> BodyRead | None:
 
 
 def read_as_operands(reads: Sequence[BodyRead]) -> None:
-    """Rewrite the ops that make these reads."""
+    """Rewrites the ops around the given reads."""
     while reads:
         op = reads[0].op
         mine, reads = [read for read in reads if read.op == op], [read for read in reads if read.op != op]
@@ -77,7 +80,7 @@ def _rewrite(op: ir.Operation, reads: Sequence[BodyRead]) -> None:
     operands = list(op.operands)
     with ahead_of(op):
         parts, walks = list[ir.Value](), list[ir.AffineMap]()
-        for read in reads:  # the part that all iterations together load, and how they walk it
+        for read in reads:  # the part that all iterations together load, and the order in which they walk it
             source, *subscripts = read.load.operands
             starts, kind = [_at_zero(value, op) for value in subscripts], ir.MemRefType(source.type).element_type
             parts.append(
@@ -99,7 +102,7 @@ def _rewrite(op: ir.Operation, reads: Sequence[BodyRead]) -> None:
 
 
 def _at_zero(value: ir.Value, op: ir.Operation) -> ir.Value:
-    """A subscript in the first iteration of the op, at the insertion point."""
+    """A subscript in the first iteration of the op, emitted at the insertion point."""
     copies: dict[ir.Value, ir.Value] = {}
     for made in _makers(value, op):
         if made.name == "linalg.index":
@@ -110,7 +113,7 @@ def _at_zero(value: ir.Value, op: ir.Operation) -> ir.Value:
 
 
 def _makers(value: ir.Value, op: ir.Operation) -> Iterator[ir.Operation]:
-    """The ops in a body that make a value, each behind those that it needs."""
+    """The ops in a body that compute a value, operands before users."""
     made = producer(value)
     if made is not None and is_within(made, op):
         for operand in made.operands:

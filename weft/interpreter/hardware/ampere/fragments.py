@@ -1,26 +1,27 @@
-"""Tensor cores: which products of tiles a warp makes by one instruction, and which lane holds which of their elements.
+"""Tensor cores: the products of tiles that one instruction of a warp computes, and the layouts of
+their fragments.
 
-    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) ->
-    …
+    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> …
 
-The 32 lanes of a warp hold a tile together, each a vector of registers, of the elements in a register. Of all
-instructions lane l, with g = l div 4 and t = l mod 4, and w elements in a register of A and B, has at [r, j]
+The 32 lanes of a warp hold a tile together, each lane a vector of registers, each register a vector
+of elements. In all instructions lane l, with g = l div 4 and t = l mod 4, and w elements in a
+register of A and B, holds at [r, j]
 
     A (m x k):  row g + 8 * (r mod m/8),  column w*t + j + 4*w * (r div m/8)
     B (k x n):  row w*t + j + 4*w * r,    column g
     C (m x n):  row g + 8*r,              column 2*t + j
 
-Products are exact. Sums are rounded by the accumulator's type, in an order that is the hardware's own; those of f32
-toward zero, so that what is lost grows with the number of products that one accumulator takes. An f32 operand is
-rounded to tf32 first, to nearest and ties away from zero: 10 bits of mantissa (`cvt.rna.tf32.f32`). An f32 that is the
-    sum of two numbers of a
-narrower type, big + small, is multiplied by three products: small · big, big · small, and big · big; what is left out
-is as small as what f32 rounds off anyway (tf32), or ten times that (bf16). To keep these digits, each step's products
-begin at zero, and are added to the sums outside of the tensor cores.
+Products are exact. Sums are rounded to the accumulator's type, in an unspecified order; those of
+f32 toward zero, so that the error grows with the number of products that one accumulator takes. An
+f32 operand is rounded to tf32 first, to nearest, ties away from zero: 10 bits of mantissa
+(`cvt.rna.tf32.f32`). An f32 operand that is split into two numbers of a narrower type, big + small,
+is multiplied by three products: small · big, big · small, and big · big; the omitted product is as
+small as the rounding error of f32 (tf32), or ten times that (bf16). To keep these digits, each
+step's products begin at zero, and are added to the accumulator outside of the tensor cores.
 
-Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbors; Ootomo and Yokota, "Recovering single precision
-    accuracy
-from Tensor Cores while surpassing the FP32 theoretical peak performance".
+Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and the sections next to it; Ootomo and Yokota,
+"Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
+performance".
 """
 
 from __future__ import annotations
@@ -35,46 +36,46 @@ from ...layouts.layout import Digit, Layout
 from ..instructions import Instruction, MemoryEffect, Rule, known
 
 SPLITS = {"tf32": ("tf32", 1), "3xtf32": ("tf32", 2), "bf16x3": ("bf16", 2), "f16": ("f16", 1), "bf16": ("bf16", 1)}
-"""How a schedule spells what operands of f32 become: numbers of which type, and of how many of these each is the
-sum."""
+"""The schedule's names for conversions of f32 operands: the type of the numbers that an operand
+becomes, and how many of them add up to it."""
 AS_TYPE = "weft.as_type"
-"""On a product of operands of f32: which of `SPLITS`."""
+"""On a product of f32 operands: one of `SPLITS`."""
 PACKED = "weft.packed"
-"""On a product of copies that hold what operands of f32 became: which of `SPLITS`, as whose parts the copies have their
-numbers."""
+"""On a product of copies that hold converted f32 operands: one of `SPLITS`, by which the copies are
+to be interpreted."""
 MARK = "weft.mma"
-"""On the product of one lane: which instruction computes it for all lanes of its warp (one of `PRODUCTS`, as it is
-spelled)."""
+"""On the product of one lane: the instruction that computes it for all lanes of its warp (the text
+of one of `PRODUCTS`)."""
 REGISTERS_OF_LHS = "weft.lhs_registers"
-"""On such a product whose left operand is in registers: which axis of that counts the registers of a fragment along the
-sum, and which those along rows; -1 where there is one."""
+"""On such a product with its left operand in registers: the axis of the operand that counts a
+fragment's registers along the sum, and the axis that counts those along rows; -1 for a single
+register."""
 TF32_BITS = -1 << 13
-"""Of an f32 those that a tf32 has."""
+"""The bits of an f32 that a tf32 keeps."""
 ROW_BYTES = 16
-"""In a row of a matrix that `ldmatrix` loads; where one begins is a multiple of it."""
+"""Bytes in a row of a matrix that `ldmatrix` loads; a row begins at a multiple of it."""
 
 
 def matrices(op: ir.Operation) -> tuple[int, bool]:
-    """How many matrices a `nvgpu.ldmatrix` loads, and whether each is transposed."""
+    """The number of matrices that a `nvgpu.ldmatrix` loads, and whether they are transposed."""
     return ir.IntegerAttr(op.attributes["numTiles"]).value, ir.BoolAttr(op.attributes["transpose"]).value
 
 
 def row_of(op: ir.Operation) -> ir.VectorType:
-    """What a lane reads for a `nvgpu.ldmatrix`: a row of a matrix."""
+    """The type of what a lane reads for a `nvgpu.ldmatrix`: a row of a matrix."""
     registers = ir.VectorType(op.results[0].type)
     return ir.VectorType.get([ROW_BYTES // 4 * registers.shape[-1]], registers.element_type, loc=op.location)
 
 
 def _rows_of_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """Each of the first lanes reads a row of 16 bytes, which the warp then deals out; the others read nothing."""
+    """Each of the first lanes reads a row of 16 bytes, which the warp then distributes; the others
+    read nothing."""
     return (MemoryEffect("read", op.operands[0], "element", 1, row_of(op), certain=matrices(op)[0] == 4),)
 
 
 _row = partial(
     Instruction,
-    does="tensor cores: matrices and products of tiles that the 32 lanes of a warp hold together, all of"
-    " which reach "
-    "the same one",
+    does="tensor cores: matrices and products of tiles that the 32 lanes of a warp hold together; all of them reach the same op",
     takes="warp",
 )
 LDMATRIX = known(_row("nvgpu.ldmatrix", since=75, accesses=_rows_of_matrices))
@@ -83,7 +84,7 @@ known(Instruction("nvgpu.mma.sp.sync", takes="warp"))
 LOAD_MATRIX = known(Instruction("gpu.subgroup_mma_load_matrix", takes="warp", accesses=(Rule("read", 0, "matrix"),)))
 STORE_MATRIX = known(Instruction("gpu.subgroup_mma_store_matrix", takes="warp", accesses=(Rule("write", 1, "matrix"),)))
 MULTIPLY_MATRICES = known(Instruction("gpu.subgroup_mma_compute", takes="warp"))
-"""The same of matrices whose elements some lane has, which one the hardware knows (`wmma`)."""
+"""The product of matrices with an unspecified layout, which only the hardware defines (`wmma`)."""
 
 
 @record
@@ -92,9 +93,9 @@ class NumberType:
 
     Args:
         word: the type in PTX.
-        bits: what an element has in a register.
-        letter: of such a register in inline PTX.
-        rounds: it is what numbers of f32 are rounded to, which are in memory.
+        bits: bits of an element in a register.
+        letter: the constraint of such a register in inline PTX.
+        rounds: whether the numbers in memory are f32, rounded to this type.
     """
 
     word: str
@@ -126,8 +127,8 @@ class TileProduct:
     """An instruction: D = A B + C, of m x n x k.
 
     Args:
-        kind: what A and B are, one of `NUMBERS`; `sum`: what C and D are.
-        since: the compute capability from which on chips have it, times 10.
+        kind: the type of A and B, one of `NUMBERS`; `sum`: the type of C and D.
+        since: the compute capability that introduced it, times 10.
     """
 
     m: int
@@ -148,9 +149,9 @@ class TileProduct:
 
     @cached_property
     def fragments(self) -> tuple[Layout, Layout, Layout]:
-        """Row and column in A, B and C of what a `lane` has in a `register` as its `element`."""
+        """Row and column in A, B and C of the `element` of a `register` that a `lane` holds."""
         each, high = self.each, self.m // 8
-        parts = 4 * each  # of a row of A, what the lanes of a group have in one register
+        parts = 4 * each  # columns of A that one register of the lanes of a group holds
         down, across = ("lane", 4, 8), ("lane", 1, 4)
         return (
             Layout.of(
@@ -165,10 +166,10 @@ class TileProduct:
         )  # fmt: skip
 
     def left(self, columns: int) -> Layout:
-        """Row and column of what a lane has of so many columns of A, for instructions that follow each other along the
-        sum.
+        """Row and column of a lane's fragments of `columns` columns of A, for consecutive
+        instructions along the sum.
 
-        Of an instruction of a warp group these are the rows of one of its warps.
+        For an instruction of a warp group these are the rows of one of its warps.
         """
         of_warp = replace(self, m=min(self.m, 16)).fragments[0]
         more = Digit("column", self.k, "register", of_warp.count("register"), columns // self.k)
@@ -184,26 +185,29 @@ class TileProduct:
 
 
 def marked(op: ir.Operation) -> TileProduct | None:
-    """The instruction that computes an op that `mma` has marked, for a warp or a warp group; None of other ops."""
+    """The instruction that computes an op that `mma` has marked, for a warp or a warp group; None
+    for other ops."""
     text = ir.StringAttr(op.attributes[MARK]).value if MARK in op.attributes else ""
     found = re.fullmatch(r"\[(\d+), (\d+), (\d+)\] of (\w+) in (\w+)", text)
     return None if found is None else TileProduct(int(found[1]), int(found[2]), int(found[3]), found[4], found[5])
 
 
 def sums_of(op: ir.Operation) -> str | None:
-    """What a marked product accumulates in, which may be wider than what memory has of its sums; None of other ops."""
+    """The type in which a marked product accumulates, which may be wider than the type of its sums
+    in memory; None for other ops."""
     product = marked(op)
     return None if product is None else product.sum
 
 
 def given_as(product: ir.Operation) -> ir.Attribute | None:
-    """Which of `SPLITS` operands of f32 become, in copies or in registers, for a marked product; None: they stay as
-    they are."""
+    """The entry of `SPLITS` to which a marked product's f32 operands are converted, in copies or in
+    registers; None if they are not converted."""
     return next((product.attributes[mark] for mark in (PACKED, AS_TYPE) if mark in product.attributes), None)
 
 
 def in_parts(product: ir.Operation) -> bool:
-    """Whether a marked product's operands, or those that copies have the numbers of, are sums of two numbers each."""
+    """Whether a marked product's operands, or the copies of them, are split into sums of two
+    numbers."""
     became = given_as(product)
     return became is not None and SPLITS[ir.StringAttr(became).value][1] > 1
 
@@ -216,13 +220,13 @@ PRODUCTS = (
     TileProduct(16, 8, 32, "i8", "i32"), TileProduct(16, 8, 16, "i8", "i32"),
     TileProduct(8, 8, 4, "f64", "f64"),
 )  # fmt: skip
-"""Those that Weft knows."""
+"""The instructions that Weft supports."""
 
 _BY_NAME = {str(product): product for product in PRODUCTS}
 
 
 def tile_product(op: ir.Operation) -> TileProduct | None:
-    """What a `nvgpu.mma.sync` computes; None if it is none of `PRODUCTS`."""
+    """The product that a `nvgpu.mma.sync` computes; None if it is not one of `PRODUCTS`."""
     shape = tuple(ir.IntegerAttr(n).value for n in ir.ArrayAttr(op.attributes["mmaShape"]))
     kind, total = (str(ir.VectorType(op.operands[i].type).element_type) for i in (0, 2))
     kind = "tf32" if kind == "f32" and "tf32Enabled" in op.attributes else kind
@@ -231,18 +235,19 @@ def tile_product(op: ir.Operation) -> TileProduct | None:
 
 
 def instruction_of(op: ir.Operation) -> TileProduct | None:
-    """The one of `PRODUCTS` that computes, for a warp, an op that `mma` has marked; None of other ops."""
+    """The entry of `PRODUCTS` that computes, for a warp, an op that `mma` has marked; None for
+    other ops."""
     return _BY_NAME.get(str(marked(op)))
 
 
 @record
 class WarpMatrix:
-    """What the lanes of a warp load or store together: each element by one lane.
+    """A matrix that the lanes of a warp load or store together, each element by one lane.
 
     Args:
-        rows, columns: of the matrix in memory, where its rows begin `stride` elements apart, whatever the memref's
-            layout says.
-        kind: which lane an element belongs to depends on that, and on its row and column, alone.
+        rows, columns: of the matrix in memory, with rows that begin `stride` elements apart,
+            independent of the memref's layout.
+        kind: together with row and column, determines the lane that owns an element.
     """
 
     rows: int
@@ -252,7 +257,8 @@ class WarpMatrix:
 
 
 def warp_matrix(op: ir.Operation) -> WarpMatrix:
-    """Of a `LOAD_MATRIX` or a `STORE_MATRIX`; a transposed one has its columns in the rows of memory."""
+    """The matrix of a `LOAD_MATRIX` or a `STORE_MATRIX`; rows in memory are the columns of a
+    transposed one."""
     type_ = str((op.results if op.name == LOAD_MATRIX else op.operands)[0].type)
     rows, columns = map(int, type_.split("<")[1].split("x")[:2])
     turned = "transpose" in op.attributes
@@ -263,9 +269,11 @@ def warp_matrix(op: ir.Operation) -> WarpMatrix:
 
 
 def dealt(each: int, count: int, transposed: bool) -> Layout:
-    """The layout of what lanes get by `ldmatrix` of `count` matrices, `each` elements in a register.
+    """The layout of the registers that `ldmatrix` fills from `count` matrices, `each` elements in a
+    register.
 
-    `row`: of those that lanes read, 8 for each matrix, and `column` in it.
+    `row`: number of the row among those that lanes read, 8 for each matrix; `column`: element in
+    it.
     """
     row, column = ("column", "row") if transposed else ("row", "column")
     return Layout.of(
@@ -280,7 +288,7 @@ def rows_read(held: Layout, along: str) -> Layout:
     """Row and column of the first of the 16 bytes that a `lane` reads for `ldmatrix`.
 
     Lane 8 · t + r reads row r of the matrix for register t of a fragment. `along`: the axis of the
-    tile the elements of which are neighbors in memory.
+    tile along which elements are adjacent in memory.
     """
     across = "row" if along == "column" else "column"
     tiles = [Digit(d.axis, d.stride, "lane", 8 * d.divisor, d.count) for d in held.restricted(of="register").digits]

@@ -1,25 +1,26 @@
-"""Memory barriers (mbarriers): words in shared memory on which some wait until others have arrived, and bytes have
-come.
+"""Memory barriers (mbarriers): words in shared memory on which threads wait until others have
+arrived, and expected bytes have been copied.
 
-    nvgpu.mbarrier.init %full[%s], %arrivals                once, by one thread; a fence and a barrier of the block behind it
-    nvgpu.mbarrier.arrive.expect_tx %full[%s], %bytes       arrives, and says how many bytes are still to come in this phase
-    nvgpu.tma.async.load %map[…], %full[%s] to %tile        whose bytes are counted when they have come
+    nvgpu.mbarrier.init %full[%s], %arrivals                once, by one thread; a fence and a barrier of the block after it
+    nvgpu.mbarrier.arrive.expect_tx %full[%s], %bytes       arrives, and adds expected bytes to this phase
+    nvgpu.tma.async.load %map[…], %full[%s] to %tile        counts its bytes on the barrier when they have been copied
     nvgpu.mbarrier.arrive %empty[%s]                        arrives
-    nvgpu.mbarrier.try_wait.parity %full[%s], %parity, %_   waits until the phase of this parity is over
+    nvgpu.mbarrier.try_wait.parity %full[%s], %parity, %_   waits until the phase of this parity is complete
 
-A phase ends when as many threads have arrived as `init` said, and no bytes are missing; then the next one begins, which
-expects as many arrivals. The phases of a barrier are numbered from 0. Who waits for parity p goes on if the number of
-the phase that is under way has the other parity: so it must be known that this is the phase behind the one meant, and
-    not one behind that. Waiting for
-parity 1 of a barrier that has just been made returns at once.
+A phase completes after as many arrivals as `init` states, when no expected bytes are missing; then
+the next phase begins, with the same number of arrivals. The phases of a barrier are numbered from
+0. A wait for parity p returns if the number of the current phase has the other parity: so the
+current phase must be known to be the one after the awaited phase, or the awaited phase itself, and
+not a later one. A wait for parity 1 of a new barrier returns at once.
 
-What a thread did before it arrived is ordered before what those do that have waited for the phase; so is what was
-copied. Of an arrival that is relaxed, nothing is but time: what was over then is not disturbed by what comes behind the
-    wait. So it is enough
-behind reads by products of warp groups that the thread has waited for, and behind boxes that have come, which others
-are to overwrite; ordinary loads and stores need not be over then.
+What a thread did before its arrival happens before what follows a wait for the phase; so do the
+counted copies. A relaxed arrival orders only in time: what was complete then is not disturbed by
+what follows the wait. This suffices after reads by products of warp groups that the thread has
+waited for, and after loads of boxes that have arrived, if others are to overwrite the tiles;
+ordinary loads and stores may still be incomplete then.
 
-Source: PTX ISA, "Parallel synchronization and communication instructions: mbarrier"; upstream's `NVGPUOps.td`.
+Source: PTX ISA, "Parallel synchronization and communication instructions: mbarrier"; upstream's
+`NVGPUOps.td`.
 """
 
 from __future__ import annotations
@@ -32,14 +33,15 @@ from ...ir.mlir import ir, maker, producer
 from ..instructions import Instruction, MemoryEffect, known
 
 BYTES = 8
-"""Of shared memory, that a barrier takes."""
+"""Bytes of shared memory of a barrier."""
 MOST_BYTES = 2**20 - 1
-"""What may be missing in a phase."""
+"""The most bytes that may be missing in a phase."""
 OTHER_BLOCK = "nvvm.mapa"
 
 
 def is_address(value: ir.Value) -> bool:
-    """Whether a number or a pointer is the address of a barrier: of this block, or of another one of its cluster."""
+    """Whether an integer or a pointer is the address of a barrier: of this block, or of another
+    block of its cluster."""
     made = producer(value)
     while made is not None and made.name in (POINTER, OTHER_BLOCK):
         made = producer(made.operands[0])
@@ -47,7 +49,8 @@ def is_address(value: ir.Value) -> bool:
 
 
 def _at_address(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """At a memory barrier that its address is known to be one of, nothing else is touched."""
+    """No accesses for an op on the known address of a memory barrier; else the accesses are not
+    known."""
     return () if is_address(op.operands[0]) else None
 
 
@@ -65,7 +68,7 @@ AWAIT = known(_row("nvgpu.mbarrier.try_wait.parity", orders="wait"))
 ADDRESS = known(
     Instruction(
         "nvgpu.mbarrier.get",
-        "the address of one, for those who arrive from another block of the cluster, and for a load of pixels",
+        "the address of a memory barrier, for arrivals from another block of the cluster, and for a load of pixels",
         90,
     )
 )
@@ -75,18 +78,20 @@ known(Instruction("nvgpu.mbarrier.test.wait", orders="wait"))
 
 _row = partial(
     Instruction,
-    does="what threads wrote to shared memory is visible to asynchronous copies and products",
+    does="makes writes of threads to shared memory visible to asynchronous copies and products",
     since=90,
     orders="fence",
 )
 FENCE_INIT = known(_row("nvvm.fence.mbarrier.init", text="fence_barriers()"))
-"""What `INIT` wrote is visible to the tensor memory accelerator, and to the other blocks of a cluster."""
+"""Makes the writes of `INIT` visible to the tensor memory accelerator, and to the other blocks of a
+cluster."""
 FENCE_PROXY = known(_row("nvvm.fence.proxy"))
-"""What the thread wrote to shared memory by ordinary stores is visible to what reads it asynchronously afterwards."""
+"""Makes the thread's ordinary stores to shared memory visible to later asynchronous reads."""
 REGISTERS = known(Instruction(
     "nvvm.setmaxregister", "registers of the threads of a warp group from here on", 90, only=True, takes="group", orders="registers"
 ))  # fmt: skip
-"""A thread that asks for more waits until others of the block have given enough away."""
+"""A thread that requests more registers waits until other threads of the block have released
+enough."""
 
 _row = partial(Instruction, does="all threads of a cluster arrive, and wait for the others", since=90, takes="cluster")
 MEET_CLUSTER = known(_row("nvvm.cluster.arrive", orders="arrive"))
@@ -95,20 +100,20 @@ MEET_RELAXED = known(_row("nvvm.cluster.arrive.relaxed", orders="arrive"))
 AWAIT_CLUSTER = known(_row("nvvm.cluster.wait", orders="wait"))
 _row = partial(
     Instruction,
-    does="the address of a memory barrier in another block of the cluster, and an arrival there; one that"
-    " is relaxed "
-    "orders only that what is over is over",
+    does="the address of a memory barrier in another block of the cluster, and an arrival there; a "
+    "relaxed arrival orders only in time",
     since=90,
 )
 known(_row(OTHER_BLOCK))
 ARRIVE_THERE = known(_row("nvvm.mbarrier.arrive", orders="arrive", accesses=_at_address))
-_row = partial(Instruction, does="where a block is in its cluster", since=90)
+_row = partial(Instruction, does="the place of a block in its cluster", since=90)
 RANK, BLOCKS = known(_row("gpu.cluster_block_id")), known(_row("gpu.cluster_dim_blocks"))
 
 
 def ordered_by(arrival: ir.Operation, *, elsewhere: bool) -> Literal["all", "time"] | None:
-    """What an `nvvm.mbarrier.arrive` orders for who waits, of another block's barrier there: all that its thread did
-    before, or only what is over by then. None: not even that is known."""
+    """The order that an `nvvm.mbarrier.arrive` establishes for a wait, `elsewhere` on a barrier of
+    another block: of all earlier effects of its thread, or in time only, of what is complete by
+    then. None: not even in time."""
     relaxed = "relaxed" in arrival.attributes and ir.BoolAttr(arrival.attributes["relaxed"]).value
     wide = "scope" in arrival.attributes and "cluster" in str(arrival.attributes["scope"])
     if elsewhere:
@@ -120,7 +125,7 @@ RELEASING = "let it have {scope = #nvvm.mem_scope<cluster>}; `relaxed` there alo
 
 
 def registers_of(op: ir.Operation) -> tuple[int, bool]:
-    """Of a `REGISTERS`, how many each thread has from there on, and whether that is more than before."""
+    """The number of registers per thread after a `REGISTERS`, and whether that is an increase."""
     return ir.IntegerAttr(op.attributes["regCount"]).value, "increase" in str(op.attributes["action"])
 
 
@@ -130,21 +135,21 @@ def is_mbarriers(kind: ir.Type) -> bool:
 
 
 def count_of(kind: ir.Type) -> int:
-    """How many barriers there are in a group."""
+    """The number of barriers in a group."""
     found = re.search(r"num_barriers = (\d+)", str(kind))
     return 1 if found is None else int(found[1])
 
 
 def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
-    """The group, and the number in it, of the barrier that an op of these (or a load of the tensor memory accelerator)
-    is about. A pointer to it must be an `is_address`."""
+    """The group, and the number in it, of the barrier on which an op (or a load of the tensor
+    memory accelerator) operates. A pointer to the barrier must be an `is_address`."""
     while not hasattr(op.opview, "barriers"):
         op = maker(op.opview.mbar if hasattr(op.opview, "mbar") else op.operands[0])
     return op.opview.barriers, op.opview.mbarId
 
 
 def fenced_spaces(op: ir.Operation) -> frozenset[str]:
-    """The memories of which a `FENCE_PROXY` makes visible what was written; none of other ops."""
+    """The memories with writes that a `FENCE_PROXY` makes visible; empty for other ops."""
     kind = str(op.attributes["kind"]) if op.name == FENCE_PROXY else ""
     shared = "<async>" in kind or "async.shared" in kind
     return frozenset({"workgroup"} if shared else ()) | frozenset(

@@ -1,53 +1,56 @@
-"""Warp groups: products of tiles in shared memory by four warps together, and which thread holds which of their sums.
+"""Warp groups: products of tiles in shared memory by four warps, and the layout of accumulators.
 
-    %a = nvgpu.warpgroup.generate.descriptor %tile, %map : … -> !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16,
-    3>> %sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0} : … ->
-    !nvgpu.warpgroup.accumulator<vector<64x256xf32>>
+    %a = nvgpu.warpgroup.generate.descriptor %tile, %map : … -> !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 3>>
+    %sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0} : … -> !nvgpu.warpgroup.accumulator<vector<64x256xf32>>
 
-A descriptor says where a matrix lies in shared memory: its `tensor` has rows of the operand and columns of it, and
-    begins at the
-memref, laid out as boxes of the tensor map are, one behind the other: a box holds as many bytes of a row as the swizzle
-has, of all rows that the map's box has, and the next box the next ones. Of the left operand the sum runs along a row.
-So it does of the right one, whose rows are then columns of the product (the memory has them as rows, and the type as n
-of k x n); with `transposeB` its rows are those of the matrix k x n (16-bit types only).
+A descriptor gives the address and layout of a matrix in shared memory: its `tensor` has the rows
+and columns of the operand, and begins at the memref, stored as consecutive boxes of the tensor map:
+a box holds as many bytes of a row as the swizzle has, of all rows of the map's box, and the next
+box holds the next bytes. The sum runs along the rows of the left operand in memory. It also runs
+along the rows of the right operand, which are then columns of the product (the memory has them as
+rows, and the type as n of k x n); with `transposeB` the rows in memory are those of the matrix k x
+n (16-bit types only).
 
-`mma` reads both asynchronously, 64 rows and as many elements of the sum as 32 bytes hold at a time, as a group of its
-threads', and waits until at most `waitGroup` of these are pending; what ordinary stores wrote there must have been
-fenced. With 0 it has the sums then. Else they are in flight: the next product goes on with them, and nothing else looks
-    at them in front of a wait for all:
+`mma` reads both operands asynchronously, 64 rows and 32 bytes of the summed dimension at a time,
+commits the reads as a group of its threads, and waits until at most `waitGroup` groups are pending;
+ordinary stores to the operands must have been fenced. With 0 its sums are complete afterwards.
+Otherwise they are in flight: the next product continues them, and no other op may use them before a
+wait for all groups:
 
-    %sums = scf.for … iter_args(%before = %zero) { … nvgpu.warpgroup.mma %a, %b, %before {waitGroup = 1} …; what read %a
-    of the iteration before has been read }                      nvvm.wgmma.wait.group.sync.aligned 0;   … %sums …
+    %sums = scf.for … iter_args(%before = %zero) {
+      … nvgpu.warpgroup.mma %a, %b, %before {waitGroup = 1} …;  the reads of %a of the iteration before are complete
+    }
+    nvvm.wgmma.wait.group.sync.aligned 0;   … %sums …
 
-The accumulator of r x n elements is held by the 128 threads of the group: thread t, with warp w = t div 32, g = t mod
-32 div 4 and l = t mod 4, has at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j + 2*l + e.
-    `builtin.unrealized_conversion_cast` makes it a
-vector of r/64 x n/8 x 2 x 2 elements, and back: those are the accumulators of `mma.sync` with 16 x 8 elements, of each
-warp.
+The 128 threads of the group hold the accumulator of r x n elements: thread t, with warp w = t div
+32, g = t mod 32 div 4 and l = t mod 4, holds at [i, j, h, e]: row 64*i + 16*w + g + 8*h, column 8*j
++ 2*l + e. `builtin.unrealized_conversion_cast` converts it to a vector of r/64 x n/8 x 2 x 2
+elements, and back: in each warp, these are the accumulators of `mma.sync` with 16 x 8 elements.
 
-The left operand may be in registers: of 64 rows, thread t of warp w has what a lane of a warp has of 16 rows for
-    `mma.sync`, 16 * w
-further down, for one instruction after the other. It is what the threads have, as a matrix in private memory:
+The left operand may be in registers: of 64 rows, thread t of warp w holds what a lane of a warp
+holds of 16 rows for `mma.sync`, 16 * w rows further down, for one instruction after the other. It
+is the threads' registers, as a matrix in private memory:
 
-    %a = builtin.unrealized_conversion_cast %mine : vector<16x2xbf16> to !nvgpu.warpgroup.descriptor<tensor =
-    memref<64x64xbf16, 5>>
+    %a = builtin.unrealized_conversion_cast %mine : vector<16x2xbf16> to !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 5>>
 
-(with `#gpu.address_space<private>` for 5). Its sums are waited for where it stands, as nobody may change the registers
-before.
+(with `#gpu.address_space<private>` for 5). Such a product waits for its sums at once, as the
+registers must not change before.
 
-Upstream's verifier of `mma` does not let integers through, nor sums of f16 of f8. Of these NVVM has the instruction
-itself:
+Upstream's verifier of `mma` rejects integers, and f16 accumulators of f8. For these the instruction
+of NVVM is used:
 
     %a = builtin.unrealized_conversion_cast %described : … to i64;  %sums = … %of_thread : vector<1x32x2x2xi32> to !llvm.struct<…>
     nvvm.wgmma.fence.aligned
     %s1 = nvvm.wgmma.mma_async %a, %b, %sums, <m = 64, n = 256, k = 32>, …;  %a2 = arith.addi %a, %c2;  … %s2 = … %a2, %b2, %s1 …
     nvvm.wgmma.commit.group.sync.aligned;  nvvm.wgmma.wait.group.sync.aligned 0
 
-The number of a descriptor counts 16 bytes, and adding to it goes on along the sum. Instructions that follow each other,
-each adding to the sums of the one before, stand between a fence and a wait; as nothing else does, each is as good as
-waited for by itself. What a thread has of a struct's sums is what it has of an accumulator's of 64 rows.
+The integer of a descriptor counts units of 16 bytes, and additions to it advance along the sum.
+Consecutive instructions, each adding to the sums of the one before, are enclosed by a fence and a
+wait; as no other op is in between, each counts as waited for separately. A thread's part of a
+struct of sums is its part of an accumulator of 64 rows.
 
-Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's `NVGPUOps.td`, `NVVMOps.td`.
+Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's `NVGPUOps.td`,
+`NVVMOps.td`.
 """
 
 from __future__ import annotations
@@ -68,11 +71,11 @@ from ..limits import GROUP_WARPS, PIECE, WARP
 from .tensor_maps import LINES, TensorMap, tensor_map
 
 GROUP = GROUP_WARPS * WARP
-"""Threads of a warp group: whole ones, counted from thread 0 on."""
+"""Threads of a warp group: aligned groups, counted from thread 0 on."""
 
 
 def _described_matrices(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """Products read the matrices that their descriptors describe."""
+    """The accesses of a product: it reads the matrices of its descriptors."""
     matrices = [matrix for matrix, *_ in in_memory(op)]
     known_ones = all(is_described(matrix.type) for matrix in matrices)
     return tuple(MemoryEffect("read", matrix, "anywhere") for matrix in matrices) if known_ones else None
@@ -91,9 +94,9 @@ known(Instruction("nvgpu.warpgroup.mma.store", accesses=(Rule("write", 1),)))
 SAME = known(
     Instruction(
         "builtin.unrealized_conversion_cast",
-        "an accumulator of a warp group as what a thread has of it, and back; what"
-        " threads have "
-        "of a left operand as a matrix; a matrix's descriptor as a number; a tile or a tensor map as a pointer, for a load"
+        "an accumulator of a warp group as the fragment of a thread, and back; the fragments of a left "
+        "operand as a matrix; a matrix's descriptor as an integer; a tile or a tensor map as a pointer, "
+        "for a load"
         " of pixels",
         shows="anywhere",
     )
@@ -107,7 +110,7 @@ BEGIN = known(_row("nvvm.wgmma.fence.aligned", orders="fence"))
 COMMIT = known(_row("nvvm.wgmma.commit.group.sync.aligned", orders="commit"))
 END = known(_row("nvvm.wgmma.wait.group.sync.aligned", orders="drain"))
 PRODUCTS, AROUND = (MMA, MMA_ASYNC), (BEGIN, COMMIT, END)
-"""What multiplies; what stands around those that do not wait by themselves."""
+"""Products, and the ops around products that do not wait on their own."""
 ROWS, SUM_BYTES = 64, 32
 """Rows of an instruction, and bytes of a row of its operands."""
 MOST_COLUMNS = 256
@@ -115,15 +118,17 @@ MOST_COLUMNS = 256
 
 @record
 class GroupOperands:
-    """What the instructions take, by the type of their operands, one of `NUMBERS`.
+    """The shapes and types that instructions support, by the type of their operands, one of
+    `NUMBERS`.
 
     Args:
         k: elements of the sum.
-        sums: types of accumulators. Those of f16 are two in a register. (f16 has them, too: not known here.)
-        columns: the number that columns are a multiple of, and `fewer` such numbers beside.
+        sums: types of accumulators. A register holds two elements of f16. (The operand type f16 has
+            them, too: not supported here.)
+        columns: a divisor of the number of columns; `fewer`: other numbers that are legal, too.
         transposable: the rows of a right operand in memory may be those of the matrix.
-        held: a left operand may be in registers. (Others may, too: not known here.)
-        by_instruction: sums that upstream's verifier of `MMA` refuses: an `MMA_ASYNC` for each instruction, of 64 rows.
+        held: a left operand may be in registers. (Other types may, too: not supported here.)
+        by_instruction: accumulators that `MMA` rejects: an `MMA_ASYNC` for each 64 rows.
     """
 
     k: int
@@ -135,7 +140,7 @@ class GroupOperands:
     by_instruction: tuple[str, ...] = ()
 
     def has(self, columns: int) -> bool:
-        """Whether there is an instruction of so many columns."""
+        """Whether there is an instruction with this number of columns."""
         return columns in self.fewer or (0 < columns <= MOST_COLUMNS and columns % self.columns == 0)
 
 
@@ -150,7 +155,7 @@ OPERANDS = {
 
 
 def products(kind: str, total: str, columns: int) -> list[TileProduct]:
-    """The instructions for operands of a type and sums of one, with so many columns."""
+    """The instructions for a type of operands, a type of sums, and a number of columns."""
     taken = OPERANDS.get(kind)
     if taken is None or not taken.has(columns) or total not in taken.sums:
         return []
@@ -165,13 +170,13 @@ def every_product() -> Iterator[TileProduct]:
 
 
 def attributes_of(product: TileProduct) -> dict[str, str]:
-    """What an `MMA_ASYNC` of a product says."""
+    """The attributes of an `MMA_ASYNC` of a product."""
     of, total = NUMBERS[product.kind].word, NUMBERS[product.sum].word
-    said = {"shape": f"shape<m = {product.m}, n = {product.n}, k = {product.k}>"}
-    said |= {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
-    said |= {"layoutA": "mma_layout<row>", "layoutB": "mma_layout<col>", "scaleD": "wgmma_scale_out<one>"}
-    said |= {"scaleA": "wgmma_scale_in<one>", "scaleB": "wgmma_scale_in<one>"}
-    return said | ({"satfinite": "mma_int_overflow<wrapped>"} if product.sum == "i32" else {})
+    found = {"shape": f"shape<m = {product.m}, n = {product.n}, k = {product.k}>"}
+    found |= {"typeA": f"wgmma_type<{of}>", "typeB": f"wgmma_type<{of}>", "typeD": f"wgmma_type<{total}>"}
+    found |= {"layoutA": "mma_layout<row>", "layoutB": "mma_layout<col>", "scaleD": "wgmma_scale_out<one>"}
+    found |= {"scaleA": "wgmma_scale_in<one>", "scaleB": "wgmma_scale_in<one>"}
+    return found | ({"satfinite": "mma_int_overflow<wrapped>"} if product.sum == "i32" else {})
 
 
 @record
@@ -189,12 +194,12 @@ def is_described(kind: ir.Type) -> bool:
 
 
 def in_registers(kind: ir.Type) -> bool:
-    """Whether it is a matrix of which each thread of the group has its part."""
+    """Whether it is a matrix in registers, distributed over the threads of the group."""
     return is_described(kind) and "#gpu.address_space<private>" in str(kind)
 
 
 def is_held(given: ir.Type, kind: ir.Type) -> bool:
-    """Whether a type is that of what a thread has of such a matrix."""
+    """Whether a type is that of a thread's part of such a matrix."""
     held = matrix(kind)
     if (
         held is None
@@ -208,38 +213,39 @@ def is_held(given: ir.Type, kind: ir.Type) -> bool:
 
 
 def held_type(columns: int, element: ir.Type) -> ir.Type:
-    """Of 64 rows of so many columns in registers."""
+    """The descriptor's type of a matrix in registers, of 64 rows and `columns` columns."""
     tensor = f"memref<{ROWS}x{columns}x{element}, #gpu.address_space<private>>"
     return ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {tensor}>")
 
 
 def matrix(kind: ir.Type) -> Matrix | None:
-    """What a type says as that of a descriptor; None of others."""
+    """The matrix of a descriptor's type; None for other types."""
     if not is_described(kind):
         return None
-    said = str(kind)
-    seen = ir.MemRefType(ir.Type.parse(said.split("tensor = ", 1)[1].removesuffix(">"), kind.context))
+    text = str(kind)
+    seen = ir.MemRefType(ir.Type.parse(text.split("tensor = ", 1)[1].removesuffix(">"), kind.context))
     rows, columns = seen.shape
     return Matrix(rows, columns, seen.element_type)
 
 
 def accumulator(kind: ir.Type) -> Matrix | None:
-    """What a type says as that of an accumulator; None of others."""
-    said = str(kind)
-    if (held := re.fullmatch(r"!llvm\.struct<\(((i32|vector<2xf16>)(?:, \2)*)\)>", said)) is not None:
+    """The matrix of an accumulator's type; None for other types."""
+    text = str(kind)
+    if (held := re.fullmatch(r"!llvm\.struct<\(((i32|vector<2xf16>)(?:, \2)*)\)>", text)) is not None:
         columns = 2 * (held[1].count(",") + 1)
         if held[2] == "i32":
             return Matrix(ROWS, columns, ir.IntegerType.get_signless(32, kind.context))
         return Matrix(ROWS, 2 * columns, ir.F16Type.get(kind.context))
-    if not said.startswith("!nvgpu.warpgroup.accumulator<"):
+    if not text.startswith("!nvgpu.warpgroup.accumulator<"):
         return None
-    seen = ir.VectorType(ir.Type.parse(said.split("fragmented = ", 1)[1].removesuffix(">"), kind.context))
+    seen = ir.VectorType(ir.Type.parse(text.split("fragmented = ", 1)[1].removesuffix(">"), kind.context))
     rows, columns = seen.shape
     return Matrix(rows, columns, seen.element_type)
 
 
 def sums_type(product: TileProduct, rows: int) -> ir.Type:
-    """Of an accumulator of so many rows; of what a thread has of 64, as `MMA_ASYNC` takes it."""
+    """The type of an accumulator of `rows` rows; for `MMA_ASYNC`, the struct of a thread's part of
+    64 rows."""
     if product.sum in OPERANDS[product.kind].by_instruction:
         each = NUMBERS[product.sum].each
         word = product.sum if each == 1 else f"vector<{each}x{product.sum}>"
@@ -248,13 +254,15 @@ def sums_type(product: TileProduct, rows: int) -> ir.Type:
 
 
 def fewest_registers(columns: int) -> int:
-    """Of a thread that takes part in an instruction of so many columns: with fewer ptxas refuses it (C7602)."""
+    """The fewest registers of a thread in an instruction with this number of columns: with fewer
+    ptxas refuses it (C7602)."""
     return ROWS * columns // GROUP + 26
 
 
 def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
-    """The descriptors of a product's operands, and how many bytes behind where they say it begins, at some 32 bytes of
-    a row; None where it does not, or that is not known."""
+    """The descriptors of a product's operands, each with the bytes by which the operand begins
+    after the descriptor's address, a multiple of 32 bytes of a row; None if it is no such multiple,
+    or is not known."""
     if op.name == MMA:
         return [(value, 0) for value in list(op.operands)[:2]]
     return [
@@ -264,15 +272,15 @@ def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
 
 
 def in_memory(op: ir.Operation) -> Iterator[tuple[ir.Value, bool, bool]]:
-    """The descriptors of the operands that a product reads from memory; whether the rows of each in memory are those of
-    the matrix, and whether it is transposed."""
+    """The descriptors of the operands that a product reads from memory; for each, whether its rows
+    in memory are those of the matrix, and whether it is transposed."""
     for number, (described, _) in enumerate(operands(op)):
         if not in_registers(described.type):
             yield described, number == 0 or "transposeB" in op.attributes, number == 0 and "transposeA" in op.attributes
 
 
 def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value, int | None]:
-    """`along`: what of the descriptor's type the sum runs along."""
+    """`along`: the attribute of the descriptor's matrix, rows or columns, along which the sum runs."""
     made, held = made_by(described, DESCRIBE), matrix(described.type)
     tile = None if made is None else tensor_map(made.opview.tensorMap.type)
     if held is None or tile is None:
@@ -285,14 +293,14 @@ def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value
 
 
 def fits(op: ir.Operation) -> bool:
-    """Whether the operands and the sums of a product are as large as each other's say, which upstream sees to of `MMA`
-    alone."""
+    """Whether the shapes of a product's operands and sums agree, which upstream only verifies for
+    `MMA`."""
     left, right = (matrix(value.type) for value, _ in operands(op))
     total = accumulator(op.results[0].type)
     if left is None or right is None or total is None:
         return False
-    said = left.rows, right.columns, right.rows, right.element
-    return said == (total.rows, total.columns, left.columns, left.element)
+    shapes = left.rows, right.columns, right.rows, right.element
+    return shapes == (total.rows, total.columns, left.columns, left.element)
 
 
 def sums_before(op: ir.Operation) -> ir.Value:
@@ -312,11 +320,12 @@ def _described(number: ir.Value) -> tuple[ir.Value, int | None]:
 
 
 STEP = 16
-"""Bytes that the number of a descriptor counts."""
+"""Bytes in a unit of a descriptor's integer."""
 
 
 def may_pend(op: ir.Operation) -> int:
-    """How many of its thread's last groups of products one leaves pending; or a wait for them does."""
+    """The number of its thread's last groups of products that a product, or a wait for products,
+    leaves pending."""
     if op.name == END:
         return ir.IntegerAttr(op.attributes["group"]).value
     if op.name == MMA_ASYNC:
@@ -325,9 +334,9 @@ def may_pend(op: ir.Operation) -> int:
 
 
 def run_of(op: ir.Operation) -> list[ir.Operation]:
-    """All `MMA_ASYNC` between the fence in front of one and the wait behind it, each of which goes on with the sums of
-    the one before; none where something else is there but what is added to descriptors, or where not all of it is
-    waited for."""
+    """All `MMA_ASYNC` between the fence before an `MMA_ASYNC` and the wait after it, each adding to
+    the sums of the one before; empty if other ops are in between, except additions to descriptors,
+    or if the wait leaves groups pending."""
     ops = ops_of(op.block)
     at = ops.index(op)
     first = at - sum(1 for _ in takewhile(_is_between, reversed(ops[:at])))
@@ -342,9 +351,9 @@ def run_of(op: ir.Operation) -> list[ir.Operation]:
 
 
 def flies(op: ir.Operation) -> bool:
-    """Whether a product's sums may be in flight behind it: they stay where they are, and nobody but a product that goes
-    on with them uses them until all have been waited for, or ever, where one does. A loop hands them on to itself
-    alone."""
+    """Whether a product's sums may be in flight after it: they stay in their registers, and no op
+    but a product that adds to them uses them until a wait for all groups, or at all if such a
+    product waits. A loop may only pass them to its own next iteration."""
     first = op
     while op.name == MMA and (before := made_by(sums_before(first), MMA)) is not None and before.block == op.block:
         first = before
@@ -352,24 +361,25 @@ def flies(op: ir.Operation) -> bool:
 
 
 def _awaited(sums: ir.Value, first: ir.Operation, seen: set[ir.Value]) -> bool:
-    """`first`: what has begun with what the block around hands in."""
+    """`first`: the product that adds to the values that the surrounding block receives."""
     if sums in seen:
         return True
     seen.add(sums)
     inside = isinstance(sums.owner, ir.Block)
     block = sums.owner if inside else sums.owner.operation.block
     ops = ops_of(block)
-    behind = 0 if inside else ops.index(sums.owner.operation) + 1
-    waits = [at for at in range(behind, len(ops)) if ops[at].name == END and may_pend(ops[at]) == 0]
+    start = 0 if inside else ops.index(sums.owner.operation) + 1
+    waits = [at for at in range(start, len(ops)) if ops[at].name == END and may_pend(ops[at]) == 0]
     holders = [(use, child_of(block.owner.operation, use.owner.operation)) for use in sums.uses]
     early = [use for use, holder in holders if holder is None or not any(at < ops.index(holder) for at in waits)]
     if not early:
         return True
-    return len(holders) == 1 and _goes_on(early[0].owner.operation, early[0].operand_number, first, seen)
+    return len(holders) == 1 and _continues(early[0].owner.operation, early[0].operand_number, first, seen)
 
 
-def _goes_on(user: ir.Operation, operand: int, first: ir.Operation, seen: set[ir.Value]) -> bool:
-    """Whether it is a product that adds to the sums, or the end of the loop that began with them."""
+def _continues(user: ir.Operation, operand: int, first: ir.Operation, seen: set[ir.Value]) -> bool:
+    """Whether a user is a product that adds to the sums, or the end of the loop that began with
+    them."""
     if user.name == MMA:
         return operand == 2 and (not may_pend(user) or _awaited(user.results[0], first, seen))
     loop = user.parent.operation
@@ -389,7 +399,7 @@ def _is_between(op: ir.Operation) -> bool:
 
 
 def of_thread(held: Matrix) -> tuple[int, int, int, int]:
-    """The shape of what a thread has of an accumulator."""
+    """The shape of a thread's part of an accumulator."""
     return held.rows // ROWS, held.columns // 8, 2, 2
 
 
@@ -410,7 +420,7 @@ def left_layout(product: TileProduct, columns: int) -> Layout:
 
 
 def _of_group(of_warp: Layout) -> Layout:
-    """Of the warps' rows, one behind the other."""
+    """The layout of a group from that of a warp: the rows of the warps follow each other."""
     digits = (Digit(d.axis, d.stride, "thread" if d.of == "lane" else d.of, d.divisor, d.count) for d in of_warp.digits)
     return Layout((*digits, Digit("row", 16, "thread", WARP, GROUP_WARPS)))
 
@@ -418,8 +428,8 @@ def _of_group(of_warp: Layout) -> Layout:
 def panel_layout(tile: TensorMap, rows: int, row_bytes: int) -> Layout:
     """The `address` of a `byte` of a `row`, from the beginning of a matrix, before the swizzle.
 
-    Rows are those of the memory, and so columns of the product where the right operand is not
-    transposed. A panel has as many bytes of each row as the swizzle.
+    Rows are those in memory, and so columns of the product if the right operand is not transposed.
+    A panel has as many bytes of each row as the swizzle.
     """
     span = span_of(tile)
     return Layout.of(
@@ -430,10 +440,10 @@ def panel_layout(tile: TensorMap, rows: int, row_bytes: int) -> Layout:
 
 
 def span_of(tile: TensorMap) -> int:
-    """How many bytes of a row lie side by side."""
+    """The number of adjacent bytes of a row."""
     return tile.swizzle or PIECE
 
 
 def repeats_after(tile: TensorMap) -> int:
-    """In bytes: a matrix begins at a multiple of 8 rows."""
+    """The distance in bytes at which the layout repeats: a matrix begins at a multiple of 8 rows."""
     return LINES * span_of(tile)

@@ -1,1 +1,1 @@
-"""Marked products as instructions of tensor cores."""
+"""Lowers marked products to instructions of tensor cores."""

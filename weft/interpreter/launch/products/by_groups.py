@@ -1,14 +1,14 @@
-"""Products of lanes → one asynchronous instruction of the warp group, of tiles in shared memory.
+"""Products of lanes → one asynchronous instruction of the warp group, on tiles in shared memory.
 
     for i, j, h { acc[i, j, h, …] += lhs[64·i + 16·warp + 8·h + lane / 4, :] · rhs[:, 8·j + …] }
     →   A = generate.descriptor A_shared[%s, 64 · group …], A_map;  B = generate.descriptor B_shared[%s, …], B_map
         sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
 
-What a thread has of the accumulator is said in `warpgroups`, and what it owns of the result by the maps that `mma`
-made: it is the same, so that the thread's array becomes the accumulator in front of the loop, and is filled with it
-    behind. Operands that
-are sums of two numbers each are multiplied by an accumulator that begins at zero in each step, and is added to the
-array there.
+`warpgroups` defines the thread's fragment of the accumulator, and the maps that `mma` made define
+the thread's elements of the result. Both are the same, so that the thread's array becomes the
+accumulator before the loop, and is filled from it after the loop. Operands that are split into sums
+of two numbers are multiplied into an accumulator that begins at zero in each step, and is then
+added to the array.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from math import prod
 
-from ...buffers.asynchronous import is_zero_constant
+from ...buffers.asynchronous_copies import is_zero_constant
 from ...buffers.tensor_copies import OVERLAP
 from ...hardware.ampere import fragments
 from ...hardware.ampere.fragments import AS_TYPE, TileProduct
@@ -67,7 +67,7 @@ HELD = "; or let the threads make it in registers, as `mma` cuts its result"
 
 
 class GroupProduct(Product):
-    """One for a warp group."""
+    """A product for a warp group."""
 
     by = "threads"
     unmasked = "stage both operands by `promote-to-shared`, and `map` the copies `to tma`"
@@ -94,7 +94,7 @@ class GroupProduct(Product):
             if flipped:
                 raise self.refused(
                     "the sum does not run along the rows of the left operand in memory",
-                    "interchange the operands, or transpose the left one in front of the kernel",
+                    "interchange the operands, or transpose the left one before the kernel",
                 )
             rhs, along = self._descriptor(1, n, depth)
         if fragments.in_parts(self.op):
@@ -137,8 +137,8 @@ class GroupProduct(Product):
     def _multiplied(
         self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, depth: int, *, transposed: bool, pending: int = 0
     ) -> ir.Value:
-        """The sums behind the product. NVVM has those that `nvgpu.warpgroup.mma` has not: one instruction after the
-        other."""
+        """The accumulator after the product. NVVM has variants that `nvgpu.warpgroup.mma` lacks:
+        these are emitted as one instruction after the other."""
         if not self.by_instruction:
             made = nvgpu.WarpgroupMmaOp(
                 sums.type, lhs, rhs, sums, waitGroup=pending, transposeB=True if transposed else None
@@ -151,14 +151,14 @@ class GroupProduct(Product):
             lies = tensor_map(maker(matrix).opview.tensorMap.type)
             assert lies is not None, "a descriptor has a tensor map"
             matrices.append((_as(word, matrix), panel_layout(lies, 1, depth // self.product.k * SUM_BYTES)))
-        said = {name: ir.Attribute.parse(f"#nvvm.{word}") for name, word in attributes_of(self.product).items()}
+        attributes = {name: ir.Attribute.parse(f"#nvvm.{word}") for name, word in attributes_of(self.product).items()}
         ir.Operation.create(BEGIN)
         for byte in range(0, depth // self.product.k * SUM_BYTES, SUM_BYTES):
             at = list[ir.Value]()
             for first, places in matrices:
                 more = places.at("address", byte=byte) // STEP
                 at.append(arith.AddIOp(first, arith.constant(word, more)).result if more else first)
-            sums = ir.Operation.create(MMA_ASYNC, [sums.type], [sums, *at], said).results[0]
+            sums = ir.Operation.create(MMA_ASYNC, [sums.type], [sums, *at], attributes).results[0]
         ir.Operation.create(COMMIT)
         ir.Operation.create(END, attributes={"group": i64(0)})
         return sums
@@ -166,7 +166,7 @@ class GroupProduct(Product):
     # ---- operands ----------------------------------------------------------------------------------------------------
 
     def _held(self, height: int, depth: int) -> ir.Value:
-        """The left operand, of which each thread has its part in registers."""
+        """Multiplies with a left operand in registers: each thread holds its fragment."""
         if not self.taken.held:
             of = ", ".join(kind for kind, taken in OPERANDS.items() if taken.held)
             raise self.refused(
@@ -182,8 +182,9 @@ class GroupProduct(Product):
         return _as(held_type(depth, element_type(part)), self.from_registers(part, self.registers or (), depth))
 
     def _descriptor(self, operand: int, length: int, depth: int) -> tuple[ir.Value, bool]:
-        """Of the warp group's tile: `length` rows or columns of the product, and as many summands. Whether the latter
-        run across the rows of the memory."""
+        """The descriptor of the warp group's tile of an operand: `length` rows or columns of the
+        product, `depth` summands. Also returned: whether the summands run across the rows of the
+        memory."""
         on, mine = self.on[operand], self.columns if operand else self.rows
         tile = self.whole_tile(operand, length, length, depth)
         buffer, starts, _ = place_of(tile)
@@ -209,13 +210,13 @@ class GroupProduct(Product):
                 f"rows of a right operand of {self.product.kind} are rows of the matrix in memory, and the instruction"
                 f" wants "
                 "its columns there",
-                "`pack` the product in front of the kernel: a launch of its own copies the operand as n x k",
+                "`pack` the product before the kernel: a separate launch copies the operand as n x k",
             )
         if panels.box.swizzle != 128:
             raise self.refused(
                 f"operands of warp groups are swizzled by 128 bytes, and this one is "
                 f"{f'by {panels.box.swizzle}' if panels.box.swizzle else 'not'}",
-                "`promote-to-shared … swizzle 128`, of tiles whose rows are multiples of 128 bytes",
+                "`promote-to-shared … swizzle 128`, of tiles with rows of a multiple of 128 bytes",
             )
         held, wide = (depth, length) if across else (length, depth)
         seen = panels.at([bound_of(s) for s in starts[:-2]], bound_of(row), held, bound_of(panel))
@@ -229,13 +230,13 @@ class GroupProduct(Product):
     # ---- the accumulator ---------------------------------------------------------------------------------------------
 
     def _loops(self) -> list[ir.Operation]:
-        """The loops, innermost first, all of whose iterations add to the sums, and do nothing else with them."""
+        """The loops, innermost first, that in all iterations only add to the accumulator."""
         apart = [self.array.owner.operation, *(user for user in self._users() if not is_within(user, self.outer))]
         around = takewhile(lambda loop: not any(is_within(op, loop) for op in apart), ancestors(self.outer))
         return [*takewhile(lambda loop: loop.name == "scf.for", around)]
 
     def _users(self) -> list[ir.Operation]:
-        """Who uses the thread's array, or a part of it, in program order."""
+        """The ops that use the thread's array, or a view of it, in program order."""
         function = self.array.owner.operation.parent.operation
         takes = (
             (op, [behind(v) for v in op.operands if isinstance(v.type, ir.MemRefType)]) for op in operations(function)
@@ -243,7 +244,7 @@ class GroupProduct(Product):
         return [op for op, buffers in takes if self.array in buffers and not is_view(op)]
 
     def _zeros(self, start: ir.Operation) -> ir.Operation | None:
-        """The fill with zeros that is all that the array has seen, if it is one."""
+        """The fill with zeros, if it is the only op that has written the array before."""
         order = {op: number for number, op in enumerate(operations(self.array.owner.operation.parent.operation))}
         before = [op for op in self._users() if order[op] < order[start]]
         if len(before) != 1 or before[0].name != "linalg.fill":
@@ -261,7 +262,8 @@ class GroupProduct(Product):
         return _as(whole, arith.ConstantOp(of_thread, ir.DenseElementsAttr.get_splat(of_thread, zero)).result)
 
     def _add(self, sums: ir.Value) -> None:
-        """What a thread has of an accumulator, to its array: 8 columns of a warp's 16 rows at a time."""
+        """Adds the thread's fragment of an accumulator to its array: 8 columns of a warp's 16 rows
+        at a time."""
         shape = self.held.shape
         inner = next(rank for rank in range(1, len(shape) + 1) if prod(shape[-rank:]) == 4)
         counts, piece = shape[:-inner], ir.VectorType.get(shape[-inner:], self.held.element_type)
@@ -279,12 +281,12 @@ class GroupProduct(Product):
 
 
 def _as(kind: ir.Type, given: ir.Value) -> ir.Value:
-    """An accumulator as what each thread has of it, or back; a descriptor as a number."""
+    """An accumulator as the thread's fragment of it, or back; a descriptor as an integer."""
     return ir.Operation.create(SAME, results=[kind], operands=[given]).results[0]
 
 
 def _carrying(loop: ir.Operation, first: ir.Value) -> ir.Operation:
-    """The loop, carrying a value, in its place; what it yields is still to come."""
+    """The loop replaced by one that carries a value; what it yields is added later."""
     with ahead_of(loop):
         made = scf.ForOp(loop.operands[0], loop.operands[1], loop.operands[2], [first]).operation
     for name, attribute in attributes(loop).items():

@@ -1,14 +1,15 @@
-"""Products of lanes → one instruction for the warp.
+"""Products of lanes → one instruction of the warp.
 
     for i in 0..2 { acc[…, i] += lhs[16, 16][i · 8 + lane / 4, :] · rhs[16, 8][:, …] }
-    →   A_frag[mi] = ldmatrix lhs;  B_frag[ni] = ldmatrix rhs      (in front of the loops over pieces, once each)
+    →   A_frag[mi] = ldmatrix lhs;  B_frag[ni] = ldmatrix rhs      (before the loops over pieces, once each)
         acc[…, 0 … 1] = mma.sync A_frag[mi], B_frag[ni], acc[…, 0 … 1]
 
-Operands of f32 that are to be sums of two numbers each are taken apart in front of `mma.sync`, of which there are three
-then. The first begins at zero, and what they make is added to the sums by `arith.addf`, which rounds to nearest.
+Operands of f32 that are split into sums of two numbers are decomposed before `mma.sync`, which is
+then issued three times. The first begins at zero, and the total is added to the accumulator by
+`arith.addf`, which rounds to nearest.
 
-What a lane has of each operand is said in `hardware/ampere/fragments.py`, what it owns of the result by the maps that
-`mma` made.
+`hardware/ampere/fragments.py` defines a lane's fragment of each operand; the maps that `mma` made
+define its elements of the result.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from .product import Product, cloned, loaded, needs
 
 
 class WarpProduct(Product):
-    """One for a warp."""
+    """A product for a warp."""
 
     by = "lanes"
     unmasked = "stage both operands by `promote-to-shared`, and tile the sum by a multiple of the instruction's k"
@@ -74,8 +75,9 @@ class WarpProduct(Product):
         self.inside.erase()
 
     def _terms(self, whole: ir.Value) -> list[ir.Value]:
-        """The numbers of which each element is the sum, the large ones first. Of tf32 the large one is what is left
-        when bits are cut off, which takes one instruction, and cannot overflow; the small one `mma.sync` rounds."""
+        """The summands of each element of an operand, the large one first. For tf32 the large
+        summand is the truncated value, which takes one instruction and cannot overflow; `mma.sync`
+        rounds the small one."""
         if self.split is None or SPLITS[self.split][1] == 1:
             return [whole]
         kind = ir.VectorType(whole.type)
@@ -90,8 +92,8 @@ class WarpProduct(Product):
         return [big, arith.SubFOp(whole, big).result]
 
     def _accumulator(self) -> tuple[list[ir.Value], ir.VectorType]:
-        """Where in the lane's array of the result the piece at hand begins, and what of it one instruction makes: all
-        that the lane has in both halves."""
+        """The position of the current piece in the lane's array of the result, and the type of the
+        vector that one instruction computes: the lane's elements in both halves."""
         view = producer(self.acc)
         while view is not None and view.operands[0] != self.array:
             view = producer(view.operands[0])
@@ -107,7 +109,8 @@ class WarpProduct(Product):
     # ---- fragments ---------------------------------------------------------------------------------------------------
 
     def _array(self, operand: int) -> Callable[[], ir.Value]:
-        """Load the fragments of all pieces in front of the loops over them; gives the one of the piece at hand."""
+        """Loads the fragments of all pieces before the loops over them. Returns a function that
+        gives the fragment of the current piece."""
         tile, part = self.tiles[operand], self.product.vectors[operand]
         loops = [loop for loop in self.pieces if needs(tile, loop)]
         counts = [trip_count(loop) or 0 for loop in reversed(loops)]
@@ -143,11 +146,14 @@ class WarpProduct(Product):
         if (along := _by_matrices(tile, self.axes[operand])) is None:
             return self._elements(tile, operand)
         places = self._place(fragments.rows_read(held, along), tile, operand)
-        transposed = held.at(along, lane=4) != 0  # lanes with other rows of the instruction have neighbors in memory
+        transposed = (
+            held.at(along, lane=4) != 0
+        )  # lanes with other rows of the instruction have adjacent elements in memory
         return nvgpu.LdMatrixOp(ir.VectorType.get(part, element_type(tile)), tile, places, transposed, part[0]).result
 
     def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
-        """Load them one by one, or those of a register at once. What lanes add has the same factors always."""
+        """Loads the elements of a fragment one at a time, or those of a register at once. The
+        contributions of lanes to an index always have the same factors."""
         registers, each = self.product.vectors[operand]
 
         def place(register: int, element: int) -> list[ir.Value]:
@@ -161,7 +167,8 @@ class WarpProduct(Product):
         return loaded(view, [[at[axis] for axis in order] for at in (place(r, 0) for r in range(registers))], each)
 
     def _place(self, held: Layout, tile: ir.Value, operand: int, **of: int) -> list[ir.Value]:
-        """Where in a tile a layout has something of the lane: dimensions beside rows and columns have one iteration."""
+        """The index in a tile of an element that a layout assigns to the lane: dimensions other
+        than rows and columns have extent 1."""
         at, lane = dict[int, ir.Value](), value_of(self.hardware.lane().index)
         for axis, name in zip(self.axes[operand], ("row", "column"), strict=True):
             (form,) = held.form(name, "lane", WARP).results
@@ -170,15 +177,16 @@ class WarpProduct(Product):
 
 
 def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
-    """What is multiplied with what, the small ones first; the product of two small numbers is left out."""
+    """The pairs of summands to multiply, the small ones first; the product of two small summands is
+    omitted."""
     count = len(lhs)
     return [(lhs[i], rhs[order - i]) for order in reversed(range(count)) for i in reversed(range(order + 1))]
 
 
 def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | None:
-    """The tile as a view whose last axis is this one, along which vectors are loaded, and the order of its axes; None
-    where that many neighbors do not lie side by side in shared memory, from a multiple of their number on. A copy that
-    is staged transposed is such a view, turned."""
+    """The tile as a view with this axis last, along which vectors are loaded, and the order of its
+    axes; None if `count` elements are not adjacent in shared memory, at an aligned address. A copy
+    that is staged transposed is such a view, transposed."""
     kind = ir.MemRefType(tile.type)
     strides, _ = strided(kind)
     others = [number for number in range(kind.rank) if number != axis]
@@ -191,9 +199,10 @@ def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | 
 
 
 def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
-    """The one of row and column along which elements are neighbors in memory, if `ldmatrix` loads the tile.
+    """The axis, row or column, along which elements are adjacent in memory, if `ldmatrix` can load
+    the tile.
 
-    `axes`: those of the tile that rows and columns are counted along.
+    `axes`: the axes of the tile that rows and columns are counted along.
     """
     kind = ir.MemRefType(tile.type)
     if not is_shared(kind) or element_bytes(kind.element_type) != 2 or kind.rank - 1 not in axes:

@@ -1,5 +1,5 @@
-"""Products that `mma` marked → instructions of tensor cores: of a warp each (`by_warps`), or of a warp group
-(`by_groups`)."""
+"""Products that `mma` marked → instructions of tensor cores: of a warp (`by_warps`), or of a warp
+group (`by_groups`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .by_warps import WarpProduct
 
 
 def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[ir.Value, Panels]) -> None:
-    """Rewrite all marked products. `filled`: the shared buffers that tensor maps fill. Raises W0369."""
+    """Rewrites all marked products. `filled`: the shared buffers that tensor maps fill. Raises
+    W0369."""
     for op, product in [(op, product) for op in operations(function) if (product := marked(op)) is not None]:
         with op.location:
             if instruction_of(op) is not None:
@@ -27,7 +28,7 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
     if (alone := next((op for op in operations(function, "scf.for") if OVERLAP in op.attributes), None)) is not None:
         raise refuse(
             "W0369",
-            "nothing is in flight in a loop whose products are to overlap",
+            "nothing is in flight in a loop with products that are to overlap",
             alone,
             "leave `overlap` out: it is for products on `warpgroups`, directly in the loop, not of i8, nor of numbers"
             " in parts, "
@@ -40,8 +41,8 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
 
 
 def _expect_unread(op: ir.Operation) -> None:
-    """What is swizzled by a tensor map is read through its panels: views of the buffer that was there go. Raises
-    W0405."""
+    """Checks that a tile swizzled by a tensor map is only read through its panels: the views of the
+    buffer that they replace are erased. Raises W0405."""
     if not is_view(op) and op.name != "memref.dealloc":
         raise refuse(
             "W0405",

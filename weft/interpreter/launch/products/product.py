@@ -1,5 +1,5 @@
-"""A product that `mma` marked, and the loops that stand around it since maps became loops: what its instructions have
-in common."""
+"""A product that `mma` marked, and the loops that its maps became: the part common to both kinds of
+instructions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ...memory.views import behind, is_view
 
 
 def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
-    """The dimensions of rows, columns and sum of a product of matrices, rows in front of columns; None of other ops.
-    What a batch or parts of a sum add stands in front of them."""
+    """The dimensions of rows, columns and sum of a product of matrices, rows before columns; None
+    for other ops. The dimensions of a batch, or of parts of a sum, precede them."""
     space = structure(op)
     on = [single_dimensions(indexing) for indexing in space.maps]
     plain = all(len(dims) == len(indexing.results) for dims, indexing in zip(on, space.maps, strict=True))
@@ -33,15 +33,16 @@ def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
 
 
 class Product:
-    """One marked product. Raises W0369 where its operands or its sums are not where the instruction has them.
+    """A marked product. Raises W0369 if its operands or its accumulator are not where the
+    instruction expects them.
 
     Attributes:
-        by: what owns its sums.
-        unmasked: how it comes to read no operand under a mask.
-        array: of a thread's own, of which `acc` is a part.
-        pieces: loops over parts of that, innermost first.
-        registers: of a left operand in registers, which of its axes count a fragment's registers along the sum, and
-            along rows.
+        by: the owner of its sums.
+        unmasked: the way to avoid operands under a mask, for hints.
+        array: the thread-private array that `acc` is a part of.
+        pieces: loops over parts of that array, innermost first.
+        registers: for a left operand in registers, the axes that count a fragment's registers along
+            the sum, and along rows.
     """
 
     by: ClassVar[str]
@@ -69,7 +70,7 @@ class Product:
         return refuse("W0369", why, self.op, way_out)
 
     def whole_tile(self, operand: int, m: int, n: int, k: int) -> ir.Value:
-        """The whole warp's, or warp group's, tile behind what a lane looks at. Raises W0369."""
+        """The tile of the whole warp, or warp group, that a lane's view is a part of. Raises W0369."""
         long = {self.rows: m, self.columns: n, self.summed: k}
         shape, seen = [long.get(d, 1) for d in self.on[operand]], [self.op.operands[operand]]
         while (view := producer(seen[-1])) is not None and is_view(view):
@@ -77,13 +78,14 @@ class Product:
         whole = [tile for tile in seen if list(ir.MemRefType(tile.type).shape) == shape]
         if not whole:
             raise self.refused(
-                f"what the product reads is not seen as a part of a tile of {shape}",
+                f"an operand of the product is not a recognized part of a tile of {shape}",
                 "let `promote-to-shared` stage the operands, and `mma` follow the tiles of warps",
             )
-        return whole[-1]  # the outermost: around the others a loop of one iteration may stand
+        return whole[-1]  # the outermost: loops of one iteration may be around the others
 
     def from_registers(self, part: ir.Value, axes: Sequence[int], depth: int) -> ir.Value:
-        """The fragment of so many columns of a left operand that a lane has made by itself. `axes`: as `registers`."""
+        """The fragment of `depth` columns of a left operand that the lane has computed in
+        registers. `axes`: as `registers`."""
         kind, held, each = ir.MemRefType(part.type), self.product.left(depth), self.product.each
         along, down = (kind.shape[axis] if axis >= 0 else 1 for axis in axes)
         lies = Layout.of(("column", 4 * each, "along", 1, along), ("row", 8, "down", 1, down))
@@ -99,7 +101,7 @@ class Product:
 
 
 def loaded(view: ir.Value, places: Sequence[Sequence[ir.Value]], each: int) -> ir.Value:
-    """Registers of so many elements, which lie side by side from these places on, as one vector."""
+    """Registers of `each` adjacent elements, from each of the places on, as one vector."""
     kind = element_type(view)
     flat, *words = (vector.LoadOp(ir.VectorType.get([each], kind), view, place).result for place in places)
     for number, more in enumerate(words, 2):
@@ -109,7 +111,7 @@ def loaded(view: ir.Value, places: Sequence[Sequence[ir.Value]], each: int) -> i
 
 
 def cloned(value: ir.Value, copies: dict[ir.Value, ir.Value], within: ir.Operation) -> ir.Value:
-    """The value computed again, for other values of loop variables, of what is made inside an op."""
+    """The value recomputed for other values of loop variables, with the ops inside `within` cloned."""
     if value in copies:
         return copies[value]
     made = producer(value)
@@ -122,7 +124,7 @@ def cloned(value: ir.Value, copies: dict[ir.Value, ir.Value], within: ir.Operati
 
 
 def needs(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether a value is computed from a loop's variable."""
+    """Whether a value depends on a loop's variable."""
     if loop.name != "scf.for":
         return False
     if isinstance(value.owner, ir.Block):

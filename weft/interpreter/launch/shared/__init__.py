@@ -1,1 +1,1 @@
-"""What threads exchange that share a reduction or a scan."""
+"""Exchange between threads that share a reduction or a scan."""

@@ -1,18 +1,18 @@
-"""A reduction that processors share: each one reduces iterations of its own, and then all of them combine what they
-have made.
+"""A reduction that processors share: each reduces iterations of its own, then all of them combine
+their partial results.
 
-    map OP to lanes      the results of 32 lanes go from lane to lane (`gpu.shuffle`), until each lane has the whole
-    map OP to threads    those of each warp so, then one for each warp through shared memory; every thread combines these
+    map OP to lanes      the partial results of 32 lanes are exchanged by `gpu.shuffle`, until each lane has the whole
+    map OP to threads    the same in each warp, then one result per warp through shared memory; every thread combines these
 
-So every processor has the result. Five shuffles with `xor` give all lanes the same bits, since combiners do not mind
-which operand comes first. A thread without an iteration brings the combiner's identity along.
+So every processor has the result. Five shuffles with `xor` give all lanes the same bits, since
+combiners commute. A thread without an iteration contributes the combiner's identity.
 
-Whose parts these are the op says (`weft.participants`): where a loop around it hands rows to threads, lanes of a warp
-that have one row exchange what they have made, and then the parts of the row go through shared memory, each at its
-thread's place.
+The op states the participants (`weft.participants`): where a loop around it distributes rows to
+threads, lanes of a warp that share one row exchange their partial results, and then the parts of
+the row go through shared memory, each at its thread's place.
 
-Source: NVIDIA, "Faster Parallel Reductions on Kepler"; upstream's `gpu.subgroup_reduce`, which is broken down to the
-    same shuffles.
+Source: NVIDIA, "Faster Parallel Reductions on Kepler"; upstream's `gpu.subgroup_reduce`, which is
+lowered to the same shuffles.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ from ...reductions.scans import running
 
 At = Sequence[Linear]
 EmitOwned = Callable[[StructuredOp, Callable[[At], At]], None]
-"""Emits the iterations that the thread owns of an op, given how the index of one is made of that of what is handed
-out."""
+"""Emits the iterations of an op that the thread owns, given a function from the index of a
+distributed iteration to the index of the op."""
 
 
 class SharedReduction:
-    """One reduction on memrefs, in a kernel that is being made.
+    """A reduction on memrefs, in a kernel that is being materialized.
 
     Args:
         op: the mapped op.
         mapping: its map, to lanes or to threads.
         hardware: the kernel's processors.
-        around: the maps that it stands in.
-        alive: where threads go through iterations that are not theirs, to meet the others: whether it is theirs.
-        again: it is done several times, with nothing between that all threads of the block wait for.
+        around: the maps of the loops around it.
+        alive: in rounds that all threads run: the conditions under which the iteration is the
+            thread's own.
+        again: whether it is repeated without a barrier of the block in between.
 
-    Errors: W0352 for threads that do not combine their parts so.
+    Errors: W0352 if the threads do not combine their parts in rows of threads.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class SharedReduction:
         self.op, self.mapping, self.hardware, self.alive, self.again = op, mapping, hardware, alive, again
         self.stated = op.attributes[PARTICIPANTS]
         self.team = self._team(self.stated)
-        self.alike = self._team(alike(op, around, hardware.geometry))
+        self.equal = self._team(alike(op, around, hardware.geometry))
         self.combiner = self._combiner()
         self.structured = StructuredOp.of(op)
         space = structure(op)
@@ -75,8 +76,8 @@ class SharedReduction:
         self.kinds = [ir.MemRefType(result.type).element_type for result in self.results]
 
     def emit(self, owned: EmitOwned) -> None:
-        """Emit it at the insertion point, which all threads of the block reach (of participants in one warp: all of
-        that)."""
+        """Emits the reduction at the insertion point, which all threads of the block reach (if the
+        participants are in one warp: all threads of the warp)."""
         own = [self.part(memref.AllocaOp(ir.MemRefType.get(self.extents, kind), [], [])) for kind in self.kinds]
 
         for_each(self.extents, lambda at: store(self._identities(), own, at))
@@ -123,7 +124,7 @@ class SharedReduction:
     def _taken_in_loops(
         self, own: Sequence[ir.Value], parts: Sequence[ir.Value], at: At, row: Linear, others: Sequence[tuple[int, int]]
     ) -> list[ir.Value]:
-        """All parts of the row, combined one after the other in the thread's own."""
+        """All parts of the row, combined in a loop, in the thread's own array."""
         store(self._identities(), own, at)
 
         def add(place: At) -> None:
@@ -148,18 +149,18 @@ class SharedReduction:
         if found is None:
             raise refuse(
                 "W0352",
-                f"the threads of a block that have one result do not combine it in rows of threads: {stated}",
+                f"the threads of a block with the same result do not combine it in rows of threads: {stated}",
                 self.op,
                 "let the maps around it take warps, or axes of threads",
             )
         return found
 
     def _into(self, own: Sequence[ir.Value]) -> StructuredOp:
-        """The op, reducing into the thread's own results."""
+        """The op, reducing into the thread's own partial results."""
         return reducing_into(self.structured, self.outputs, own, [ir.AffineDimExpr.get(d) for d in self.kept])
 
     def _index(self, at: At, inner: At) -> At:
-        """The index of an iteration, of those of what is kept and of what is reduced."""
+        """The index of an iteration, from the indices along kept and along reduced dimensions."""
         places = dict(zip([*self.kept, *self.reduced], [*at, *inner], strict=True))
         return [places[d] for d in sorted(places)]
 
@@ -173,8 +174,8 @@ class SharedReduction:
         return values
 
     def _finish(self, values: list[ir.Value], at: At) -> None:
-        """Combine them with what the results were before. Memory of others is written by the first thread that has
-        them."""
+        """Combines the values with the previous contents of the results. Memory that threads share
+        is written by the first thread that has the values."""
         zeros = self._index(at, [Linear.of()] * len(self.reduced))
         index = [value_of(place) for place in zeros]
         places = [apply_map(self.structured.maps[n], index) for n in self.outputs]
@@ -186,18 +187,18 @@ class SharedReduction:
                 memref.StoreOp(value, result, place)
 
     def firsts(self) -> list[ir.Value]:
-        """Whether the thread is the first of those that have the same results."""
-        return [is_zero(self.hardware.digit(one)) for one in self.alike.digits if one.free]
+        """The conditions under which the thread is the first of those with the same results."""
+        return [is_zero(self.hardware.digit(one)) for one in self.equal.digits if one.free]
 
     def part(self, made: memref.AllocaOp) -> ir.Value:
-        """A thread's part, which says with whose it is combined, and by what."""
+        """A thread's partial result, with attributes that state the participants and the combiner."""
         set_name(made, "part")
         made.operation.attributes[PARTICIPANTS] = self.stated
         made.operation.attributes[COMBINER] = ir.StringAttr.get(self.combiner.words)
         return made.result
 
     def _shared(self) -> list[ir.Value]:
-        """What goes through shared memory, of each result."""
+        """The buffers in shared memory for the parts of each result."""
         space = ir.Attribute.parse(SHARED)
         kinds = [ir.MemRefType.get([*self.extents, self.team.parts], kind, None, space) for kind in self.kinds]
         made = [memref.AllocOp(kind, [], []) for kind in kinds]
@@ -210,7 +211,7 @@ class SharedReduction:
 def reducing_into(
     op: StructuredOp, outputs: Sequence[int], own: Sequence[ir.Value], subscripts: Sequence[ir.AffineExpr]
 ) -> StructuredOp:
-    """The op with other buffers, at these subscripts, for the operands that these outputs are."""
+    """The op with its outputs replaced by other buffers, accessed at these subscripts."""
     operands, maps = [*op.operands], [*op.maps]
     for position, buffer in zip(outputs, own, strict=True):
         operands[position] = buffer
@@ -220,11 +221,11 @@ def reducing_into(
 
 SHARED = "#gpu.address_space<workgroup>"
 UNROLLED = 32
-"""Of more parts a thread combines one after the other in a loop."""
+"""A thread combines more parts than this in a loop."""
 
 
 def barrier() -> None:
-    """One that orders what threads do to shared memory."""
+    """Emits a barrier that orders accesses of shared memory."""
     gpu.BarrierOp(address_spaces=ir.ArrayAttr.get([ir.Attribute.parse(SHARED)]))
 
 

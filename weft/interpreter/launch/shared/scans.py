@@ -1,18 +1,18 @@
-"""A scan that processors share: a round of each thread's neighbours at a time, of which it reduces its own, takes over
-what those before it have made, and goes through its own once more.
+"""A scan that processors share, in rounds: each thread reduces its own adjacent iterations, takes
+over the total of the threads before it, and visits its own iterations again.
 
     v = the reduction of a thread's own iterations          from the combiner's identity
-    five times: v = combined(v of the lane 1, 2, 4, … before, v)          `gpu.shuffle up`, where there is one
-    the last lane of each warp leaves v in shared memory; a barrier
-    start = rounds before · warps before · lanes before      and from there the iterations again, which write their elements
-    a barrier, where there is another round
+    five times: v = combined(v of the lane 1, 2, 4, … before, v)          `gpu.shuffle up`, where
+        there is such a lane the last lane of each warp leaves v in shared memory; a barrier start =
+        rounds before · warps before · lanes before      and from this value the iterations again,
+        which write their elements a barrier, if another round follows
 
-The running results that there were before belong to the first thread's iterations. Sums are added up in another order
-than a loop's, as those of a reduction are.
+The previous running results are combined with the first thread's iterations. As in a reduction,
+sums are added in another order than in a sequential loop.
 
-Source: Blelloch, "Prefix Sums and Their Applications"; Hillis and Steele, "Data Parallel Algorithms", for lanes;
-    Merrill and
-Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", for rounds that hand on a carry.
+Source: Blelloch, "Prefix Sums and Their Applications"; Hillis and Steele, "Data Parallel
+Algorithms", for lanes; Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
+Look-back", for rounds that pass on a carry.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ Values = list[ir.Value]
 
 
 class SharedScan(SharedReduction):
-    """One scan on memrefs, in a kernel that is being made.
+    """A scan on memrefs, in a kernel that is being materialized.
 
-    Errors: W0352 for a block that is not whole warps, or of which a map names a part.
+    Errors: W0352 for a block that is not whole warps, or if a map names only a part of it.
     """
 
     scan: Scan
 
     def emit_scan(self) -> None:
-        """Emit it at the insertion point, which all threads of the block reach (of lanes: all of a warp)."""
+        """Emits the scan at the insertion point, which all threads of the block reach (for lanes:
+        all of a warp)."""
         every, lanes = extents(self.op), self.mapping.vector
         units = ceildiv(every[self.scan.dimension], lanes)
         ((_, by),) = self.hardware.sharers(self.mapping, [units])
@@ -60,7 +61,7 @@ class SharedScan(SharedReduction):
         if by.surplus or not whole or by.count != self.warps * WARP or self.alive:
             raise refuse(
                 "W0352",
-                f"the threads of a block scan together, all of them, and `{self.mapping}` names some",
+                f"all threads of a block scan together, and `{self.mapping}` names some",
                 self.op,
                 "give the block as many threads, or all of the block's the scan: `threads(*) cyclic`",
             )
@@ -111,7 +112,7 @@ class SharedScan(SharedReduction):
                         barrier()
 
             any_round = [less(Linear.of(0), rounds)] if isinstance(rounds, ir.Value) else []
-            with when(*any_round):  # without one the results stay what they were
+            with when(*any_round):  # without a round the results keep their values
                 loop_over(rounds, one)
                 self._end(load(carry, []), at)
 
@@ -120,8 +121,8 @@ class SharedScan(SharedReduction):
             helper.erase()
 
     def _kept(self, many: int) -> dict[int, ir.Value]:
-        """Arrays of the thread's own for the elements of inputs that it takes in a round, so that it reads them
-        once."""
+        """Thread-private arrays for the elements of inputs that the thread takes in a round, so
+        that it reads them once."""
         found: dict[int, ir.Value] = {}
         room = OF_A_THREAD
         for position in range(structure(self.op).inputs):
@@ -153,13 +154,13 @@ class SharedScan(SharedReduction):
         return [apply_map(self.structured.maps[n], index) for n in self.outputs]
 
     def _first_warp(self) -> list[ir.Value]:
-        """Of warps that all scan the same, whether it is the first."""
-        alone = self.alike.units if not self.team.meets else ()
+        """Whether the warp is the first of those that run the same scan, as conditions."""
+        alone = self.equal.units if not self.team.meets else ()
         return [is_zero(self.hardware.digit(one)) for one in alone if one.free]
 
     def _begin(self, before: Values, at: At) -> None:
-        """The running results that there were belong to the first thread: of each warp, where each has them for
-        itself."""
+        """Assigns the previous running results to the first thread: of each warp, if each warp has
+        its own results."""
         store(self._identities(), before, [])
         of_each_warp = not self.team.meets and all(map(is_own_array, self.results))
         firsts = (
@@ -178,7 +179,7 @@ class SharedScan(SharedReduction):
                 memref.StoreOp(value, result, place)
 
     def _before(self, values: Values, parts: Values, at: At) -> tuple[Values, Values]:
-        """What the threads before this one have made together, and what all of them have."""
+        """The combined value of the threads before this thread, and that of all threads."""
         lane = self.hardware.lane().index
         for step in range(WARP.bit_length() - 1):
             values = self._from_before(values, 1 << step, lambda other, v=values: self._together(other, v), values)
@@ -192,15 +193,16 @@ class SharedScan(SharedReduction):
         total = load(parts, [*at, Linear.of()])
         gone = self._identities()
         for other in range(1, self.warps):
-            behind = arith.cmpi(arith.CmpIPredicate.sge, value_of(warp), value_of(Linear.of(other)))
-            gone = [arith.select(behind, one, two) for one, two in zip(total, gone, strict=True)]
+            after = arith.cmpi(arith.CmpIPredicate.sge, value_of(warp), value_of(Linear.of(other)))
+            gone = [arith.select(after, one, two) for one, two in zip(total, gone, strict=True)]
             total = self._together(total, load(parts, [*at, Linear.of(other)]))
         return self._together(gone, passed), total
 
     def _from_before(
         self, values: Values, distance: int, then: Callable[[Values], Values], otherwise: Values
     ) -> Values:
-        """What becomes of the values of the lane that is so many before this one, where there is one."""
+        """The values after combination with those of the lane `distance` before this lane;
+        `otherwise` for lanes without one."""
         others, there = self._shuffled(values, distance, gpu.ShuffleMode.UP)
         return [arith.select(there, one, other) for one, other in zip(then(others), otherwise, strict=True)]
 

@@ -1,1 +1,2 @@
-"""Copies out of shared memory by the tensor memory accelerator; and sums, rounded where they are stored."""
+"""Copies out of shared memory by the tensor memory accelerator; and accumulators, rounded where
+they are stored."""

@@ -2,11 +2,12 @@
 
     linalg.copy %C_shared → %C[%row, %column] {weft.tma}     →    nvgpu.tma.async.store %C_panels[p] to %C_map[%column + 8·p, %row]
 
-The tile lies in panels, each as many bytes wide as its swizzle (a box each), as tiles do that boxes fill
-(`launch/boxes.py`). Threads write it element by element: once views are folded, subscripts of the tile become those of
-a panel, exchanged as the accelerator does it (`launch/swizzle.py`).
+The tile is stored in panels, each as many bytes wide as its swizzle (one box per panel), like tiles
+that boxes fill (`launch/boxes.py`). Threads write it element by element: once views are folded,
+subscripts of the tile become subscripts of a panel, swizzled as the accelerator does
+(`launch/swizzle.py`).
 
-Of a box no more is stored than lies in the tensor; the copy must say no more than that.
+Only the part of a box inside of the tensor is stored; the copy must have no other bounds.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from ..panels import Box, Panels, map_type
 from .completion import is_tensor_store
 
 IN_PANELS = "weft.in_panels"
-"""Of a tile, and of the panels that take its place, until `launch/swizzle.py` has changed the subscripts: what it does,
-nobody knows."""
+"""Ties a tile to the panels that replace it, until `launch/swizzle.py` has rewritten the
+subscripts: an unregistered op, so that no pass assumes its effects."""
 
 
 def lower_stores(kernel: Outlined) -> None:
-    """Rewrite all marked copies out of shared memory in place. Raises W0405."""
+    """Rewrites all marked copies out of shared memory in place. Raises W0405."""
     panels: dict[ir.Value, Panels] = {}
     for op in [op for op in operations(kernel.function) if BY_TENSOR_MAP in op.attributes and is_tensor_store(op)]:
         with op.location:
@@ -51,7 +52,7 @@ def lower_stores(kernel: Outlined) -> None:
 
 
 class _Store:
-    """One marked copy."""
+    """A marked copy."""
 
     def __init__(self, kernel: Outlined, op: ir.Operation, panels: dict[ir.Value, Panels]) -> None:
         self.kernel, self.op, self.panels = kernel, op, panels
@@ -62,7 +63,7 @@ class _Store:
         structured = StructuredOp.of(self.op)
         identity = ir.AffineMap.get_identity(structured.maps[0].n_dims)
         if forwarded(structured) is None or any(indexing != identity for indexing in structured.maps):
-            raise self._refused("computes what it writes, or exchanges dimensions", "let the op in front of it do that")
+            raise self._refused("computes what it writes, or exchanges dimensions", "let the op before it do that")
         with ahead_of(self.op):
             alloc, first, on = place_of(self.source)
             tensor, starts, axes = place_of(self.target)
@@ -73,7 +74,7 @@ class _Store:
                 size, ends[axis] = self._size(dimension, tensor, starts[axis], axis)
                 sizes.append(size)
             width = ir.MemRefType(alloc.type).shape[-1]
-            turns = len(first) - len(on)  # of several tiles, which one it is
+            turns = len(first) - len(on)  # of several tiles, the index of this one
             lead, (row, column) = first[turns:-2], first[-2:]
             if column != Linear.of() or any(start != Linear.of() for start in lead) or sizes[-1] != width:
                 raise self._refused("takes parts of rows of its tile", "tile it by rows alone")
@@ -113,8 +114,8 @@ class _Store:
             )
 
     def _size(self, dimension: int, tensor: ir.Value, start: Linear, axis: int) -> tuple[int, End]:
-        """How large the box is along a dimension of the tile, of which the copy takes what lies in the tensor; and
-        where that ends for it. Raises W0405."""
+        """The box's size along a dimension of the tile, if the copy takes the part inside of the
+        tensor; and the extent at which the tensor ends for the copy. Raises W0405."""
         size = ir.MemRefType(self.source.type).shape[dimension]
         if not ir.MemRefType(self.source.type).is_dynamic_dim(dimension):
             whole = self._whole(dimension)
@@ -138,17 +139,19 @@ class _Store:
             ):
                 return least, where
         raise self._refused(
-            "takes another part of its tile than what lies in the tensor",
-            "let tiles begin where the one in front of them ends",
+            "takes another part of its tile than the part inside of the tensor",
+            "let each tile begin where the tile before it ends",
         )
 
     def _whole(self, dimension: int) -> int:
-        """How many elements a row of the tile has; of other dimensions, which boxes need not take whole, 0."""
+        """The number of elements in a row of the tile; 0 for other dimensions, which boxes may take
+        in part."""
         source = place_of(self.source)[0]
         return ir.MemRefType(source.type).shape[-1] if dimension == ir.MemRefType(self.source.type).rank - 1 else 0
 
     def _known_sizes(self, tensor: ir.Value, axis: int, bound: Bound) -> Iterator[tuple[Bound, End]]:
-        """The tensor's, and those that the copy's own is made of and the host computes, too."""
+        """The tensor's extent, and the sizes that the copy's bound is computed from and that the
+        host can compute, too."""
         yield size_of(tensor, axis), None
         arguments = list(self.kernel.entry.arguments)
         for size in _sizes_in(bound):
@@ -156,7 +159,7 @@ class _Store:
                 yield size, end
 
     def _panels(self, alloc: ir.Value, box: Box) -> Panels:
-        """The memory that takes the tile's place, as boxes see it. Raises W0405."""
+        """The memory that replaces the tile, in panels. Raises W0405."""
         made = ir.OpResult(alloc).owner.operation
         kind = ir.MemRefType(alloc.type)
         *lead, rows, columns = kind.shape
@@ -177,15 +180,15 @@ class _Store:
                 memory = memref.AllocOp(
                     ir.MemRefType.get(shape, kind.element_type, None, kind.memory_space), [], []
                 ).result
-                said = ir.Operation.create(IN_PANELS, operands=[alloc, memory])
+                link = ir.Operation.create(IN_PANELS, operands=[alloc, memory])
             if swizzle:
-                said.attributes[SWIZZLE] = i64(swizzle)
+                link.attributes[SWIZZLE] = i64(swizzle)
             of_box = self.kernel.tensor_map(box.tensor, of_map, box.ends)
             self.panels[alloc] = Panels(named_like(made, memory), of_box, self.kernel, box)
         found = self.panels[alloc]
         if found.map != self.kernel.tensor_map(box.tensor, of_map, box.ends):
             raise self._refused(
-                "stores a tile that goes to another tensor, too, or in other boxes", "stage each result by itself"
+                "stores a tile that goes to another tensor, too, or in other boxes", "stage each result separately"
             )
         return found
 
@@ -194,8 +197,8 @@ class _Store:
 
 
 def _least_of(forms: KnownIndices, bound: Bound) -> Iterator[Linear]:
-    """Forms of which a size is the least, but for 0: of `max(0, min(64, min(256, n - i) - j))` 64, 256 - j and n - i -
-    j."""
+    """The forms that a size is the minimum of, except 0: 64, 256 - j and n - i - j for `max(0,
+    min(64, min(256, n - i) - j))`."""
     made = None if isinstance(bound, int) else producer(bound)
     if made is None or not _is_extreme(made):
         yield forms.number(bound)
@@ -216,7 +219,7 @@ def _least_of(forms: KnownIndices, bound: Bound) -> Iterator[Linear]:
 
 
 def _sizes_in(bound: Bound) -> Iterator[ir.Value]:
-    """What a size is the least of, or computed with."""
+    """The operands of the minima and maxima that compute a size."""
     made = None if isinstance(bound, int) else producer(bound)
     if made is not None and _is_extreme(made):
         for value in made.operands:
@@ -229,6 +232,6 @@ def _is_extreme(op: ir.Operation) -> bool:
 
 
 def _one_of(form: Linear, part: Linear) -> bool:
-    """Whether a form is another one, once, and something else."""
+    """Whether a form contains another one, with factor 1, and other terms."""
     symbols = set(part.symbols())
     return len(symbols) > 0 and symbols.isdisjoint((form - part).symbols())

@@ -1,19 +1,22 @@
-"""Stores by the tensor memory accelerator, as `launch` completes them: a thread starts the copy of what others wrote to
-shared memory, as a group, and waits until it has been read before it is written again, and before the block ends.
+"""Completes stores by the tensor memory accelerator: a thread starts the copy of what others wrote
+to shared memory, as a group, and waits until the group has been read before the buffer is written
+again, and before the block ends.
 
     for tile {                                              for tile {
       for part { fill C_shared; copy C_shared → C {tma} }     for part {
     }                                                   →       one thread: wait until its stores have read
                                                                 fill C_shared;  fence of each thread's writes
-                                                                one thread: copy C_shared → C {weft.tma};  commit the group
-                                                            } }
-                                                            one thread: wait until its stores have read
+                                                                one thread: copy C_shared → C
+                                                                    {weft.tma};  commit the group }
+                                                                    }
+                                                            one thread: wait until its stores have
+                                                                read
 
-So the last part of a tile is read while the next tile is computed. Where parts take several buffers in turn
-(`pipeline`), the wait of a part stands behind its fence, and is for the buffer that the next part takes: the barrier
-that says that a part is there also says that this one is free. In front of the first part all have been read. In a loop
-over warp groups it is a thread of each. Barriers, behind each wait and behind the fence, are `insert-barriers`'
-business. What a marked copy becomes is decided by `boxes.py`.
+So the last part of a tile is read while the next tile is computed. Where parts rotate through
+several buffers (`pipeline`), the wait of a part follows its fence, and is for the buffer that the
+next part takes: the barrier that publishes a part also releases this buffer. Before the first part
+all have been read. In a loop over warp groups one thread of each waits. `insert-barriers` adds the
+barriers, after each wait and after the fence. `boxes.py` decides what a marked copy becomes.
 """
 
 from __future__ import annotations
@@ -35,20 +38,21 @@ from ...memory.layouts import is_shared
 from ...memory.views import behind
 
 BUFFERS = "weft.buffers"
-"""On a loop over parts that are stored: so many buffers of shared memory take turns, and its iterations take the next
-one each."""
+"""On a loop over parts that are stored: the number of shared buffers that its iterations rotate
+through."""
 _LOOPS = ("scf.for", "scf.forall")
 
 
 def is_tensor_store(op: ir.Operation) -> bool:
-    """Whether an op is mapped to the tensor memory accelerator, or marked as its own, and takes a tile out of shared
-    memory."""
+    """Whether an op is mapped to the tensor memory accelerator, or marked for it, and copies a tile
+    out of shared memory."""
     ours = is_tensor_copy(op) or BY_TENSOR_MAP in op.attributes
     return ours and is_structured(op) and len(op.operands) == 2 and is_shared(op.operands[0].type)
 
 
 def complete_stores(root: ir.Operation) -> list[ir.Operation]:
-    """Complete the stores in a launched loop. Returns the last waits, mapped loops behind it. Raises W0405."""
+    """Completes the stores in a launched loop. Returns the last waits, mapped loops after it.
+    Raises W0405."""
     last: dict[ir.Attribute, ir.Operation] = {}
     for store in [op for op in operations(root) if is_tensor_store(op) and is_tensor_copy(op)]:
         with store.location:
@@ -61,14 +65,15 @@ def complete_stores(root: ir.Operation) -> list[ir.Operation]:
 
 
 def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
-    """All but the last wait. Returns what makes a loop over the threads that have to wait."""
+    """Emits all but the last wait. Returns a function that makes a loop over the threads that must
+    wait."""
     unit, thread = _started_by(store)
     around = unit.parent.operation
     first, last = _fills(store, unit)
     with ir.InsertionPoint.after(last):
         kinds = {"kind": "#nvvm.proxy_kind<async.shared>", "space": "#nvvm.shared_space<cta>"}
         fence = ir.Operation.create(
-            FENCE_PROXY, attributes={name: ir.Attribute.parse(said) for name, said in kinds.items()}
+            FENCE_PROXY, attributes={name: ir.Attribute.parse(kind) for name, kind in kinds.items()}
         )
     if unit == store:
         with ahead_of(store):
@@ -87,22 +92,22 @@ def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
             with ir.InsertionPoint.after(fence):
                 _wait(thread, buffers - 2)
         if any(map(_repeats, ancestors(around))):
-            with _in_front(around):
+            with _ahead(around):
                 _wait(thread)
     elif _repeats(around):
-        with _in_front(first):
+        with _ahead(first):
             _wait(thread)
     return thread
 
 
 def _repeats(op: ir.Operation) -> bool:
-    """Whether a block does what is in there more than once."""
+    """Whether a block executes the loop's body more than once."""
     mapping = mapping_of(op)
     return op.name in _LOOPS and not (mapping is not None and mapping.space == "blocks" and mapping.dist is None)
 
 
-def _in_front(op: ir.Operation) -> ir.InsertionPoint:
-    """In front of an op, and of barriers there."""
+def _ahead(op: ir.Operation) -> ir.InsertionPoint:
+    """The insertion point before an op, and before barriers that precede it."""
     before = ops_of(op.block)
     at = before.index(op)
     while at and before[at - 1].name in BARRIERS:
@@ -111,7 +116,8 @@ def _in_front(op: ir.Operation) -> ir.InsertionPoint:
 
 
 def _wait(thread: Callable[[], ir.Operation], pending: int = 0) -> ir.Operation:
-    """Let the threads that start stores wait until all of theirs but so many have been read, at the insertion point."""
+    """Emits a wait of the threads that start stores, at the insertion point: until all but
+    `pending` of their groups have been read."""
     number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), pending)
     loop = thread()
     with ir.InsertionPoint(end_of(loop)):
@@ -120,8 +126,8 @@ def _wait(thread: Callable[[], ir.Operation], pending: int = 0) -> ir.Operation:
 
 
 def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Operation]]:
-    """The store, or the loop over warp groups that it stands in; and what makes a loop at whose iterations the threads
-    do something that start it. Raises W0405."""
+    """The store, or the loop over warp groups around it; and a function that makes a loop over the
+    threads that start it. Raises W0405."""
     loop = store.parent.operation
     mapping = mapping_of(loop)
     if mapping is not None and mapping.space == "warpgroups":
@@ -140,7 +146,7 @@ def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Oper
             "W0405",
             f"a store in a loop over `{mapping}`: a thread of the block starts it, or one of each warp group",
             store,
-            "let loops over `registers`, sequential ones, and one over `warpgroups` alone stand around it",
+            "put only loops over `registers`, sequential loops and a loop over `warpgroups` around it",
         )
     return store, lambda: _mapped(1, Mapping("threads", every=True))
 
@@ -152,7 +158,7 @@ def _mapped(count: int, mapping: Mapping) -> ir.Operation:
 
 
 def _fills(store: ir.Operation, unit: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
-    """The first and the last op beside the store that write its tile. Raises W0405."""
+    """The first and the last op in the store's block that write its tile. Raises W0405."""
     base = behind(store.operands[0])
     around = unit.parent.operation
     here = ops_of(unit.block)
@@ -162,9 +168,8 @@ def _fills(store: ir.Operation, unit: ir.Operation) -> tuple[ir.Operation, ir.Op
     if len(beside) < len(writers) or not before or any(op is not None and op not in before for op in beside):
         raise refuse(
             "W0405",
-            "what a store takes out of shared memory is filled elsewhere",
+            "the tile that a store takes out of shared memory is filled elsewhere",
             store,
-            "let the op whose result `promote-to-shared` has staged stand in front of the copy that takes it on, in"
-            " one loop",
+            "put the op that fills the tile staged by `promote-to-shared` before the copy that reads it, in one loop",
         )
     return before[0], before[-1]

@@ -74,7 +74,7 @@ class InsertBarriers(Statement):
     reach = "maps"
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ...launch.known import keep
+        from ...launch.templates import keep
         from ...outlining.kernel import outline
         from ...proof.combination.combination import assumed, said
         from ...proof.races import proof

@@ -13,9 +13,9 @@ from ...hardware.lanes import BARRIERS, warp_barrier
 from ...hardware.limits import WARP
 from ...ir.cloning import clone_module
 from ...ir.mlir import ancestors, children, gpu, i64, ir, operations, ops_of
-from ...launch.known import Known
 from ...launch.launch import LaunchInfo, launch_loop
 from ...launch.splitting import hands_on, is_separable
+from ...launch.templates import Known
 from ...mapping.mapping import mapping_of, nested_maps
 from ...memory.effects import accesses
 from ...proof.kernels.kernels import kernel_model

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from ...buffers import tensor_copies
-from ...buffers.asynchronous import ASYNCHRONOUS, commit
+from ...buffers.asynchronous_copies import ASYNCHRONOUS, commit
 from ...buffers.owners.arrays import STAGE
 from ...buffers.views import rebased, retype
 from ...indices.arithmetic import index_of, known, value_of

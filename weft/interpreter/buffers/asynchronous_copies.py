@@ -1,5 +1,5 @@
-"""A mapped copy to shared memory as asynchronous copies (`cp.async`): elements as they are, and zeros where a mask
-fails."""
+"""A mapped copy to shared memory as asynchronous copies (`cp.async`): plain elements, and zeros
+where a mask fails."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..ir.mlir import arith, ir, made_by, nvgpu, operations
 from ..ir.refusing import refuse
 
 ASYNCHRONOUS = "weft.async"
-"""On a mapped copy to shared memory: asynchronous copies do it."""
+"""On a mapped copy to shared memory: it is done by asynchronous copies."""
 WIDTHS = (4, 8, 16)
 """Bytes that one asynchronous copy moves."""
 
 
 @record
 class CopySource:
-    """Where the elements of an asynchronous copy come from: the first one's buffer and subscripts; and whether they are
-    taken, or zeros in their place (None: they are)."""
+    """The source of an asynchronous copy: the buffer and the subscripts of its first element; and
+    the condition under which elements are copied, instead of zeros (None: always)."""
 
     buffer: ir.Value
     subscripts: tuple[ir.Value, ...]
@@ -27,7 +27,7 @@ class CopySource:
 
 
 def emit_copy(source: CopySource, target: ir.Value, subscripts: Sequence[ir.Value], lanes: int) -> None:
-    """Start the copy of `lanes` elements, at the insertion point."""
+    """Emits the asynchronous copy of `lanes` elements at the insertion point."""
     size = lanes * element_bytes(ir.MemRefType(target.type).element_type)
     taken = None
     if source.mask is not None:
@@ -40,10 +40,11 @@ def emit_copy(source: CopySource, target: ir.Value, subscripts: Sequence[ir.Valu
 
 
 def commit() -> ir.Value:
-    """The group of all copies that a thread has started since its last one, at the insertion point.
+    """Emits a commit of all copies that a thread has started since its last commit, at the
+    insertion point.
 
-    It names none of them, which are in loops and branches of their own. The attribute keeps upstream's parser from
-    taking the result of the op in the next line for an operand.
+    It names none of the copies, which are in separate loops and branches. The attribute keeps
+    upstream's parser from parsing the result of the op in the next line as an operand.
     """
     group = nvgpu.DeviceAsyncCreateGroupOp([])
     group.operation.attributes["all"] = ir.UnitAttr.get()
@@ -51,7 +52,7 @@ def commit() -> ir.Value:
 
 
 def expect_movable(op: ir.Operation, kind: ir.Type, lanes: int) -> None:
-    """Raises W0366 where no asynchronous copy moves `lanes` elements of the type."""
+    """Checks that an asynchronous copy can move `lanes` elements of the type. Raises W0366."""
     size = lanes * element_bytes(kind)
     if size not in WIDTHS:
         sides = [*op.operands, *(load.operands[0] for load in operations(op, "memref.load"))]
@@ -68,7 +69,8 @@ def expect_movable(op: ir.Operation, kind: ir.Type, lanes: int) -> None:
 
 
 def is_zero_constant(value: ir.Value) -> bool:
-    """Whether the value is the constant zero; of a float of either sign, of which a copy makes the positive one."""
+    """Whether the value is the constant zero; for floats of either sign: an asynchronous copy fills
+    in positive zero."""
     made = made_by(value, "arith.constant")
     if made is None:
         return False
@@ -77,6 +79,6 @@ def is_zero_constant(value: ir.Value) -> bool:
 
 
 def refuse_body(op: ir.Operation, why: str) -> Exception:
-    """W0366: the copy does more than an asynchronous one can."""
+    """The error W0366 for a copy that does more than an asynchronous copy can."""
     return refuse("W0366", f"the copy {why}, and asynchronous copies move elements as they are, or zero them", op,
                   "leave `async` out, or promote an operand that is read as it is")  # fmt: skip

@@ -1,10 +1,10 @@
-"""Which elements of its tile a loop writes: a part without gaps, and whether it replaces all that the buffer has of
-that part.
+"""The elements of its tile that a loop writes: a part without gaps, and whether all elements of the
+buffer in that part are overwritten.
 
     for j in 0…min(8, n - j0): y[j0 + j] = …     writes the 8 elements from j0 on that a y of n elements has
 
-An element that a store is kept from by a condition, or by the end of a loop, is replaced all the same where it is none
-of the buffer's: beyond its end, or in front of its beginning.
+An element that a condition, or the end of a loop, keeps from being stored still counts as
+overwritten if it is outside of the buffer: after its end, or before its beginning.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Forms = Mapping["ir.Operation", Sequence[Linear]]
 
 @record
 class WrittenPart:
-    """Where in its tile a loop writes.
+    """The part of its tile that a loop writes.
 
     Args:
         starts, shape: of the part, by axis.
-        whole: all of the part that the buffer has is written, whatever was there.
+        whole: whether the loop overwrites all elements of the buffer in the part.
     """
 
     starts: tuple[int, ...]
@@ -41,7 +41,7 @@ class WrittenPart:
 def written_part(
     name: str, stores: Forms, first: Sequence[Linear], buffer: ir.Value, indices: LoopIndices
 ) -> WrittenPart:
-    """The part of the tile from `first` on that these stores write. Raises W0468 where they leave gaps in it."""
+    """The part of the tile from `first` on that these stores write. Raises W0468 if it has gaps."""
     places = {
         op: _places([f - start for f, start in zip(form, first, strict=True)], indices) for op, form in stores.items()
     }
@@ -49,9 +49,8 @@ def written_part(
         if place is None:
             raise fail(
                 "W0468",
-                f"{describe(op)} writes `{name}` along a diagonal, and what lies beside it would be written, too",
-                "let each loop's variable stand in one subscript of what is stored, or leave the buffer in global"
-                " memory",
+                f"{describe(op)} writes `{name}` along a diagonal, and elements beside it would be written, too",
+                "use each loop's variable in only one subscript of the store, or leave the buffer in global memory",
             )
     found = {op: place for op, place in places.items() if place is not None}
     by_axis = [set().union(*axis) for axis in zip(*found.values(), strict=True)]
@@ -63,14 +62,15 @@ def written_part(
         raise fail(
             "W0468",
             f"the loop writes `{name}` with gaps: of the tile's {'x'.join(map(str, shape))} elements not [{where}]",
-            "let the loop write neighbours, or leave the buffer in global memory",
+            "let the loop write adjacent elements, or leave the buffer in global memory",
         )
     certain = [found[op] for op, form in stores.items() if _always(op, form, buffer, indices)]
     return WrittenPart(starts, shape, _gap(certain, starts, shape) is None)
 
 
 def reads_what_it_wrote(load: ir.Operation, form: Sequence[Linear], stores: Forms) -> bool:
-    """Whether a load gets what a store in front of it has written to the same element, in the same iteration."""
+    """Whether a load reads the value that an earlier store has written to the same element, in the
+    same iteration."""
     for store, other in stores.items():
         around = store.block.owner.operation
         here = child_of(around, load)
@@ -85,7 +85,8 @@ def reads_what_it_wrote(load: ir.Operation, form: Sequence[Linear], stores: Form
 
 
 def _places(place: Sequence[Linear], indices: LoopIndices) -> list[set[int]] | None:
-    """By axis, where in the tile an access is; None where a counter moves along two axes."""
+    """The places in the tile that an access reaches, by axis; None if one counter moves it along
+    two axes."""
     seen: set[Symbol] = set()
     out: list[set[int]] = []
     for form in place:
@@ -101,7 +102,7 @@ def _places(place: Sequence[Linear], indices: LoopIndices) -> list[set[int]] | N
 
 
 def _gap(places: Iterable[Sequence[set[int]]], starts: Sequence[int], shape: Sequence[int]) -> tuple[int, ...] | None:
-    """An element of a box that is in none of the places; None if there is none."""
+    """The index of an element of a box that no place contains; None if there is none."""
     among = list(places)
     if any(all(len(axis) == n for axis, n in zip(place, shape, strict=True)) for place in among):
         return None
@@ -113,14 +114,15 @@ def _gap(places: Iterable[Sequence[set[int]]], starts: Sequence[int], shape: Seq
 
 
 def _always(op: ir.Operation, form: Sequence[Linear], buffer: ir.Value, indices: LoopIndices) -> bool:
-    """Whether a store is done in each iteration, but for those whose element is none of the buffer's."""
+    """Whether a store is executed in each iteration, except in those with an element outside of the
+    buffer."""
     for condition in _conditions(op, form, indices):
         if condition is None:
             return False
         least = condition.bounds()[0]
         if least is not None and least >= 0:
             continue
-        for axis, at in enumerate(form):  # where the condition does not hold it is at most -1
+        for axis, at in enumerate(form):  # where the condition fails it is at most -1
             size = indices.size(buffer, axis)
             low = None if size is None else (at + condition - size).bounds()[0]
             high = (at - condition).bounds()[1]
@@ -132,17 +134,19 @@ def _always(op: ir.Operation, form: Sequence[Linear], buffer: ir.Value, indices:
 
 
 def is_certain(op: ir.Operation, form: Sequence[Linear], indices: LoopIndices) -> bool:
-    """Whether an access is done in each iteration, at all places that the form names: they are in the buffer, then."""
+    """Whether an access is executed in each iteration, at all indices of the form: all are then
+    inside of the buffer."""
     least = [None if condition is None else condition.bounds()[0] for condition in _conditions(op, form, indices)]
     return all(low is not None and low >= 0 for low in least)
 
 
 def _conditions(op: ir.Operation, form: Sequence[Linear], indices: LoopIndices) -> Iterator[Linear | None]:
-    """What is not negative where the op is done, as far as the loop is concerned; None for what is no such form."""
+    """Forms that are nonnegative where the op is executed, from the conditions and loops between it
+    and the loop; None for a condition without a form."""
     mine = {symbol for each in form for symbol in each.symbols()}
     inner = op
     for around in ancestors(op):
-        if around in indices.threads:  # the thread is there
+        if around in indices.threads:  # a thread runs only its own iteration
             pass
         elif around.name == "scf.if" and inner.block == around.regions[0].blocks[0]:
             yield from _parts(indices.condition(around.operands[0]))
@@ -157,14 +161,15 @@ def _conditions(op: ir.Operation, form: Sequence[Linear], indices: LoopIndices) 
 
 
 def _not_over(variable: ir.Value, mine: set[Symbol], indices: LoopIndices) -> Iterator[Linear | None]:
-    """What is not negative as long as a loop counts; if the form does not depend on that, in its first iteration."""
+    """Forms that are nonnegative while a loop runs; for the first iteration, if the access does not
+    depend on the loop's counter."""
     bounds = indices.bounds_of(variable)
     if bounds is None:
         return
     low, ends, _ = bounds
     try:
         here = indices.linear(variable)
-    except WeftError:  # as often as nobody knows
+    except WeftError:  # the number of iterations is not known
         here = low
     at = here if mine & set(here.symbols()) & set(indices.counters) else low
     yield from (end - at - 1 for end in ends)

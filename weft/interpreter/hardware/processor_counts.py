@@ -1,4 +1,4 @@
-"""Counts of processors that no block has, as far as that shows without a payload."""
+"""Checks of processor counts against the limits of a block, without a payload."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from .limits import too_long, too_many_threads
 
 
 def miscounted(space: SpaceSpec, _: str) -> Wrong | None:
-    """What is wrong with a space whatever is mapped to it: more threads than any block has. Of counts that are not
-    known yet, each is one at least."""
+    """The error of a space with more threads than any block has, for any mapped op. Unknown counts
+    are at least one each."""
     known = {axis: count for axis, count in zip(space.axes, space.counts, strict=True) if isinstance(count, int)}
     shown = ", ".join(f"{axis}: {known.get(axis, '…')}" for axis in space.axes)
     found = too_many_threads(space.kind, known.values(), f"{space.kind}({shown})")

@@ -1,9 +1,9 @@
-"""Sums of halves that tensor cores add up in f32: the threads' arrays of them hold f32.
+"""Accumulators of 16-bit floats that tensor cores add up in f32: the threads' arrays hold f32.
 
     mma … accumulate f32 : acc[…] += lhs · rhs          (acc: memref<…xbf16>, in registers)
     →   acc: memref<…xf32>; what others store in it is extended, and what they load is rounded
 
-So a sum is rounded where it leaves the array, once, and not in each step.
+So a sum is rounded once, where it leaves the array, and not in each step.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from ...memory.views import behind, is_own_array, is_view
 
 
 def accumulate_in_wider(function: ir.Operation) -> None:
-    """Let each array in which marked products add up have the type that their instructions have. Raises W0369."""
+    """Gives each array in which marked products accumulate the type that their instructions
+    accumulate in. Raises W0369."""
     for product in list(operations(function)):
         total = sums_of(product)
         if total is None or str(ir.MemRefType(product.operands[-1].type).element_type) == total:
             continue
         array = behind(product.operands[-1])
-        if is_own_array(array):  # or it is refused where the instruction is made
+        if is_own_array(array):  # otherwise it is refused where the instruction is emitted
             _widen(array, ir.Type.parse(total, function.context), product)
 
 
@@ -49,14 +50,14 @@ def _widen(array: ir.Value, wide: ir.Type, product: ir.Operation) -> None:
             elif not is_view(op) and sums_of(op) != str(wide):
                 raise refuse(
                     "W0369",
-                    f"{describe(op)} takes sums as they are in memory, and they are accumulated in {wide}",
+                    f"{describe(op)} takes sums in their type in memory, and they are accumulated in {wide}",
                     product,
                     "leave out `accumulate`, or let it take them where they were stored",
                 )
 
 
 def _looking(value: ir.Value) -> Iterator[ir.Operation]:
-    """All that use an array, or a view of it; the views in front of what uses them."""
+    """All users of an array, or of a view of it; views before their users."""
     for user in users(value):
         yield user
         if is_view(user):
@@ -68,7 +69,7 @@ def _like(kind: ir.Type, element: ir.Type) -> ir.Type:
 
 
 def _round(load: ir.Operation) -> None:
-    """Let those that use what is loaded have it in the type that it had."""
+    """Rounds what is loaded for its users, to the previous type."""
     narrow = load.results[0].type
     load.results[0].set_type(_like(narrow, ir.MemRefType(load.operands[0].type).element_type))
     with ir.InsertionPoint.after(load):
@@ -77,7 +78,8 @@ def _round(load: ir.Operation) -> None:
 
 
 def _convert(op: ir.Operation, narrow: ir.Type, wide: ir.Type) -> None:
-    """Let an op on single elements round what it reads of the array, and extend what it stores there."""
+    """Makes an op on single elements round what it reads of the array, and extend what it stores to
+    it."""
     body, inputs = body_of(op), segments(op)[0]
     for operand, element in zip(op.operands, body.arguments, strict=True):
         if element_type(operand) != wide or element.type != narrow:
@@ -95,7 +97,7 @@ def _convert(op: ir.Operation, narrow: ir.Type, wide: ir.Type) -> None:
 
 
 def _extended(value: ir.Value, wide: ir.Type) -> ir.Value:
-    """A value that is stored; a constant stays one, so that it is seen to be zero."""
+    """A stored value, extended; a constant stays one, so that it is recognized as zero."""
     kind = _like(value.type, wide)
     if made_by(value, "arith.constant") is None:
         return arith.ExtFOp(kind, value).result

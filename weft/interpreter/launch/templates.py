@@ -1,5 +1,5 @@
-"""Kernels that were made before, as values with holes: names of buffers and places, which a loop like the first one
-fills."""
+"""Cached kernels, as templates with holes: names of buffers and locations, which a loop with the
+same key fills."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from ..outlining.kernel import Likeness, Outlined, Passed
 
 MOST = 64
 Known = dict[Hashable, Any]
-"""A session's kernels by what is alike in their loops, `MOST` at most: what only this file looks into."""
+"""A session's cached kernels by the key of their loops, at most `MOST`; only this file reads the
+values."""
 
 
 @record
 class Materialized:
-    """What has become of a kernel's loop; the grid in terms of the host's values.
+    """A materialized kernel; the grid in terms of the host's values.
 
     Args:
-        shared_bytes: shared memory of the kernel; more than `limits.STATIC` is dynamic in its text.
+        shared_bytes: shared memory of the kernel in bytes; more than `limits.STATIC` is dynamic in
+            its text.
         passed: what a launch passes to it.
-        shares: what each processor owns of what is mapped, as emitted.
-        found: what has been found out of the kernel and all that are like it, by whom; to be added to.
+        shares: the iterations of each mapped op that each processor owns, as emitted.
+        found: analysis results that hold for the kernel and all with the same key, keyed by
+            analysis; extended later.
     """
 
     geometry: Geometry
@@ -45,9 +48,9 @@ class KernelTemplate:
     """A kernel with holes.
 
     Args:
-        module: the one that it was made as.
-        likeness: of its loop, with the names and places that are in the holes of `module`.
-        holes: of each op of the module, which of the places it has; None for one that has none.
+        module: the module of the kernel that was materialized first.
+        likeness: of its loop, with the names and locations that are in the holes of `module`.
+        holes: for each op of the module, the index of its location; None for an op without one.
     """
 
     module: ir.Module
@@ -56,7 +59,8 @@ class KernelTemplate:
     made: Materialized
 
     def fill(self, kernel: Outlined) -> tuple[Outlined, Materialized]:
-        """The kernel of a loop like the one that this was made of, with names and places of its own."""
+        """The kernel of a loop with the same key as the template's, with its own names and
+        locations."""
         old, own = self.likeness, kernel.likeness
         module = clone_module(self.module)
         function = next(operations(module.operation, "gpu.func"))
@@ -79,13 +83,14 @@ class KernelTemplate:
 
 
 def keep(known: Known, likeness: Likeness, module: ir.Module, made: Materialized) -> None:
-    """Keep a kernel that is known whole: its grid does not depend on the host, and its places are those of the loop."""
+    """Stores a kernel in the cache if it is complete: its grid does not depend on the host, and its
+    locations are those of the loop."""
     if likeness.key in known:
         return
     ops = list(operations(module.operation))
     places, nowhere = likeness.places, ir.Location.unknown()
     holes = [places.index(op.location) if op.location in places else None for op in ops]
-    # in front of the function stand the module and the kernel's
+    # the module and the kernel's module come before the function
     foreign = any(hole is None and op.location != nowhere for hole, op in zip(holes[2:], ops[2:], strict=True))
     if None in made.geometry.static_grid() or foreign:
         return
@@ -95,5 +100,5 @@ def keep(known: Known, likeness: Likeness, module: ir.Module, made: Materialized
 
 
 def found_before(kernel: Outlined, known: Known) -> dict[Hashable, Any]:
-    """What has been found out of a kernel that was like this one, by whom."""
+    """Analysis results of an earlier kernel with the same key, keyed by analysis."""
     return known[kernel.likeness.key].made.found if kernel.likeness.key in known else {}

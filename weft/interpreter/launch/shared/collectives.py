@@ -1,11 +1,10 @@
-"""Loops over threads in which threads meet, because they share a reduction inside: all of them go through all rounds.
+"""Loops over threads with a collective in them, a shared reduction: all threads run all rounds.
 
-forall (5 rows to threads(y: 4) cyclic) {       →   for r in 0 … 2 {
-  fill; reduction over threads(x: 8); copy }           row = r * 4 + y; mine = row < 5
+forall (5 rows to threads(y: 4) cyclic) {       →   for r in 0 … 2 { fill; reduction over threads(x:
+8); copy }           row = r * 4 + y; mine = row < 5
                                                        if mine { fill }
-                                                       reduction: of nothing, where it is not mine; shuffles,
-                                                           barriers
-                                                       if mine { copy } }
+                                                       reduction: of nothing, where it is not mine;
+                                                           shuffles, barriers if mine { copy } }
 """
 
 from __future__ import annotations
@@ -28,12 +27,14 @@ from ...memory.effects import only_computes
 
 @record
 class Within:
-    """What an op of a kernel that is being made stands in.
+    """The context of an op in a kernel that is being materialized.
 
     Args:
         maps: of the loops around it, the outermost first.
-        alive: where threads go through iterations that are not theirs: what says whether it is the thread's.
-        again: it is in a loop that threads of a block go through inside one over threads.
+        alive: in rounds that all threads run: the conditions under which the iteration is the
+            thread's own.
+        again: whether the op is in a sequential loop inside a loop over threads of a block, and so
+            is repeated.
     """
 
     maps: tuple[Mapping, ...] = ()
@@ -41,7 +42,7 @@ class Within:
     again: bool = False
 
     def loop(self) -> Within:
-        """The same in a loop."""
+        """The context in a nested loop."""
         in_block = any(one.distributes and one.space != "blocks" for one in self.maps)
         return replace(self, again=self.again or in_block)
 
@@ -50,9 +51,9 @@ OUTSIDE = Within()
 
 
 def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> bool:
-    """Whether threads that may have different iterations of a mapped loop meet in it: at a barrier; or at a shuffle of
-    a warp to which the loop gives several, or so many to each that nothing but its bounds says that they are the same
-    for a warp."""
+    """Whether a mapped loop has a collective in it that threads with different iterations reach
+    together: a barrier; or a shuffle of a warp that gets several iterations, or a number of
+    iterations that only the loop's bounds show to be uniform in the warp."""
     if not mapping.distributes or mapping.space == "blocks":
         return False
     rows = team(alike(loop, [mapping], geometry), geometry)
@@ -66,17 +67,18 @@ def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> boo
 
 
 def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
-    """Let an op be done by the threads whose iteration it is. Raises W0352 where others need what it makes."""
+    """Guards an op so that only the threads that own the iteration execute it. Raises W0352 if
+    other threads need its results."""
     if only_computes(op) or op.name in BARRIERS or op.name in ("memref.alloc", "memref.alloca") or is_terminator(op):
         return
     if is_used(*op.results):
         raise refuse(
             "W0352",
-            f"threads that have no iteration left meet the others at a reduction that they share, and what"
+            f"threads without an iteration of their own take part in a shared reduction, and the results of"
             f" {describe(op)} "
-            "gives is not there for them",
+            "do not exist for them",
             op,
-            "let the loop have as many iterations for each of its threads",
+            "let the loop have the same number of iterations for each of its threads",
         )
     with ahead_of(op), op.location:
         choice = scf.IfOp(conjunction(alive))
@@ -86,5 +88,5 @@ def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
 
 
 def is_terminator(op: ir.Operation) -> bool:
-    """Whether it ends its block."""
+    """Whether an op is its block's terminator."""
     return op == op.block.operations[len(op.block.operations) - 1].operation
