@@ -37,7 +37,7 @@ from ..memory.layouts import value_name
 
 Refused = Callable[[str, str], Exception]
 """Makes the error of why, and of what to do."""
-ELSE = "promote an operand whose tiles are boxes, or map the copy to threads"
+ELSE = "promote an operand whose tiles are boxes, or `map` the copy to `threads(*) cyclic`"
 
 
 @record

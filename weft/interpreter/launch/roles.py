@@ -122,7 +122,7 @@ def _check(roles: list[ir.Operation], geometry: Geometry) -> None:
         raise refuse("W0406", said, role, "map all loops to `warpgroups`")
     if x + GROUP > limits.THREADS:
         said = f"with a producer the block has {x + GROUP} threads, and a block has at most {limits.THREADS}"
-        raise refuse("W0346", said, role, "let fewer warp groups compute")
+        raise refuse("W0346", said, role, "`map` to fewer `warpgroups`")
 
 
 def _needed(role: ir.Operation) -> set[ir.Operation]:
