@@ -176,6 +176,7 @@ class LaunchStatement(Statement):
                 "W0373",
                 f"an instruction of warp groups of {widest} columns takes {least} registers, and {has} {most}",
                 at="max_registers",
-                hint="`tile` to fewer columns, `map` to fewer `warpgroups`, or launch for fewer blocks a multiprocessor",
+                hint="`tile` to fewer columns, `map` to fewer `warpgroups`, or launch for fewer blocks a"
+                " multiprocessor",
             )
         rewrite.remark(f"{'at first' if shared_anew else 'at most'} {most} registers a thread")

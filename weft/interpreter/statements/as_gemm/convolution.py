@@ -177,7 +177,8 @@ def _space(op: ir.Operation) -> Structure:
         raise fail(
             "W0440",
             f"the body of {op.name} does more than add up products of an image and a filter: {named}",
-            "leave the convolution a plain one, and do this in an elementwise op before or after it, which `fuse` takes along",
+            "leave the convolution a plain one, and do this in an elementwise op before or after it,"
+            " which `fuse` takes along",
         )
     if operand_names(op) != ("lhs", "rhs", "acc"):
         raise fail(

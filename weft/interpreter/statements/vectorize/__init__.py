@@ -131,5 +131,6 @@ class Vectorize(Statement):
             shapes = ", ".join("x".join(map(str, kind.shape)) for kind in kinds)
             raise rewrite.error(
                 "W0393", f"the fragments take {total} registers, and a thread has at most {MOST_REGISTERS}", op,
-                "`tile` the reduction by 1 first, `tile … [_, _, 1]`, or take smaller tiles", notes=(f"tiles of {shapes}",),
+                "`tile` the reduction by 1 first, `tile … [_, _, 1]`, or take smaller tiles",
+                notes=(f"tiles of {shapes}",),
             )  # fmt: skip
