@@ -19,6 +19,7 @@ from places import ROOT
 
 from weft import execution
 from weft.pipeline import Planned
+from weft.runtime.plan.codec import dump
 from weft.runtime.predict.prediction import KernelPrediction, Prediction
 
 KEPT = Path(__file__).with_name("predictions.json")
@@ -51,7 +52,7 @@ def kept() -> dict[str, dict]:
 
 def predicted(made: Planned, chip: str) -> Prediction:
     """The time of a plan's launches on a chip, as `weft.execution.predicted` has it."""
-    text = f"{chip}\n{made.cuda}\n{json.dumps(made.plan.to_json(), sort_keys=True)}"
+    text = f"{chip}\n{made.cuda}\n{dump(made.plan)}"
     key = hashlib.sha256(text.encode()).hexdigest()[:24]
     if key in kept() and not SOAK:
         plain = kept()[key]

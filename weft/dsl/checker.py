@@ -98,7 +98,7 @@ class _Checker:
             )
         elif schedule.name in self.signatures and schedule is not self.file.schedules[-1]:
             message = f"`{schedule.name}` is a statement: a schedule of that name can't be called"
-            check.error("W0205", message, schedule.span, "give it another name")
+            check.error("W0205", message, schedule.span, f"give it another name: `schedule my-{schedule.name}`")
 
     # ---- schedules -------------------------------------------------------------------------------
 
@@ -201,12 +201,18 @@ class _Checker:
             check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span)
         elif isinstance(old, UnknownValue):
             check.error(
-                "W0206", f"`{name}` names a value already", target.span, "take another name: a value keeps its name"
+                "W0206",
+                f"`{name}` names a value already",
+                target.span,
+                f"take another name, `let {name}_2 = …`: a value keeps its name",
             )
         elif isinstance(old, BoundName) and check.scope.alive(old):
             message = f"`{name}` still names the handle of line {old.span.line}"
             check.error(
-                "W0206", message, target.span, "take another name; a name is free again once its handle is consumed"
+                "W0206",
+                message,
+                target.span,
+                f"take another name, `let {name}_2 = …`; a name is free again once its handle is consumed",
             )
 
     def _statement(self, node: tree.StatementNode, let: tree.Let | None, scope: Scope) -> Signature | None:
@@ -238,7 +244,7 @@ class _Checker:
                 "W0202",
                 f"a schedule calls itself, directly or through others: {circle}",
                 call.span,
-                "recursion is not supported",
+                "repeat steps by `foreach x in [1, 2] { … }`",
             )
             return None
         interface = self.interface(schedule)
@@ -297,7 +303,7 @@ class _Checker:
                 message = (
                     f"`{ref.spelling}` stands twice in the list, and {gone.by} in line {gone.span.line} consumes it"
                 )
-                check.error("W0228", message, ref.span, "write it once")
+                check.error("W0228", message, ref.span, f"write `{ref.spelling}` once")
             else:
                 check.consume(part, ref, replace(gone, returned=(), unnamed=()))
             once.add(part)

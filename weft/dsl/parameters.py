@@ -24,7 +24,7 @@ def bind(schedule: tree.Schedule, settings: Mapping[str, object]) -> dict[str, V
     for parameter in schedule.parameters:
         if parameter.type == "handle":
             message = f"`{schedule.name}` can't be run by itself: `{parameter.name}` is a handle"
-            hint = "call it from a schedule that comes after it"
+            hint = f"call it from a schedule after it: `{schedule.name}(…)`"
             raise fail("W0230", message, span=parameter.span, hint=hint)
     return bind_parameters(schedule, settings)
 
@@ -37,7 +37,7 @@ def bind_parameters(schedule: tree.Schedule, settings: Mapping[str, object]) -> 
             the rest; they may use the parameters before them.
 
     Raises:
-        WeftError: W0210 not of the parameter's type, W0211 not in its domain, W0213 no value, W0214 unknown name.
+        WeftError: W0210 not of the parameter's type, W0211 not in its domain, W0213 no value, W0482 unknown name.
     """
     known = {parameter.name: parameter for parameter in schedule.parameters if parameter.type != "handle"}
     wrong = [_unknown(schedule, name, list(known)) for name in settings if name not in known]

@@ -101,7 +101,7 @@ class TreeBuilder:
         payloads = [item for item in items if isinstance(item, tree.Payload)]
         if len(payloads) > 1:
             message = f"a file has one payload; line {payloads[0].span.line} names one already"
-            self.report("W0108", message, payloads[1].span, "delete one of them, or split the file")
+            self.report("W0108", message, payloads[1].span, "delete one `payload` line, or split the file")
         includes = tuple(item for item in items if isinstance(item, tree.Include))
         schedules = tuple(item for item in items if isinstance(item, tree.Schedule))
         return tree.File(span, self.source, includes, payloads[0] if payloads else None, schedules)
@@ -161,7 +161,7 @@ class TreeBuilder:
             if isinstance(part, FilledField):
                 if part.name in fields:
                     message = f"`{part.name.replace('_', '-')}` is given twice"
-                    self.report("W0106", message, part.span, "delete one of them")
+                    self.report("W0106", message, part.span, f"delete one `{part.name.replace('_', '-')}`")
                 fields[part.name] = part.value
         return tree.StatementNode(span, keyword, fields)
 
@@ -205,14 +205,14 @@ class TreeBuilder:
     def _integer(self, span: Span, text: str) -> tree.Literal:
         digits = text.lstrip("0") or "0"
         if len(digits) > 19 or int(digits) >= INT_LIMIT:
-            hint = f"write a number up to {INT_LIMIT - 1}"
+            hint = f"write a number up to `{INT_LIMIT - 1}`"
             self.report("W0104", "this integer does not fit in 64 bits", span, hint)
             return tree.Literal(span, 0)
         return tree.Literal(span, int(digits))
 
     def _float(self, span: Span, text: str) -> tree.Literal:
         if (value := float(text)) == float("inf"):
-            self.report("W0104", "this number is too large for a float", span, "write a number up to 1.7e308")
+            self.report("W0104", "this number is too large for a float", span, "write a number up to `1.7e308`")
         return tree.Literal(span, value)
 
     def _string(self, span: Span, text: str) -> tree.Literal:
@@ -288,7 +288,7 @@ class _Includes:
             identity = os.path.realpath(target)
             if identity in path:
                 circle = " → ".join(f"`{os.path.basename(p)}`" for p in (*path[path.index(identity) :], identity))
-                hint = "move what both need into a third file"
+                hint = "move what both need into a third file, and `include` that in both"
                 raise fail("W0007", f"this `include` makes a circle: {circle}", span=include.span, hint=hint)
             if len(path) > 32:
                 raise fail("W0007", "includes nest deeper than 32 files", span=include.span)

@@ -260,5 +260,5 @@ class ScopeCheck:
         if bound.loops < self.scope.loops:
             message = f"`{ref.spelling}` is consumed in the first round of `foreach`, and gone in the next"
             notes = (f"it is bound outside the loop, in line {bound.span.line}",)
-            self.error("W0228", message, ref.span, "match or bind it inside the loop", notes)
+            self.error("W0228", message, ref.span, "bind it in the loop: `let … = match …`", notes)
         self.scope.gone[part] = gone

@@ -188,7 +188,7 @@ def _bad_literal(failure: Failure) -> Diagnostic | None:
     found = re.match(r"[0-9][\w.]*", text[position:])
     if found and "INT" in failure.accepts and not re.fullmatch(r"[0-9]+(\.[0-9]+([eE][0-9]+)?)?", found.group()):
         message, span = f"`{found.group()}` is not a number", failure.source.span(position, found.end())
-        return Diagnostic("W0104", message, span, hint="numbers look like 128 or 0.5")
+        return Diagnostic("W0104", message, span, hint="numbers look like `128` or `0.5`")
     return None
 
 

@@ -137,16 +137,17 @@ def _synchronization(report: Report) -> RenderableType:
         where = "GPU" if report.target == "cuda" else "CPU"
         return Text(f"a {where} does not see races, or results left undefined; `--target sim` does", "dim")
     lines: list[RenderableType] = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
-    for name, found in (
-        ("races", [f"{r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]),
-        ("faults", list(report.faults)),
-    ):
+    races = [f"[{r.code}] {r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]
+    for name, found in (("races", races), ("faults", report.faults)):
         none = Text.assemble(f"{name:<10}", ("none", "green"))
         lines.append(none if not found else Text.assemble(f"{name:<10}", (str(len(found)), "bold red")))
         lines += _first([Text(f"  {line}", "red") for line in found])
-    if any(line.startswith("out-of-bounds") for line in report.faults):
+    codes = dict.fromkeys(line[1:6] for line in (*races, *report.faults))
+    if codes:
+        lines.append(Text(f"  the way out: {', '.join(f'`weft explain {code}`' for code in codes)}", "dim"))
+    if "W0652" in codes:
         lines.append(Text("  where an index is read from a random input, `--input NAME=0:SIZE` bounds that", "dim"))
-    if any(line.startswith("undefined result") for line in report.faults):
+    if "W0647" in codes:
         lines.append(
             Text("  where random inputs are too large for an operation, `--input NAME=0:LIMIT` bounds them", "dim")
         )

@@ -174,14 +174,14 @@ def test_fused_into_the_loop_that_takes_it_first(tmp_path: Path) -> None:
         "map t", "fuse init into lanes\nmap t"
     )
     found = refused(MATMUL, body, tmp_path, "W0326")
-    assert found.hint is not None and found.hint.startswith("fuse it into the loop that takes it: scf.forall")
+    assert found.hint is not None and found.hint.startswith("`fuse` it into the loop that takes it: scf.forall")
     expect_followed(MATMUL, body.replace("fuse init into lanes", "fuse init into t\nfuse init into lanes"), tmp_path)
 
 
 def test_a_fill_is_fused_into_the_loop_around(tmp_path: Path) -> None:
     steps = "let (k, step) = tile {} [_, _, 8]\n"
     found = refused(MATMUL, f"{HEAD}{steps.format('gemm')}fuse init into k", tmp_path, "W0326")
-    assert found.hint == "fuse it into the loop around, over the tiles of the result"
+    assert found.hint == "`fuse` it into the loop around, over the tiles of the result"
     body = f"{HEAD}let (t, o) = tile gemm [16, 16]\n{steps.format('o')}fuse init into t\n"
     expect_followed(MATMUL, body + LANES.format(op="step", more="map init to threads(*) cyclic\n"), tmp_path)
 
@@ -205,7 +205,7 @@ def test_a_producer_in_front_of_parts(tmp_path: Path) -> None:
     body += "map zeros to threads(*) cyclic\n"
     body += "let (each, add) = tile sum [1, 1]\nfuse init into each\nmap each to grid(y, x)\ninsert-barriers\nlaunch t\nlaunch each"
     found = refused(RELU, body, tmp_path, "W0326")
-    assert found.hint is not None and "in front of `as-gemm` or `split-k` map and launch it on its own" in found.hint
+    assert found.hint is not None and "before `as-gemm` or `split-k` `map` and `launch` it on its own" in found.hint
     body = body.replace("fuse relu into t", "map relu to grid(y, x)").replace("launch t\n", "launch relu\nlaunch t\n")
     expect_followed(RELU, body, tmp_path)
 
@@ -232,7 +232,7 @@ def test_more_stages_than_shared_memory_holds(tmp_path: Path) -> None:
         return HEAD + STAGED.format(step=step, pad=" pad 900", pipeline=pipeline)
 
     found = refused(MATMUL, body(32, "pipeline k stages 2\n"), tmp_path, "W0355")
-    assert found.hint == "tile the loop with smaller steps, or use fewer stages"
+    assert found.hint == "`tile` the loop with smaller steps, or take fewer `stages`"
     expect_followed(MATMUL, body(8, "pipeline k stages 2\n"), tmp_path)
     expect_followed(MATMUL, body(32, ""), tmp_path)
 

@@ -131,9 +131,9 @@ def test_what_the_report_says() -> None:
     assert (race.buffer, race.element, race.count) == ("shared0", (0, 31), 32)
     for access, op, thread in ((race.first, "nvgpu.device_async_copy", 31), (race.second, "memref.load", 0)):
         assert str(access).startswith(f"{op} at") and str(access).endswith(f"by thread ({thread}, 0, 0) of block (0, 0, 0)")
-    diagnostic, uninitialized = report.diagnostics()
-    assert diagnostic.code == "W0656" and "nvgpu.device_async_wait" in str(diagnostic.hint)
-    assert diagnostic.message == "in-flight race on `shared0`, element [0, 31]" and uninitialized.code == "W0653"
+    (uninitialized,) = report.faults
+    assert str(race).startswith("[W0656] in-flight race on shared0[0, 31]: nvgpu.device_async_copy at")
+    assert str(uninitialized).startswith("[W0653] uninitialized read: ")
 
 
 def test_other_threads_must_be_done_with_what_it_overwrites() -> None:

@@ -84,7 +84,7 @@ def test_fault(name: str) -> None:
     assert fault.element == element and fault.access.thread == thread and fault.access.block == (0, 0, 0)
     assert count is None or fault.count == count
     assert fault.access.location, "the op's place is told"
-    assert all(d.code in all_codes() for d in report.diagnostics())
+    assert all(f.code in all_codes() for f in report.faults)
 
 
 FINE = {

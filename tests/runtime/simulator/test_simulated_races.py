@@ -259,4 +259,4 @@ def test_findings_are_merged_and_counted() -> None:
     report = kernel.launch((1, 1, 1), (32, 1, 1), [np.zeros(4, np.float32), np.zeros(4, np.float32)])
     assert [r.buffer for r in report.races] == ["arg0"] * 8 + ["arg1"], "many races in one buffer hide none in another"
     assert report.race_count > 60 * 31
-    assert all(d.code == "W0650" for d in report.diagnostics())
+    assert all(race.code == "W0650" for race in report.races)

@@ -41,7 +41,6 @@ def test_a_mistake_is_found(name: str) -> None:
     for order in orders:
         report, _ = run(made, RING, order)
         assert kinds(report) & mutant.found, (order, kinds(report))
-        assert report.diagnostics()
 
 
 @pytest.mark.parametrize("name", SELDOM)

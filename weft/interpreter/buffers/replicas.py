@@ -99,7 +99,7 @@ def replicate(root: ir.Operation) -> list[Remark]:
                     "W0349",
                     f"`{mapping_of(op)}`: each thread would do this op, and write the same memory",
                     op,
-                    "map it to threads",
+                    "`map` it to `threads(x)`",
                 )
     return remarks
 

@@ -114,7 +114,7 @@ def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None)
         lower, step = known(loop.operands[0]), known(loop.operands[2])
         if not isinstance(step, int):
             raise refuse(
-                "W0405", "the step of the loop around the copy is known only at run time", loop, "tile by a constant"
+                "W0405", "the step of the loop around the copy is known only at run time", loop, "`tile` with a number"
             )
         fixed = isinstance(lower, int)
         operands = [variable] if fixed else [variable, lower]

@@ -175,7 +175,7 @@ class _Copy:
         self._expect_tensor(found.images)
         starts = found.first(Linear.of())
         if (wrong := found.window.wrong(self.shape[0])) is not None:
-            raise self._refused(f"would take {wrong}", "map the copy to threads")
+            raise self._refused(f"would take {wrong}", "`map` the copy to `threads(*) cyclic`")
         box = Box(found.images, starts, tuple(self.shape), (None,) * len(starts), pixels=found)
         return replace(self._checked(box, range(len(starts))), row=0)
 
@@ -242,7 +242,7 @@ class _Copy:
                 f"reads `{name}` with rows {apart} apart, and a tensor map needs multiples of {PIECE}",
                 f"`assume` that a row is a multiple of {lanes} elements, with `versions` for others;"
                 f" `pack … align {PIECE}` copies "
-                "the operands of a product; or map the copy to threads",
+                "the operands of a product; or `map` the copy to `threads(*) cyclic`",
             )
         return replace(box, row=axes[-2]) if len(axes) > 1 else box
 

@@ -37,7 +37,7 @@ from ..memory.layouts import value_name
 
 Refused = Callable[[str, str], Exception]
 """Creates the error from a reason and a hint."""
-ELSE = "promote an operand with tiles that are boxes, or map the copy to threads"
+ELSE = "promote an operand whose tiles are boxes, or `map` the copy to `threads(*) cyclic`"
 
 
 @record

@@ -124,7 +124,7 @@ def _check(roles: list[ir.Operation], geometry: Geometry) -> None:
         raise refuse("W0406", why, role, "map all loops to `warpgroups`")
     if x + GROUP > limits.THREADS:
         why = f"with a producer the block has {x + GROUP} threads, and a block has at most {limits.THREADS}"
-        raise refuse("W0346", why, role, "let fewer warp groups compute")
+        raise refuse("W0346", why, role, "`map` to fewer `warpgroups`")
 
 
 def _needed(role: ir.Operation) -> set[ir.Operation]:

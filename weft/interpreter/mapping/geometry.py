@@ -267,7 +267,7 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
     raise fail(
         "W0354",
         f"the blocks would be as many as this {what}'s iterations, and its extents are known only at run time",
-        "give a count: `blocks(x: 132) cyclic`" if linear else "tile the op, and map the loop",
+        "give a count: `blocks(x: 132) cyclic`" if linear else "`tile` the op, and `map` the loop",
         notes=(_spelled(one),),
     )
 

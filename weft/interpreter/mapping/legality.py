@@ -104,7 +104,7 @@ def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
         if not loop and mapping.dist is None and mapping.vector == 1:
             return
     elif op.name != "scf.forall" and not stands_in(op, "scf.forall", "scf.for"):
-        why, hint = "each thread would do all of an op that is in no loop", "map it to threads, or a grid"
+        why, hint = "each thread would do all of an op that is in no loop", "`map` it to `threads(x)`, or `grid(x)`"
     elif mapping.dist is not None:
         why, hint = "each thread does all of these iterations: there is nothing to distribute", "`registers` alone"
     elif None in trip_counts(Mapped(op, mapping)):
@@ -138,7 +138,7 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
         why = f"`{mapping}`: how many warp groups a block has is part of the kernel"
         raise refuse("W0349", why, op, "give counts, `warpgroups(y: 2)`")
     if len(set(mapping.axes)) != len(mapping.axes):
-        raise refuse("W0341", f"an axis is named twice in `{mapping}`", op, "name each of x, y, z at most once")
+        raise refuse("W0341", f"an axis is named twice in `{mapping}`", op, "name each of `x`, `y`, `z` at most once")
     given = len(mapping.axes)
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else len(handed_out(op))
     linear = given == 1 and (op.name != "scf.forall" or (mapping.space == "blocks" and mapping.dist is not None))
@@ -334,7 +334,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "W0342",
             f"`{grouped[0].space}` are the block's threads in another order, and the other loop distributes over"
             f" threads",
-            "warps outside and lanes inside, or threads along two axes",
+            "`warps` outside and `lanes` inside, or `threads(y, x)`",
             notes=notes(),
         )
     if within.space in limits.CALLED and around.space in limits.CALLED:
@@ -346,4 +346,4 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
         raise fail("W0342", said, out, notes=notes())
     if within.space in ("blocks", "grid") and around.space != "blocks":
         said = "a loop over blocks cannot stand in a loop over threads"
-        raise fail("W0342", said, "blocks outside, threads inside", notes=notes())
+        raise fail("W0342", said, "`blocks` outside, `threads` inside", notes=notes())

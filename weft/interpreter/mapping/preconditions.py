@@ -39,7 +39,7 @@ def check_launch(root: ir.Operation) -> None:
             "W0359",
             "this loop runs inside a mapped loop",
             root,
-            "launch the outer loop",
+            "`launch` the outer loop",
             f"`{around}` on {describe(outer)}",
         )
     for op in operations(root):
@@ -135,8 +135,8 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     )
     own = "`tile` it and map the loop to threads, or map the op: `threads(*) cyclic`, or `registers` on results that all have"
     hints = {
-        "scf.forall": "map this loop to threads; or to `registers`, if each thread is to go through all of it",
-        "scf.parallel": "map this loop to threads",
+        "scf.forall": "`map` this loop to `threads(x)`; or to `registers`, if each thread is to go through all of it",
+        "scf.parallel": "`map` this loop to `threads(x)`",
         "linalg.fill": "map it, or `tile` it and map the loop"
         + (
             ""
@@ -199,7 +199,7 @@ def _check_blocks(root: ir.Operation) -> None:
                 "W0360",
                 "two loops over blocks must nest perfectly",
                 op,
-                "map only one of them to blocks, or tile the op once",
+                "`map` only one of them to `blocks`, or `tile` the op once",
                 f"{describe(between)} stands between them: several blocks would do it",
             )
 

@@ -138,7 +138,10 @@ class Assume(Statement):
         if found is None:
             message = f"`{self.size.spelling}` is the size of no argument, so that the host cannot check it"
             said = rewrite.error(
-                "W0462", message, hint="assume it of the arguments that it is computed from", at="size"
+                "W0462",
+                message,
+                hint="assume it of the arguments that it is computed from: `assume A.1 % 4 == 0`",
+                at="size",
             )
             raise NotMet(*said.diagnostics)
         return found

@@ -43,7 +43,7 @@ class Coalesce(Statement):
         op = rewrite.find(self.target)
         if not is_loop(op):
             raise rewrite.error("W0363", f"`coalesce` takes a parallel loop, and this is {op.name}", op)
-        expect_unmapped(rewrite, op, "coalesce it, then map the result")
+        expect_unmapped(rewrite, op, "`coalesce` it, then `map` the result")
         loop = parallel_nest(rewrite, op, None)
         if not loop.results:
             loop = merge_nested(loop)

@@ -113,7 +113,7 @@ class Fuse(Statement):
                 "W0329",
                 f"{describe(between)} stands in front of the loop, and may overwrite what {producer.name} reads",
                 producer,
-                "fuse before the statement that bufferizes what stands between",
+                "`fuse` before the statement that bufferizes the op between",
             )
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
@@ -126,7 +126,7 @@ class Fuse(Statement):
                 "W0458",
                 f"iterations of the loop combine into what {producer.name} makes, and each would make it anew",
                 producer,
-                "tile and map it on its own, and launch it: it runs before the loop's launch",
+                "`tile` and `map` it on its own, and `launch` it: it runs before the loop's launch",
             )
 
     def _is_read(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
@@ -140,7 +140,7 @@ class Fuse(Statement):
                 f"the loop only starts from what {producer.name} produces, and its iterations read what the one before"
                 f" has made",
                 producer,
-                "fuse it into the loop around, over the tiles of the result",
+                "`fuse` it into the loop around, over the tiles of the result",
             )
         if not inside:
             if any(is_result_of(v, loop) for v in producer.operands):
@@ -153,12 +153,12 @@ class Fuse(Statement):
                 )
             takes = next((u for u in uses if u.name == "scf.forall"), None)
             hint = (
-                "map and launch it on its own"
+                "`map` and `launch` it on its own"
                 if takes is None
-                else f"fuse it into the loop that takes it: {describe(takes)}"
+                else f"`fuse` it into the loop that takes it: {describe(takes)}"
             )
             if any(u.name not in ("func.return", "scf.forall") for u in uses):
-                hint = "tile the op that reads it, and fuse into that loop"
+                hint = "`tile` the op that reads it, and `fuse` into that loop"
             readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
             raise rewrite.error(
                 "W0326",
@@ -180,16 +180,16 @@ class Fuse(Statement):
                     f" and how many "
                     "ragged tiles they have is known only at run time",
                     op,
-                    "tile, map and launch it on its own, before the op that reads it is tiled",
+                    "`tile`, `map` and `launch` it on its own, before the op that reads it is tiled",
                 )
             if reader is not None:
                 raise rewrite.error(
                     "W0326",
                     f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
                     op,
-                    "fuse it into the loop around first, or choose tile sizes that divide; in front of `as-gemm` or"
-                    " `split-k` map "
-                    "and launch it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if"
+                    "`fuse` it into the loop around first, or choose tile sizes that divide; before `as-gemm` or"
+                    " `split-k` `map` "
+                    "and `launch` it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if"
                     " the payload "
                     "names its parts: `tensor.expand_shape` it, and read each part at a subscript of its own",
                 )

@@ -152,7 +152,7 @@ class LaunchStatement(Statement):
                 f"{most} registers for each of {threads} threads are {taken} registers, and a block has"
                 f" {ALL_REGISTERS}",
                 at="max_registers",
-                hint=f"at most {min(room, MOST_REGISTERS)}, or fewer threads a block",
+                hint=f"`max-registers {min(room, MOST_REGISTERS)}` at most, or fewer threads a block",
             )
         info.kernel.attributes[REGISTER_CAP] = i64(most)
         shared_anew = next(operations(info.kernel, REGISTERS), None) is not None
@@ -168,7 +168,7 @@ class LaunchStatement(Statement):
                 f" are, and "
                 "warp groups hand on what they have",
                 at="max_registers",
-                hint=f"{several}leave it out",
+                hint=f"{several}leave `max-registers` out",
             )
         if most < least:
             has = "a thread begins with" if shared_anew else "a thread may have"
@@ -176,6 +176,7 @@ class LaunchStatement(Statement):
                 "W0373",
                 f"an instruction of warp groups of {widest} columns takes {least} registers, and {has} {most}",
                 at="max_registers",
-                hint="fewer columns, fewer warp groups a block, or fewer blocks a multiprocessor",
+                hint="`tile` to fewer columns, `map` to fewer `warpgroups`, or launch for fewer blocks a"
+                " multiprocessor",
             )
         rewrite.remark(f"{'at first' if shared_anew else 'at most'} {most} registers a thread")

@@ -60,7 +60,7 @@ class _Match(Statement):
                 f"there is no `{self.op}` #{self.index}: {count(len(ops), 'op')} of that name found",
                 at="index",
                 notes=[f"#{i}: {describe(op)}" for i, op in enumerate(ops)],
-                hint="numbers start at 0; equal ops of a payload are merged into one",
+                hint="numbers start at `#0`; equal ops of a payload are merged into one",
             )
         return ops[self.index : self.index + 1]
 

@@ -248,9 +248,9 @@ class Mma(Statement):
             legal = [str(n) for n in range(8, MOST_COLUMNS, 8) if taken.has(n)]
             few = ", ".join(legal[: 2 if taken.columns == 8 else 5])
             there = f"[{ROWS}, n, {taken.k}] for n = {few}, …, {MOST_COLUMNS}"
-            way_out = f"tile the result by one of these n; the tile of the warp group is {columns} wide"
+            way_out = f"`tile` the result by one of these n; the tile of the warp group is {columns} wide"
             if columns is not None and taken.has(columns):
-                way_out = f"take [{ROWS}, {columns}, {taken.k}]: n is as wide as the tile of the warp group"
+                way_out = f"take `[{ROWS}, {columns}, {taken.k}]`: n is as wide as the tile of the warp group"
             return f"{what} in tiles of {asked}; there are {there}", way_out
         others = {n for d, n in enumerate(extents) if d not in found}
         if (

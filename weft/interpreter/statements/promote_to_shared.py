@@ -84,7 +84,9 @@ class PromoteToShared(Statement):
     operand: Operand = operand()
     transpose: bool = flag()
     pad: int | None = integer(optional=True, minimum=0)
-    swizzle: int | None = integer(optional=True, minimum=SPANS[0], maximum=SPANS[-1], hint="write 32, 64 or 128")
+    swizzle: int | None = integer(
+        optional=True, minimum=SPANS[0], maximum=SPANS[-1], hint="write `swizzle 32`, `swizzle 64` or `swizzle 128`"
+    )
     vector: int | None = integer(optional=True, minimum=1)
 
     def apply(self, rewrite: Rewriter) -> Results:
@@ -108,7 +110,7 @@ class PromoteToShared(Statement):
         if levels.on_memrefs(op):
             raise rewrite.error(
                 "W0331", f"`{self.operand.name}` is written, and of an op on memrefs only inputs are staged", op,
-                "stage a result before a statement bufferizes the payload", at="operand",
+                "`promote-to-shared` a result before a statement bufferizes the payload", at="operand",
             )  # fmt: skip
         copy, merge = stage_result(op, position, view, mapped=True)
         return self._results(rewrite, alloc, **({} if copy is None else {"copy": copy}), merge=merge)
@@ -240,7 +242,7 @@ def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[i
             "W0332",
             f"a tile of type {value.type} has no static shape to allocate",
             op,
-            "tile with static sizes first; or leave it in global memory",
+            "`tile` with static sizes first; or leave it in global memory",
         )
     if not stands_in(op, "scf.forall", "scf.for"):
         raise rewrite.error(

@@ -124,7 +124,7 @@ class Tile(Statement):
         from ..mapping.mapping import loop_dimensions
         from ..parallel.nests import expect_unmapped, parallel_nest
 
-        expect_unmapped(rewrite, op, "tile it, then map the two loops")
+        expect_unmapped(rewrite, op, "`tile` it, then `map` the two loops")
         if not any(self.sizes):
             raise rewrite.error("W0324", "no dimension is tiled", op, at="sizes")
         loop = parallel_nest(rewrite, op, len(self.sizes))

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import field, replace
 from typing import Literal, TypeVar
 
-from ...dsl.diagnostics import Diagnostic
 from ...dsl.records import record
 
 RaceKind = Literal["RAW", "WAR", "WAW", "in-flight"]
@@ -32,12 +31,7 @@ MOST_FINDINGS = 8
 """Most pairs of ops that a report lists per kind of race and buffer (and ops per kind of fault and
 buffer); further ones are only counted. So the races of one buffer never hide those of another."""
 
-SEPARATED = "put a barrier between the two, or give the element to one thread"
-AWAITED = (
-    "wait for the copy first: `nvgpu.device_async_wait`, and a barrier after it if another thread has started the copy"
-)
-
-FAULT_CODES: dict[str, str] = {
+FAULT_CODES: dict[FaultKind, str] = {
     "divergent barrier": "W0651",
     "out-of-bounds read": "W0652",
     "out-of-bounds write": "W0652",
@@ -119,8 +113,12 @@ class Race:
     second: ThreadOp | Operation
     count: int = 1
 
+    @property
+    def code(self) -> str:
+        return "W0656" if self.kind == "in-flight" else "W0650"
+
     def __str__(self) -> str:
-        return f"{self.kind} race on {self.buffer}{list(self.element)}: {self.first}, then {self.second}"
+        return f"[{self.code}] {self.kind} race on {self.buffer}{list(self.element)}: {self.first}, then {self.second}"
 
 
 @record
@@ -135,8 +133,12 @@ class Fault:
     element: tuple[int, ...] | None = None
     count: int = 1
 
+    @property
+    def code(self) -> str:
+        return FAULT_CODES[self.kind]
+
     def __str__(self) -> str:
-        return f"{self.kind}: {self.message}: {self.access}"
+        return f"[{self.code}] {self.kind}: {self.message}: {self.access}"
 
 
 @record
@@ -249,23 +251,6 @@ class LaunchReport:
     @property
     def clean(self) -> bool:
         return not self.races and not self.faults
-
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The findings as diagnostics."""
-        races = (
-            Diagnostic(
-                "W0656" if race.kind == "in-flight" else "W0650",
-                f"{race.kind} race on `{race.buffer}`, element {list(race.element)}",
-                notes=(f"first: {race.first}", f"second: {race.second}", f"met {race.count} times"),
-                hint=AWAITED if race.kind == "in-flight" else SEPARATED,
-            )
-            for race in self.races
-        )
-        faults = (
-            Diagnostic(FAULT_CODES[f.kind], f"{f.kind}: {f.message}", notes=(f"by: {f.access}", f"met {f.count} times"))
-            for f in self.faults
-        )
-        return (*races, *faults)
 
 
 Found = TypeVar("Found", Race, Fault)

@@ -42,8 +42,8 @@ class Report:
         max_rel_error: of the worst output; None without a reference.
         outputs: the comparison of each buffer that the payload writes.
         races: None on a GPU or a CPU: only the simulator detects them.
-        faults: out of bounds, uninitialized reads, divergent barriers, one line each; None as for
-            races.
+        faults: out of bounds, uninitialized reads, divergent barriers, …, a line with its code
+            each; None as for races.
         barriers: most barriers that a thread executed, over all launches; None as for races.
         bank_conflicts: every op on shared memory, including those without a conflict; None as for
             races.
@@ -114,7 +114,7 @@ def ran(plan: Plan, number: int | None) -> RanVersion | None:
 
 _KEYS = {
     "outputs": "name dtype shape error tolerance ok reason",
-    "races": "kind buffer element first second",
+    "races": "code kind buffer element first second",
     "kernels": "name grid block shared_bytes unproven",
     "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad"
     " padded",

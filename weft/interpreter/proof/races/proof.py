@@ -186,7 +186,7 @@ class Findings:
         if conflict.across_blocks:
             hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
             if self.source is None:
-                hint = "no barrier orders blocks: map the loop so that all accesses to one element are in one block"
+                hint = "no barrier orders blocks: `map` the loop so that all accesses to one element are in one block"
                 hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
             return Diagnostic("W0602", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         if conflict.unfenced_proxy:

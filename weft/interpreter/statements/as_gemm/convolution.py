@@ -169,7 +169,7 @@ def _space(op: ir.Operation) -> Structure:
         raise fail(
             "W0440",
             f"{op.name} subtracts zero points from its operands, which a product does not",
-            "subtract them in an op in front of it, or tile and map the convolution itself",
+            "subtract them in an op before it, or `tile` and `map` the convolution itself",
         )
     windowed = "reduction" in space.iterators and not all(m.is_projected_permutation for m in space.maps)
     if windowed and operand_names(op) != ("lhs", "rhs", "acc") and (others := beside_products(op)):
@@ -177,13 +177,14 @@ def _space(op: ir.Operation) -> Structure:
         raise fail(
             "W0440",
             f"the body of {op.name} does more than add up products of an image and a filter: {named}",
-            "leave the convolution a plain one, and do this in an elementwise op in front of it or behind it",
+            "leave the convolution a plain one, and do this in an elementwise op before or after it,"
+            " which `fuse` takes along",
         )
     if operand_names(op) != ("lhs", "rhs", "acc"):
         raise fail(
             "W0440",
             f"{op.name} adds up no products of an image and a filter",
-            "pooling and elementwise ops are tiled and mapped as they are",
+            "`tile` and `map` it as it is, like pooling and elementwise ops",
         )
     if 0 in space.extents:
         _expect_room(op, space)
@@ -221,7 +222,7 @@ def _image(op: ir.Operation, space: Structure, extents: Sequence[SizeForm]) -> t
         raise fail(
             "W0440",
             f"{op.name} is not a convolution: no window of a filter moves over one of its operands",
-            "a matrix product is tiled as it is",
+            "`tile` it as it is, if it is a matrix product",
         )
     position = windowed[0]
     axes: list[LoopAxis] = []

@@ -197,12 +197,12 @@ class InsertBarriers(Statement):
 
 
 _HINTS = {
-    "W0602": "map the loop so that all accesses to one element are in one block",
-    "W0604": "map the op so that each element has one owner, or tile it so that a barrier can stand between",
-    "W0666": "put a fence of the proxy behind the stores, in front of a barrier",
+    "W0602": "`map` the loop so that all accesses to one element are in one block",
+    "W0604": "`map` the op so that each element has one owner, or `tile` it so that a barrier fits between",
+    "W0666": "put `nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}` between the stores and a barrier",
     "W0667": "wait for the phase of a load before what it loads is accessed, and load again behind a wait for who"
     " accessed it",
-    "W0606": "wait until fewer groups are pending, begin the copies later, or use one more buffer",
+    "W0606": "`nvgpu.device_async_wait` with a smaller `numGroups`, begin the copies later, or use one more buffer",
 }
 
 

@@ -192,7 +192,7 @@ class Pipeline(Statement):
                 f"with {self.stages} tiles each the shared buffers of the block take {total} bytes, and a block has at"
                 f" most {MOST}",
                 loop,
-                "tile the loop with smaller steps, or use fewer stages",
+                "`tile` the loop with smaller steps, or take fewer `stages`",
             )
 
 

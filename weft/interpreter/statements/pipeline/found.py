@@ -108,12 +108,12 @@ def _checked_step(loop: ir.Operation) -> int:
                 "W0374",
                 "each thread runs this loop by itself: the block has no tile in it",
                 loop,
-                "pipeline the loop that is in the loop over blocks and holds the copies",
+                "`pipeline` the loop that is in the loop over blocks and holds the copies",
                 f"`{around}` on {describe(outer)} stands around it",
             )
     step = constant_of(loop.operands[2])
     if step is None:
-        raise refuse("W0374", "the step of this loop is known only at run time", loop, "tile with a number")
+        raise refuse("W0374", "the step of this loop is known only at run time", loop, "`tile` with a number")
     return step
 
 
@@ -121,7 +121,7 @@ def check_fresh(loop: ir.Operation) -> None:
     """Nothing in the loop runs ahead, and there are no barriers in it. Raises W0388, W0389."""
     for op in operations(loop):
         if op.name in (WAIT, AWAIT) or any(is_stage(operand) for operand in op.operands):
-            raise refuse("W0389", "this loop is pipelined already", loop, "pipeline it once")
+            raise refuse("W0389", "this loop is pipelined already", loop, "write one `pipeline` for the loop")
     for barrier in operations(loop, *BARRIERS):
         raise refuse(
             "W0388",
@@ -165,7 +165,7 @@ def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
             "W0376",
             f"the op that fills {buffer_key(alloc)} does not walk a tile of static shape, element by element",
             op,
-            "tile with static sizes, and let `promote-to-shared` make the copy",
+            "`tile` with static sizes, and let `promote-to-shared` make the copy",
         )
 
 
@@ -246,7 +246,7 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
                 f"what is copied to {buffer_key(copy.alloc)} is written in the same loop: "
                 "the tile of iteration i + 1 would be read before iteration i has written it",
                 copy.op,
-                "pipeline a loop that only reads what its copies read",
+                "`pipeline` a loop that only reads what its copies read",
                 f"{describe(writer)} writes it",
             )
 

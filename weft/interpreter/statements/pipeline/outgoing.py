@@ -31,17 +31,22 @@ def take_turns(loop: ir.Operation, buffers: int) -> list[ir.Operation]:
     """Rewrite the loop in place. Returns the buffers, so many tiles each, or as many as there are parts: none where
     that is one. Raises W0374, W0376, W0377, W0388, W0389."""
     if BUFFERS in loop.attributes:
-        raise refuse("W0389", "parts of this loop take buffers in turn already", loop, "pipeline it once")
+        raise refuse(
+            "W0389", "parts of this loop take buffers in turn already", loop, "write one `pipeline` for the loop"
+        )
     check_fresh(loop)
     dimensions = loop_dimensions(loop)
     if len(dimensions) != 1:
         raise refuse(
-            "W0374", "parts that take buffers in turn are counted along one dimension", loop, "tile columns alone"
+            "W0374",
+            "parts that take buffers in turn are counted along one dimension",
+            loop,
+            "`tile` columns alone, `tile … [_, n]`",
         )
     (parts,) = dimensions
     buffers = buffers if parts.static_trips is None else min(buffers, parts.static_trips)
     if not isinstance(parts.lower, int) or not isinstance(parts.step, int):
-        raise refuse("W0374", "where parts begin is known only at run time", loop, "tile with a number")
+        raise refuse("W0374", "where parts begin is known only at run time", loop, "`tile` with a number")
     allocs = list(dict.fromkeys(_filled(loop, store) for store in _stores(loop)))
     if buffers < 2:
         return []
@@ -73,7 +78,7 @@ def _filled(loop: ir.Operation, store: ir.Operation) -> ir.Operation:
     if mapping is not None and mapping.space == "warpgroups":
         around = around.parent.operation
     if around != loop:
-        raise refuse("W0374", "a loop in this one holds the copy out of shared memory", store, "pipeline that one")
+        raise refuse("W0374", "a loop in this one holds the copy out of shared memory", store, "`pipeline` that one")
     alloc = made_by(behind(store.operands[0]), "memref.alloc")
     if alloc is None:
         raise refuse(

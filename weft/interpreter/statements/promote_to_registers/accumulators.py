@@ -62,7 +62,7 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
         raise fail(
             "W0383",
             "which part of the buffer the op writes changes within the loop",
-            "name an inner loop, one that does not move the accumulator",
+            "`across` an inner loop, one that does not move the accumulator",
         )
     _check_per_thread(base, loop)
     if sums_of(op) not in (None, str(element_type(base))):
@@ -74,7 +74,7 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
         raise fail(
             "W0385",
             "no loop over threads says which thread owns what, so every thread would keep all of it",
-            "tile the op's parallel dimensions, and map the loop to threads",
+            "`tile` the op's parallel dimensions, and `map` the loop to `threads(y, x)`",
         )
     return _within_a_thread(base, loop)
 
@@ -93,7 +93,11 @@ def _expect_all_of_the_sum(base: ir.Value, loop: ir.Operation) -> None:
 
 def _check_new(buffer: ir.Operation) -> None:
     if REGISTERS in buffer.attributes:
-        raise fail("W0395", "the operand is kept in registers already", "once is enough; name another operand")
+        raise fail(
+            "W0395",
+            "the operand is kept in registers already",
+            "one `promote-to-registers` is enough; name another operand",
+        )
 
 
 def _check_per_thread(base: ir.Value, loop: ir.Operation) -> None:
@@ -105,7 +109,7 @@ def _check_per_thread(base: ir.Value, loop: ir.Operation) -> None:
                 raise fail(
                     "W0384",
                     f"{inner.name} in the loop accesses the same elements in another way",
-                    "promote what it looks at first, or name an inner loop",
+                    "`promote-to-registers` its operand first, or name an inner loop",
                 )
 
 
@@ -160,27 +164,27 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
             raise fail(
                 "W0383",
                 "which part of the operand a thread owns changes within the loop",
-                "name an inner loop, one that does not move the tile",
+                "`across` an inner loop, one that does not move the tile",
             )
         between = [o for o in ancestors(tile.view) if is_within(o, tile.nest[0]) and o not in tile.nest]
         if between:
             raise fail(
                 "W0385",
                 f"{describe(between[0])} stands between the loops that say which thread owns what",
-                "tile the reduction in front of the loops over warps and lanes, or inside the innermost of them",
+                "`tile` the reduction before the loops over `warps` and `lanes`, or inside the innermost of them",
             )
         return tile
     raise fail(
         "W0385",
         "no loop over threads takes a tile of the operand, so every thread would keep all of it",
-        "tile the op's parallel dimensions, and map the loop to threads",
+        "`tile` the op's parallel dimensions, and `map` the loop to `threads(y, x)`",
     )
 
 
 def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
     """What a thread keeps, in words, of so many pieces. W0332, W0387."""
     if not kind.has_static_shape:
-        raise fail("W0332", f"a thread's part, {kind}, has no static shape", "tile with static sizes")
+        raise fail("W0332", f"a thread's part, {kind}, has no static shape", "`tile` with static sizes")
     registers = prod(pieces) * registers_of(kind)
     shape = " of ".join("x".join(map(str, each)) for each in (pieces, kind.shape) if each) or "1"
     if registers > MOST_REGISTERS:
@@ -188,7 +192,7 @@ def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
             "W0387",
             f"a thread's part, {shape} {kind.element_type}, takes {registers} registers, and a thread has"
             f" {MOST_REGISTERS}",
-            "smaller tiles per thread",
+            "`tile` to smaller tiles per thread",
         )
     return f"{shape} {kind.element_type}"
 
@@ -210,7 +214,7 @@ def _last_touch(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
 
 def _temporary(kind: ir.MemRefType, before: ir.Operation) -> ir.Operation:
     if not kind.has_static_shape:
-        raise fail("W0332", f"the block's part, {kind}, has no static shape", "tile with static sizes")
+        raise fail("W0332", f"the block's part, {kind}, has no static shape", "`tile` with static sizes")
     with ahead_of(before):
         return memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], []).operation
 

@@ -55,7 +55,11 @@ def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operat
         tile = tile_of(loop, name, users, nest)
         made = producer(behind(tile.buffer))
         if made is not None and REGISTERS in made.attributes:
-            raise fail("W0395", f"`{name}` is kept in registers already", "once is enough; name another buffer")
+            raise fail(
+                "W0395",
+                f"`{name}` is kept in registers already",
+                "one `promote-to-registers` is enough; name another buffer",
+            )
         kind = ir.MemRefType.get(tile.shape, ir.MemRefType(tile.buffer.type).element_type)
         rewrite.remark(f"each thread keeps {affordable(kind)} in registers")
         alloc = _in_nest(tile, kind, nest) if nest else _in_thread(tile, kind)
@@ -148,14 +152,14 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
         raise fail(
             "W0385",
             f"{describe(between[0])} stands between the loops that say which thread owns what",
-            "let the loops over threads stand in each other, directly in sequential loops",
+            "nest the loops over `threads`, with sequential loops alone between them",
         )
     for one in nest:
         if not all(is_fixed(bound, loop) for bound in one.operands):
             raise fail(
                 "W0383",
                 f"how many iterations {describe(one)} has changes within the loop, and with it who owns what",
-                "name an inner loop, which one thread runs",
+                "`across` an inner loop, which one thread runs",
             )
         if any(dimension.most_trips is None for dimension in loop_dimensions(one)):
             hint = "`tile` it with static sizes, and map the loop over a tile"

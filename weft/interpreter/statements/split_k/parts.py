@@ -117,7 +117,7 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
         raise fail(
             "W0455",
             f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {summands}",
-            f"choose a number of parts that divides {extent}" if known else "give the payload that number",
+            f"`split-k … n` with an n that divides {extent}" if known else "give the payload that number",
         )
     return cut
 

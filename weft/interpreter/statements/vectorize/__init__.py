@@ -73,7 +73,7 @@ class Vectorize(Statement):
         for kind in (ir.MemRefType(v.type) for v in op.operands if is_memref(v)):
             if not kind.has_static_shape:
                 what = f"a tile of type {kind} has no static shape"
-                raise rewrite.error("W0332", what, op, "tile with static sizes")
+                raise rewrite.error("W0332", what, op, "`tile` with static sizes")
         if goes_along(op):
             self._mark(rewrite, op)
             return {}
@@ -131,5 +131,6 @@ class Vectorize(Statement):
             shapes = ", ".join("x".join(map(str, kind.shape)) for kind in kinds)
             raise rewrite.error(
                 "W0393", f"the fragments take {total} registers, and a thread has at most {MOST_REGISTERS}", op,
-                "tile the reduction by 1 first, or take smaller tiles", notes=(f"tiles of {shapes}",),
+                "`tile` the reduction by 1 first, `tile … [_, _, 1]`, or take smaller tiles",
+                notes=(f"tiles of {shapes}",),
             )  # fmt: skip
