@@ -142,6 +142,7 @@ def results(file: Path) -> dict[str, Any]:
     return {one["item"]: one for one in json.loads(file.read_text())["results"]}
 
 
+@pytest.mark.soak
 def test_from_the_schedules_to_the_page(
     gpu: ModuleType,
     cupy: ModuleType,

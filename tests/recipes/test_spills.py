@@ -55,7 +55,7 @@ def test_sizes_of_each_kind(recipe: str, type: str | None, size: int) -> None:
     expect_no_spills(recipe, settings, *(ARCHITECTURES if SOAK else (ARCHITECTURES[turn % len(ARCHITECTURES)],)))
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("recipe", "size", "chip"), [
     ("simt_pipelined", {"m": "1000", "n": "777", "k": "333"}, "sm_100a"),
     ("simt_pipelined", {"m": "66", "n": "573", "k": "64"}, "sm_80"),

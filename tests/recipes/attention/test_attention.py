@@ -106,7 +106,7 @@ def test_a_temporary_in_shared_memory_is_read_in_vectors() -> None:
     assert "(&powers_frag[j][0]) = *reinterpret_cast<const float4*>(&powers[0]" in done.cuda
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("type", "d"), [("f16", 120), *(("f32", d) for d in (16, 64, 128, 192, 224, 256))])
 def test_nothing_spills(type: str, d: int) -> None:
     done = made(b=8, n=512, m=512, d=d, type=type)
@@ -115,7 +115,7 @@ def test_nothing_spills(type: str, d: int) -> None:
         assert found.spill_bytes == 0, chip
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("causal", [0, 1])
 @pytest.mark.parametrize(("type", "d"), [("f32", 24), ("bf16", 40), ("f16", 33)])
 def test_sizes_known_at_run_time(type: str, d: int, causal: int) -> None:

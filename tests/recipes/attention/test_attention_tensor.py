@@ -85,6 +85,7 @@ def test_scores_are_nowhere_but_in_registers() -> None:
 
 
 @pytest.mark.parametrize("m", [256, 250])
+@pytest.mark.few(1)
 def test_one_barrier_a_step(m: int) -> None:
     done = made(b=1, n=128, m=m)
     assert done.cuda.count("__syncthreads") == 1
@@ -92,6 +93,7 @@ def test_one_barrier_a_step(m: int) -> None:
 
 
 @pytest.mark.parametrize(("type", "d", "m"), [("bf16", 64, 512), ("f16", 128, 500), ("bf16", 96, "?")])
+@pytest.mark.few(1)
 def test_what_the_machine_executes(type: str, d: int, m: int | str) -> None:
     """Products of tensor cores, matrices by `ldmatrix`, copies of 16 bytes past the registers."""
     counts = whole(made(b=2, n=512, m=m, d=d, type=type).cuda, "attention", "sm_80")
@@ -101,7 +103,7 @@ def test_what_the_machine_executes(type: str, d: int, m: int | str) -> None:
     assert not counts.shared_stores.keys() - {128}
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("type", "d"), [("f16", 64), ("bf16", 128), ("bf16", 192), ("f16", 256)])
 def test_no_bank_conflicts(type: str, d: int) -> None:
     settings = {"b": "1", "n": "128", "m": "128", "d": str(d), "type": type}
@@ -111,7 +113,7 @@ def test_no_bank_conflicts(type: str, d: int) -> None:
     assert not [one for one in report.bank_conflicts or () if one.conflicts]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("type", "d"), [("bf16", 16), ("bf16", 64), ("f16", 120), ("bf16", 128), ("f16", 192), ("bf16", 256)])
 def test_nothing_spills(type: str, d: int) -> None:
     done = made(b=8, n=512, m=500, d=d, type=type, causal=1)
@@ -121,6 +123,7 @@ def test_nothing_spills(type: str, d: int) -> None:
 
 
 @pytest.mark.parametrize(("type", "d", "causal"), [("bf16", 40, 0), ("f16", 33, 1)])
+@pytest.mark.few(1)
 def test_sizes_known_at_run_time(type: str, d: int, causal: int) -> None:
     """One kernel, run at several sizes: of less than a tile, of whole ones, of some."""
     done = made(b="?", n="?", m="?", d=d, type=type, causal=causal)

@@ -65,6 +65,7 @@ def test_layers(name: str) -> None:
 
 
 @pytest.mark.parametrize("window", [{}, {"stride": 2}, {"dilation": 2, "pad": 2}], ids=str)
+@pytest.mark.few(1)
 def test_sizes_that_a_run_brings(window: dict[str, object]) -> None:
     """One kernel for channels that a tile divides, and one for any others."""
     draw = random.Random(str(window))
@@ -145,7 +146,7 @@ schedule other() {{
 """
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("store", [0, 32])
 @pytest.mark.parametrize("op", OTHER_AXES)
 def test_images_with_one_axis_and_with_three(op: str, store: int, tmp_path: Path) -> None:
@@ -250,6 +251,7 @@ CODE = [
 
 
 @pytest.mark.parametrize("sizes", CODE, ids=str)
+@pytest.mark.few(1)
 def test_machine_code(sizes: dict[str, object]) -> None:
     """No spills, no more registers than three warp groups have, pixels and tiles by UTMALDG, products by HGMMA."""
     done = made(**sizes)

@@ -69,6 +69,7 @@ OF_F32 = ["tf32", "3xtf32", "bf16x3"]
 
 
 @pytest.mark.parametrize("as_type", OF_F32)
+@pytest.mark.few(1)
 def test_f32(as_type: str) -> None:
     """Copies in front of the product, at sizes that a run brings: any."""
     done = made(type="f32", as_type=as_type, m="?", n="?", k="?", bm=64, bn=64, stages=2)
@@ -84,6 +85,7 @@ def test_text_of_f32(as_type: str) -> None:
 
 
 @pytest.mark.parametrize("as_type", OF_F32)
+@pytest.mark.few(1)
 def test_columns_of_a_tile_of_f32(as_type: str) -> None:
     """As many as are said; if none are, half of what a warp group has registers for where it adds sums to sums."""
 
@@ -102,6 +104,7 @@ BYTES = ["f8E4M3FN", "f8E5M2", "i8"]
 
 
 @pytest.mark.parametrize("type", BYTES)
+@pytest.mark.few(1)
 def test_bytes(type: str) -> None:
     """The right operand is copied as n x k, byte by byte, and the left one where its rows are not of whole 16 bytes."""
     done = made(type=type, m="?", n="?", k="?", bm=64, bn=64, stages=2)
@@ -110,6 +113,7 @@ def test_bytes(type: str) -> None:
 
 
 @pytest.mark.parametrize("type", BYTES)
+@pytest.mark.few(1)
 def test_text_of_bytes(type: str) -> None:
     expect_right(made(type=type, m=100, n=77, k=144, bm=64, bn=128, stages=2), {}, SimDevice(), NativeDevice())
 
@@ -184,6 +188,7 @@ def test_clusters(settings: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("settings", [{"cluster": 2}, {"cluster": 4, "bm": 128}], ids=str)
+@pytest.mark.few(1)
 def test_clusters_of_open_sizes(settings: dict[str, object]) -> None:
     done = made(m="?", n="?", k="?", **({"bm": 64, "bn": 64, "stages": 2} | settings))
     for m, n, k in ((200, 136, 72), (1, 8, 8), (64, 77, 64), (320, 64, 8)):
@@ -272,6 +277,7 @@ def test_machine_code(name: str, sizes: dict[str, object]) -> None:
     assert "C75" not in sass.compiled(text, "sm_90a").log
 
 
+@pytest.mark.soak
 def test_threads_may_store_what_they_have() -> None:
     """`store=0`, and any number of columns at a time, each warp group's rows of 64 or more."""
     for settings in ({"store": 0}, {"store": 8}, {"store": 32, "blocks": 3}, {"store": 32, "gm": 128}):

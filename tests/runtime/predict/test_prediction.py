@@ -103,6 +103,7 @@ def _width(dtype: str) -> int:
     return {"f32": 4, "bf16": 2, "i8": 1, "i32": 4, "f64": 8}[dtype]
 
 
+@pytest.mark.soak
 def test_a_larger_product_takes_longer_and_each_chip_its_time() -> None:
     times = {chip: predicted(made("simt", m=1024, n=1024, k=256), chip).kernels[0] for chip in CHIPS}
     longer = predicted(made("simt", m=1024, n=1024, k=512), "h200").kernels[0]
@@ -113,6 +114,7 @@ def test_a_larger_product_takes_longer_and_each_chip_its_time() -> None:
         assert sum(kernel.issue.values()) == pytest.approx(1, abs=0.02) and max(kernel.busy.values()) <= 1.01
 
 
+@pytest.mark.soak
 def test_open_sizes_are_named() -> None:
     open_ = made("simt", m="?", n="?", k="?")
     with pytest.raises(WeftError, match="W0719"):
@@ -153,6 +155,7 @@ schedule persistent() {{
 
 
 @pytest.mark.parametrize("cluster", [1, 2])
+@pytest.mark.few(1)
 def test_blocks_that_stay_do_the_operations_that_there_are(cluster: int) -> None:
     """140 tiles of 132 blocks, eight of which take two: operations are those of all, whichever is timed. Warp groups meet to store
     their parts while the producer runs ahead."""
@@ -191,7 +194,7 @@ def test_places_in_ragged_tiles_are_known(name: str) -> None:
     assert [kernel.assumed for kernel in kernels] == [0]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_convolutions_with_padding(chip: str) -> None:
     assert len(predicted(made("concurrent_convs", batch=1, filters=4, size=7), chip).kernels) == 3
