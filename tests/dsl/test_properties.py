@@ -220,7 +220,7 @@ def test_binary_junk_as_a_file(data: bytes) -> None:
 
 
 def test_mutants_of_the_recipes() -> None:
-    """Every recipe without one of its lines, or cut off: a diagnostic, or still a schedule. (In a soak each line, and each place.)"""
+    """Every recipe without a line, or cut off: a diagnostic, or still a schedule. (In a soak each line, and each place.)"""
     soak = "WEFT_SOAK" in os.environ
     for first, path in enumerate(sorted((ROOT / "weft" / "recipes").glob("*/*.weft"))):
         lines = path.read_text().split("\n")
