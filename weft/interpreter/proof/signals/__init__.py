@@ -1,2 +1,1 @@
-"""Memory barriers: which phase each arrival and each wait is of, what happens before what, and who would wait
-forever."""
+"""Memory barriers: the phase of each arrival and wait, the happens-before order, and deadlocks."""

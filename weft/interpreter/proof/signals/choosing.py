@@ -1,12 +1,14 @@
-"""Which of the proposed barriers a kernel with memory barriers needs: as few as order what they leave unordered.
+"""The proposed barriers that a kernel with memory barriers needs: a minimal set that orders what is
+unordered without them.
 
-Paths may lead through several barriers and through memory barriers, so that each set of candidates is judged as a
-whole: none, each one alone, the cheapest first; else all of them, from which those go that the others do without, the
-    dearest first. Then each
-of them gets the least scope that does: each warp group's own threads, where these wait for no others.
+Paths may lead through several barriers and through memory barriers, so each set of candidates is
+judged as a whole: the empty set, then each single one, the cheapest first; else all of them, from
+which those are removed that are not needed, the most expensive first. Then each of them gets the
+smallest sufficient scope: the threads of one warp group, if these wait for no others.
 
-What is ordered without a barrier is ordered with some. So a set is asked of nothing but the pairs that are unordered
-without any, and those are taken first that stand around these; what is chosen in the end is judged in full.
+A pair that is ordered without a barrier is ordered with any set. So a set is tested only on the
+pairs that are unordered without barriers, and barriers near these are tried first; the final choice
+is judged in full.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from .judgement import SignalTrials, judge_signals
 
 @record
 class OrderedChoice:
-    """A choice, and what is wrong whatever is chosen."""
+    """A choice, and the faults that remain with any choice."""
 
     choice: ChosenBarriers
     faults: tuple[SignalFault, ...]
@@ -38,11 +40,12 @@ class OrderedChoice:
 
 
 Settles = Callable[[Iterable[Barrier]], bool]
-"""Whether these barriers order what is unordered without one."""
+"""Whether these barriers order all pairs that are unordered without any."""
 
 
 def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedChoice:
-    """The barriers that a kernel with asynchronous accesses needs, beside those that are no candidates."""
+    """The barriers that a kernel with asynchronous accesses needs, in addition to those that are no
+    candidates."""
     fixed = [b for b in model.barriers if b.candidate is None]
     proposed = {b.candidate: b for b in sorted(model.barriers, key=lambda b: b.place.order) if b.candidate is not None}
     cost = {n: (b.weight, n not in existing, -place) for place, (n, b) in enumerate(proposed.items())}
@@ -71,8 +74,8 @@ def _chosen(
     cost: dict[int, tuple[int, bool, int]],
     settles: Settles,
 ) -> tuple[list[int], bool] | None:
-    """The numbers of those that do, in their order; and whether they are known to be the fewest. None where all of them
-    do not."""
+    """The numbers of the sufficient barriers, in their order; and whether they are known to be
+    minimal. None if not even all suffice."""
 
     def having(numbers: Iterable[int]) -> list[Barrier]:
         return [*fixed, *(proposed[n] for n in numbers)]
@@ -86,13 +89,13 @@ def _chosen(
     for number in sorted(chosen, key=cost.__getitem__, reverse=True):
         fewer = [n for n in chosen if n != number]
         chosen = fewer if settles(having(fewer)) else chosen
-    return chosen, len(chosen) <= 2  # none does, nor does one alone
+    return chosen, len(chosen) <= 2  # neither the empty set nor a single one suffices
 
 
 def _narrowed(
     model: KernelModel, numbers: list[int], fixed: list[Barrier], proposed: dict[int, Barrier], settles: Settles
 ) -> dict[int, Barrier]:
-    """The chosen ones, of each warp group where that does."""
+    """The chosen barriers, each narrowed to one warp group where that suffices."""
     chosen = {n: proposed[n] for n in numbers}
     for n in numbers if (model.shape.threads or 1) % GROUP == 0 else ():
         narrower = {**chosen, n: replace(chosen[n], narrow=True, threads=GROUP, number=None)}
@@ -113,11 +116,11 @@ def _said(trials: SignalTrials, fixed: list[Barrier], barriers: dict[int, Barrie
 
 @record
 class _Unordered:
-    """What is unordered in a kernel without a barrier of those that are proposed, where nothing else is wrong with it.
+    """The unordered pairs of a kernel without the proposed barriers, if it has no other fault.
 
     Args:
-        pairs: those of each two accesses that are left, where it is known which.
-        around: the blocks of ops that stand around it, by what leads there.
+        pairs: the unordered instances of each two accesses, where known.
+        around: the blocks of ops around them, by the path to them.
     """
 
     trials: SignalTrials
@@ -138,7 +141,7 @@ class _Unordered:
         return cls(trials, pairs, frozenset(p.steps[:depth] for p in places for depth in range(len(p.steps) + 1)))
 
     def settled(self, barriers: Iterable[Barrier]) -> bool:
-        """Whether these barriers order it."""
+        """Whether these barriers order all pairs."""
         try:
             found = Asynchronous(self.trials.judge(barriers))
             return all(found.orders(pair, left) for pair, left in self.pairs)

@@ -1,8 +1,8 @@
-"""Who would wait forever: waits that need, in turn, what comes behind themselves.
+"""Deadlocks: cycles of waits that need each other.
 
-A wait needs what ends its phase, and so all waits in front of that, those of other lanes of the warp included; a
-barrier needs all threads. Where iterations, or turns of the rings, order all of these, each needs earlier ones alone,
-and none of them is the first to be stuck.
+A wait needs the operations that end its phase, and so all waits before these, including those of
+other lanes of the warp; a barrier needs all threads. If iterations, or rounds of the rings, give an
+order in which each needs only earlier ones, none of them is the first to be stuck.
 """
 
 from __future__ import annotations
@@ -29,20 +29,23 @@ NOT_KNOWN = (
 
 
 class Circles:
-    """The waits of a kernel, and what they need. `steps`: loops that are taken as two, of which nothing is ordered.
+    """The waits of a kernel, and their needs. `steps`: nests of loops that are analysed as two
+    loops without an order between them.
 
-    That hides no circle. Within those loops a wait for a step needs the same one or an earlier one, and a barrier is
-    met in one and the same iteration. What a thread of them does before is of an earlier tile; or of the same tile and
-    in front of its steps, one of them, or behind them, in that order for all threads alike, since none goes through two
-    such nests. So a circle within them is of waits between which the order is known. And none leads out of them and
-    back: what is waited for in front of them needs nothing in them.
+    That hides no cycle. Within those loops a wait for a step needs the same step or an earlier one,
+    and a barrier is reached in one and the same iteration. Earlier operations of a thread are of an
+    earlier tile; or of the same tile and before its steps, in a step, or after them, in the same
+    order for all threads, since no thread goes through two such nests. So a cycle within them
+    consists of waits with a known order. And no cycle leads out of them and back: waits before them
+    need nothing in them.
     """
 
     def __init__(self, instances: Instances, order: Order, phases: Mapping[Signal, Linear], steps: Steps) -> None:
         self.instances, self.order, self.phases, self.steps = instances, order, phases, steps
 
     def faults(self) -> Iterator[SignalFault]:
-        """Waits that may wait for each other: none, where they have an order in which each needs earlier ones alone."""
+        """Possible cycles of waits; none if there is an order in which each needs only earlier
+        ones."""
         waiting = [n for n in self.order.nodes if n.waits or n.product]
         needs: dict[OrderNode, dict[OrderNode, isl.Map]] = {node: {} for node in waiting}
         for node in waiting:
@@ -70,7 +73,8 @@ class Circles:
                 yield SignalFault("W0665", message, op, (*told, NOT_KNOWN), hint, assumed=True)
 
     def _expect_earlier(self, needed: Point, node: OrderNode, edge: isl.Map) -> None:
-        """Raises VagueError where a wait in a loop over all steps needs a later one, or anything else."""
+        """Raises VagueError where a wait in a loop over all steps needs a later one, or any other
+        wait."""
         its, mine = self.steps.scale(needed.place), self.steps.scale(node.point.place)
         if its is None and mine is None:
             return
@@ -85,8 +89,8 @@ class Circles:
             raise VagueError(node.point.op, "it waits for what is done in a later step")
 
     def _expect_outside(self, needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> None:
-        """Raises VagueError where a wait in front of a loop over tiles needs what is in one, by way of others as
-        well."""
+        """Raises VagueError where a wait before a loop over tiles needs one in it, directly or
+        transitively."""
         late = {node for node in needs if self.steps.is_inside(node.point.place)} if self.steps.nests else set()
         while more := [node for node in needs if node not in late and not late.isdisjoint(needs[node])]:
             for node in more:
@@ -100,7 +104,7 @@ class Circles:
     def _stuck(
         self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]
     ) -> tuple[str, str] | None:
-        """A wait that needs what comes behind itself, and how it is told."""
+        """A wait in a cycle that no order breaks, and its description."""
         start = circle[0]
         ways = {other: way for other, way in needs[start].items() if other in circle}
         for _ in circle:
@@ -121,7 +125,8 @@ class Circles:
         return None
 
     def _needed(self, node: OrderNode) -> Iterator[tuple[Point, isl.Map]]:
-        """What must have been done for who waits there to go on: instances of it → those of the wait."""
+        """The operations that must be complete for a wait to end: their instances → those of the
+        wait."""
         if isinstance(node.thing, Barrier):
             if node.product or node.thing.spaces:
                 yield node.point, self.order.together(node)
@@ -134,9 +139,9 @@ class Circles:
             yield point_of(signal), self.order.same_phase(signal, node.thing)
 
     def _ranked(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> bool:
-        """Whether iterations, or turns of the rings, tell an order: what is needed is of an earlier one, or of the same
-        one and by another op, which is never needed in turn. Or those of the outermost loops do, and in each of them
-        others again."""
+        """Whether iterations, or rounds of the rings, give an order: each need is of an earlier
+        iteration, or of the same one and by another op that never needs it in turn. Or those of the
+        outermost loops do, and recursively those inside each."""
         for rank in (_iteration, self._turn, _outermost):
             ranks = {node: rank(node) for node in circle}
             if None in ranks.values():
@@ -163,7 +168,8 @@ class Circles:
     def _compared(
         self, a: OrderNode, b: OrderNode, ranks: dict[OrderNode, Linear | None], way: isl.Map, least: int
     ) -> isl.Map | None:
-        """Those of the pairs where the first one's rank is above the second's by that much, or (0) the same."""
+        """The pairs in which the first one's rank exceeds the second's by at least `least`, or (0)
+        equals it."""
         mine, its = ranks[a], ranks[b]
         assert mine is not None and its is not None
         pairs = self.instances.relation(
@@ -181,13 +187,13 @@ class Circles:
 
 
 def _outermost(node: OrderNode) -> Linear | None:
-    """The number of the iteration that the outermost loop is in."""
+    """The iteration number of the outermost loop."""
     loops = node.point.place.loops
     return Linear.of(loops[0].counter) if loops else Linear.of(0)
 
 
 def _iteration(node: OrderNode) -> Linear | None:
-    """The number of an op's iteration."""
+    """The iteration number of an op."""
     out = Linear.of(0)
     for loop in node.point.place.loops:
         if loop.trips is None and out.terms:
@@ -197,14 +203,14 @@ def _iteration(node: OrderNode) -> Linear | None:
 
 
 def _circles(needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> list[list[OrderNode]]:
-    """Ops that need each other, or themselves."""
+    """Cycles of ops that need each other, or themselves."""
     return [c for c in _components(needs) if len(c) > 1 or c[0] in needs[c[0]]]
 
 
 def _components(
     needs: dict[OrderNode, dict[OrderNode, isl.Map]] | dict[OrderNode, set[OrderNode]],
 ) -> list[list[OrderNode]]:
-    """Strongly connected ones."""
+    """Strongly connected components."""
     reach: dict[OrderNode, set[OrderNode]] = {node: set(others) for node, others in needs.items()}
     for middle in reach:
         for node in reach:

@@ -1,9 +1,11 @@
-"""Conflicts of a kernel with asynchronous accesses: two of one element, at least one a write, that no path orders.
+"""Conflicts of a kernel with asynchronous accesses: two of one element, at least one a write, that
+no path orders.
 
-What the tensor memory accelerator and tensor cores do takes its time: a load lasts until its phase is over, and who has
-waited for it is behind it; a product begins in each thread and ends for all of its group; a copy ends where its thread
-has waited for its group. They may meet accesses of their own thread. What a thread has written by ordinary stores, or
-by copies, has to be behind a fence of its before it is accessed asynchronously.
+Operations of the tensor memory accelerator and of tensor cores have a duration: a load lasts until
+its phase ends, and a thread that waited for the phase is after it; a product begins in each thread
+and ends for all of its group; a copy ends where its thread waits for its commit group. They may
+conflict with accesses of their own thread. Ordinary stores, and copies, must be followed by a fence
+of their thread before an asynchronous access.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from .order import Kind, OrderNode
 
 @dataclass(eq=False)
 class Unordered(PairClass):
-    """All pairs of instances of two accesses that touch one element, whichever comes first."""
+    """All pairs of instances of two accesses to one element, in either order."""
 
     instances: Instances = field(kw_only=True)
 
@@ -44,7 +46,7 @@ class Unordered(PairClass):
     def _different_threads(self) -> Formula:
         for naming, access in ((self.x, self.first), (self.y, self.second)):
             for symbol in self.instances.dimensions(access.place):
-                naming(symbol)  # all that tells instances apart is a dimension
+                naming(symbol)  # all dimensions that distinguish instances
         if not (self.first.late or self.second.late):
             rank, alike = self.model.values.rank, super()._different_threads()
             x, y = self.x.form(rank), self.y.form(rank)
@@ -60,7 +62,7 @@ class Unordered(PairClass):
 
     @cached_property
     def pairs(self) -> isl.Map:
-        """Those, as a relation. Raises Unknown."""
+        """The pairs, as a relation. Raises Unknown."""
         sides = [(self.x, self.first), (self.y, self.second)]
         parts = list(self._described[1])
         first, second = ([naming(s) for s in self.instances.dimensions(access.place)] for naming, access in sides)
@@ -84,7 +86,7 @@ class Unordered(PairClass):
 
 
 def _in_turn(conflict: Conflict) -> Conflict:
-    """With the instance first that is of an earlier iteration: of loops of two roles, which count alike."""
+    """With the instance of the earlier iteration first: of loops of two roles with equal counters."""
     first, second = conflict.first, conflict.second
     if first is None or second is None or [n for _, n in first.iterations] <= [n for _, n in second.iterations]:
         return conflict
@@ -98,12 +100,12 @@ def _turned(conflict: Conflict) -> Conflict:
 
 
 def of(naming: Naming, symbol: Symbol) -> Linear:
-    """As the instance calls it."""
+    """The symbol under the instance's naming."""
     return Linear.of(naming(symbol))
 
 
 class Asynchronous:
-    """What is wrong with a kernel's accesses. `judge`: of its memory barriers."""
+    """The conflicts of a kernel's accesses. `judge`: of its memory barriers."""
 
     def __init__(self, judge: SignalJudge) -> None:
         self.judge, self.model = judge, judge.model
@@ -112,7 +114,7 @@ class Asynchronous:
         self._seen: dict[tuple[int, Kind], dict[OrderNode, isl.Map]] = {}
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Those within a block, or a cluster."""
+        """Conflicts within a block, or a cluster."""
         for pair, left in self.unordered():
             found, unfenced, flying = None, False, False
             try:
@@ -129,8 +131,9 @@ class Asynchronous:
             yield replace(made, agent=late, unfenced_proxy=unfenced, in_flight=flying)
 
     def _met(self, pair: Unordered, left: isl.Map) -> isl.Map | None:
-        """Of pairs that nothing orders, those that meet on the way of a copy: neither comes behind the end of the other
-        in program order, whichever thread it is. None if there are none. Raises Unknown."""
+        """Of unordered pairs, those that conflict while a copy is in flight: neither is after the
+        end of the other in program order, whichever thread it is. None if there are none. Raises
+        Unknown."""
         if not (pair.first.phase or pair.second.phase):
             return None
         for way in self._over(pair.first, pair.second):
@@ -140,7 +143,7 @@ class Asynchronous:
         return None if self.instances.is_empty(left) else left
 
     def _over(self, first: Access, second: Access) -> Iterator[isl.Map]:
-        """Pairs of instances of which the second comes behind the end of the first in the order of the program."""
+        """Pairs of instances in which the second is after the end of the first in program order."""
         here, end = self.instances, self._point(second)
 
         def earlier(start: Point) -> isl.Map:
@@ -155,7 +158,8 @@ class Asynchronous:
         )
 
     def _counted(self, pair: Unordered, conflict: Conflict) -> Conflict:
-        """The one first that comes first in the order of the program; and whether it is known when copies arrive."""
+        """The pair with the earlier one in program order first; and whether the arrival of copies
+        is known."""
         first, second = conflict.first, conflict.second
         if first is not None and second is not None:
             loops, order = meeting(pair.first.place, pair.second.place)
@@ -166,11 +170,11 @@ class Asynchronous:
         return replace(conflict, assumption=UNCOUNTED) if vague and not conflict.assumed else conflict
 
     def orders(self, pair: Unordered, some: isl.Map | None = None) -> bool:
-        """Whether nothing is left unordered of a pair; or of `some` of its instances. Raises Unknown."""
+        """Whether all instances of a pair, or `some` of them, are ordered. Raises Unknown."""
         return self._left(pair, fences=True, some=some) is None
 
     def unordered(self) -> Iterator[tuple[Unordered, isl.Map | None]]:
-        """Pairs that nothing orders; without a relation where it is not known."""
+        """Unordered pairs; without a relation where it is not known."""
         alone = self.model.shape.threads == 1 and self.model.shape.blocks == 1
         if alone and not any(access.late for access in self.model.accesses):
             return
@@ -188,7 +192,7 @@ class Asynchronous:
         return here.once(("pair", a, b), lambda: Unordered(self.model, a, b, (), 0, False, here.solver, instances=here))
 
     def _left(self, pair: Unordered, *, fences: bool, some: isl.Map | None = None) -> isl.Map | None:
-        """The pairs (or `some` of them) that nothing orders; None if there are none."""
+        """The unordered instances of the pair (or `some` of them); None if there are none."""
         left, kind = pair.pairs if some is None else some, space_of_both(pair.first, pair.second)
         if self.instances.is_empty(left):
             return None
@@ -207,9 +211,9 @@ class Asynchronous:
         return Point(access.place, access.op, sure=False)
 
     def ways(self, first: Access, second: Access, kind: Kind, *, fences: bool = True) -> Iterator[isl.Map]:
-        """Pairs of instances of which the first is over when the second begins. Time alone does where that cannot be
-        disturbed: a read by a product that threads have waited for, and a box that has come, where the next one comes.
-        """
+        """Pairs of instances in which the first is complete when the second begins. Completion in
+        time suffices in two cases: a read by a product that threads have waited for, and a box that
+        arrived before the next one arrives."""
         start, end = self._point(first), self._point(second)
         if first.agent == "load":
             loads = [s for s in self.model.signals if s.place is first.place and s.block == first.block]
@@ -238,7 +242,7 @@ class Asynchronous:
         return (self.instances.then(to, way) for wait, to in self.groups.arrived(copy) for way in behind(wait))
 
     def _behind(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """What comes behind the wait that a store ends at."""
+        """Operations after the wait at which a store ends."""
         to = self.order.landed(start, landing)
         return (
             self.instances.then(to, way)
@@ -246,7 +250,7 @@ class Asynchronous:
         )
 
     def faults(self) -> Iterator[SignalFault]:
-        """Stores whose tiles may go before they are read."""
+        """Stores with tiles that may be overwritten before they are read."""
         for access in self.model.accesses:
             if access.agent != "store" or access.kind != "read":
                 continue
@@ -268,7 +272,8 @@ class Asynchronous:
     # ---- reads of what nobody wrote ----------------------------------------------------------------------------------
 
     def unwritten(self) -> Iterator[UnwrittenRead]:
-        """Reads of shared memory with elements that no write before them has written; of kernels without conflicts."""
+        """Reads of shared memory with elements that no earlier write has written; for kernels
+        without conflicts."""
         for read in self.model.accesses:
             if (read.kind == "read" or read.atomic) and read.buffer.space == "workgroup" and read.phase != "ended":
                 try:
@@ -306,7 +311,7 @@ class Asynchronous:
         return self._told(read, left)
 
     def _touched(self, access: Access, axes: list[Symbol], *, sure: bool = False) -> isl.Map:
-        """Instances → elements. `sure`: as of a point."""
+        """Instances → elements. `sure`: as of `Point`."""
         point = Point(access.place, access.op, access.when, sure=sure)
         return self.instances.relation(point, axes, lambda x, y: [
             equal(of(y, axis), x.form(form)) for axis, form in zip(axes, access.coordinates or (), strict=True)

@@ -1,8 +1,8 @@
-"""How many arrivals and bytes each phase of each barrier gets.
+"""Arrivals and bytes of each phase of each barrier.
 
-An arrival of several threads counts once for each; how many there are must not depend on the phase, but on the block of
-the cluster whose barrier it is. What is counted is a list of pieces, each of which is a set of (block, barrier, phase)
-that have one number.
+An arrival of several threads counts once per thread; the number of threads must not depend on the
+phase, only on the block of the cluster that has the barrier. The count is a list of pieces, each a
+set of (block, barrier, phase) with one number.
 """
 
 from __future__ import annotations
@@ -38,17 +38,18 @@ class At(NamedTuple):
 
 @record
 class PhaseShare:
-    """What a signal has of the phases: in each of `phases` (those of one block's barriers), so many threads do it
-    once."""
+    """The share of a signal: in each of `phases` (of one block's barriers), this many threads
+    execute it once."""
 
     phases: isl.Set
     threads: int
 
 
 def shares(signal: Signal, phase: Linear, instances: Instances) -> Iterator[PhaseShare]:
-    """For each block of the cluster at whose barriers it is done.
+    """The shares, for each block of the cluster at whose barriers the signal arrives.
 
-    Raises VagueError where a thread does it several times in a phase, or another number of threads in others.
+    Raises VagueError where a thread arrives several times in a phase, or the number of threads
+    differs between phases.
     """
     point = point_of(signal)
 
@@ -74,7 +75,7 @@ def _share(signal: Signal, at: isl.Map, instances: Instances) -> PhaseShare:
     everywhere = isl.Map.from_domain_and_range(threads.align_params(phases.get_space()), phases)
     if not instances.is_empty(ask(lambda: everywhere.subtract(kept))):
         raise VagueError(signal.op, "in other phases other threads do it")
-    instances.solver.spend(MOST_THREADS)  # ISL counts what it has found where it is stopped by a limit: without one
+    instances.solver.spend(MOST_THREADS)  # ISL counts incompletely where a limit stops it: without one
     return PhaseShare(phases, threads.count_val().to_python())
 
 
@@ -93,11 +94,11 @@ def total(shares: Iterable[tuple[isl.Set, int]], instances: Instances) -> Pieces
 
 @record
 class SignalFault:
-    """One thing that is wrong, or not known to be right.
+    """A fault, or a property that could not be proven.
 
     Args:
-        op: what it is about.
-        assumed: it is not proven wrong, nor right.
+        op: its subject.
+        assumed: neither proven wrong nor right.
     """
 
     code: str
@@ -114,13 +115,13 @@ def of(model: KernelModel, ring: Ring, *kinds: str) -> list[Signal]:
 
 
 def rings(model: KernelModel) -> list[Ring]:
-    """The kernel's groups of barriers."""
+    """The kernel's arrays of barriers."""
     return list(dict.fromkeys(signal.ring for signal in model.signals))
 
 
 @dataclass(eq=False)
 class Counts:
-    """What each phase gets.
+    """The count of each phase.
 
     Attributes:
         full: the phases of each ring that end, by `faults`.
@@ -133,7 +134,7 @@ class Counts:
     _shares: dict[Signal, list[PhaseShare]] = field(default_factory=dict)
 
     def shares_of(self, signal: Signal) -> list[PhaseShare]:
-        """Of each block whose barriers it is about."""
+        """The share for each block whose barriers it signals."""
         if signal not in self._shares:
             self._shares[signal] = list(shares(signal, self.phases.get(signal, Linear.of(0)), self.instances))
         return self._shares[signal]
@@ -191,8 +192,8 @@ class Counts:
         self.full[ring] = nothing if full is None else full
 
     def _expect_one_turn(self, arrivals: list[Signal]) -> None:
-        """Raise VagueError where a thread arrives, waits, and arrives again in what is taken for one phase: phases follow
-        the iterations around, and straight code may go through several."""
+        """Raises VagueError where a thread arrives, waits, and arrives again in one assumed phase:
+        phases follow the iterations of loops, and straight-line code may pass through several."""
         for wait, first, again in product(of(self.model, arrivals[0].ring, "wait"), arrivals, arrivals):
             known = self.instances.relation(point_of(first), point_of(again), lambda x, y, a=first, b=again: [
                 *of_one_barrier(a, b, x, y), equal(x.form(self.phases[a]), y.form(self.phases[b]))
@@ -204,7 +205,7 @@ class Counts:
                 raise VagueError(again.op, "a thread that has arrived and waited arrives again in the same iteration")
 
     def _in_turn(self, a: Signal, b: Signal) -> isl.Map:
-        """The order of the program, of one barrier."""
+        """Program order, of one barrier."""
         one = self.instances.relation(point_of(a), point_of(b), lambda x, y: of_one_barrier(a, b, x, y))
         return self.instances.solver.ask(lambda: self.instances.before(point_of(a), point_of(b)).intersect(one))
 
@@ -247,12 +248,12 @@ class Counts:
         return not self.instances.is_empty(where)
 
     def _phase(self, where: isl.Set) -> At:
-        """One of the phases: the first one."""
+        """A phase of the set: the first one."""
         found = self.instances.solver.sample(where.project_out(PARAM, 0, where.dim(PARAM)))
         return At(0, 0, 0) if found is None else At(*found[: len(At._fields)])
 
     def who(self, signals: list[Signal], at: At) -> str:
-        """The ops that have a share in the phase."""
+        """The ops with a share in the phase."""
         there = [(signal, share) for signal, share in self._shared(signals) if self._contains(share.phases, at)]
         said = [f"{s.op}{f' by {share.threads} threads' if share.threads > 1 else ''}" for s, share in there]
         return ", ".join(said) or "nobody"

@@ -1,11 +1,10 @@
-"""What is wrong with a kernel's memory barriers: counts, phases, order, waits without an end.
+"""Faults of a kernel's memory barriers: counts, phases, order, endless waits.
 
-Each arrival and each wait is taken to be of a phase (`laps.py`). That they are is proven together with what follows
-from it: in any run, look at the first op that is of another phase. All before it were of theirs, so that the order
-    found between those is right;
-and what is asked of each op here is said by that order alone: that the phase before is over when an arrival comes, and
-    that
-the phase after the one waited for cannot be over before the wait has seen it.
+Each arrival and each wait is assumed to be of a phase (`laps.py`). That assumption is proven
+together with its consequences: in any run, consider the first op of another phase. All ops before
+it were of their assumed phases, so the order between those is correct; and each property required
+of an op follows from that order alone: that the previous phase is complete when an arrival comes,
+and that the phase after the awaited one cannot complete before the wait has observed the latter.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from .steps import Steps
 
 
 class SignalJudge:
-    """What is known of the barriers of a kernel. Raises VagueError, Unknown where that is not known at all.
+    """Judges the barriers of a kernel. Raises VagueError, Unknown where they cannot be analysed.
 
     Args:
         barriers: those of the block, and of warps.
@@ -52,8 +51,8 @@ class SignalJudge:
         return out
 
     def faults(self) -> Iterator[SignalFault]:
-        """All of them, one of a kind for each ring. Where counts are wrong, nothing else is looked at: it would
-        follow."""
+        """All faults, one of each kind per ring. If counts are wrong, nothing else is checked:
+        other faults would follow from that."""
         fundamental = (self._blocks, self.counts.faults, self._parities)
         for check in (*fundamental, self._begins, self._waits, self._arrivals, self._ends):
             seen: set[tuple[str, Ring | None]] = set()
@@ -67,7 +66,7 @@ class SignalJudge:
                 return
 
     def _blocks(self) -> Iterator[SignalFault]:
-        """Signals for blocks that the cluster does not have."""
+        """Signals to blocks that the cluster does not have."""
         blocks = self.model.shape.blocks
         for signal in self.phases:
             if (left := self._one(signal, lambda x, s=signal: [outside(x.form(s.block), blocks)])) is not None:
@@ -107,7 +106,7 @@ class SignalJudge:
                 yield SignalFault("W0662", f"a wait is for a phase before the first: {wait.op}", wait.op, (found[1],))
 
     def _one(self, signal: Signal, said: Callable[[Naming], list[Formula]]) -> tuple[dict[Symbol, int], str] | None:
-        """An instance of which that holds, and how it is told."""
+        """An instance that satisfies the condition, and its description."""
         return self._sampled(self.instances.of(point_of(signal), said), signal)
 
     def _sampled(self, found: isl.Set, signal: Signal) -> tuple[dict[Symbol, int], str] | None:
@@ -126,7 +125,7 @@ class SignalJudge:
     # ---- before its time ---------------------------------------------------------------------------------------------
 
     def _begins(self) -> Iterator[SignalFault]:
-        """Barriers are initialized before they are used, and what loads and other blocks use is fenced."""
+        """Barriers are initialized before use, and fenced before loads and other blocks use them."""
         for init in (s for s in self.model.signals if s.kind == "init"):
             if (left := self._one(init, lambda x, s=init: [outside(x.form(s.index), s.ring.size)])) is not None:
                 message = f"`{init.ring.name}` has {init.ring.size} barriers: {init.op}"
@@ -164,14 +163,14 @@ class SignalJudge:
                     )
 
     def _same(self, a: Signal, b: Signal, ways: Iterator[isl.Map]) -> Iterator[isl.Map]:
-        """Of these ways, those of one barrier."""
+        """Of these paths, those of one barrier."""
         one = self.instances.relation(point_of(a), point_of(b), lambda x, y: of_one_barrier(a, b, x, y))
         return (self.ask(lambda w=way: w.intersect(one)) for way in ways)
 
     def _uncovered(
         self, signal: Signal, ways: Iterator[isl.Map], of: Callable[[Naming], list[Formula]] = lambda x: []
     ) -> tuple[dict[Symbol, int], str] | None:
-        """An instance that is the end of none of the ways."""
+        """An instance that is the end of no path."""
         return self._left(signal, self.instances.of(point_of(signal), of), (self.ask(way.range) for way in ways))
 
     def _left(self, signal: Signal, left: isl.Set, covered: Iterator[isl.Set]) -> tuple[dict[Symbol, int], str] | None:
@@ -184,8 +183,8 @@ class SignalJudge:
     # ---- in time -----------------------------------------------------------------------------------------------------
 
     def _is_over(self, signal: Signal, before: int) -> Iterator[isl.Map]:
-        """Ways to the signal from waits that have seen the end of the phase so many before its own, or of a later
-        one."""
+        """Paths to the signal from waits that have observed the end of the phase `before` phases
+        before its own, or of a later one."""
         for wait in of(self.model, signal.ring, "wait"):
             mine, its = self.phases[signal], self.phases[wait]
             known = self.instances.relation(point_of(wait), point_of(signal), lambda x, y, w=wait, m=mine, i=its: [
@@ -209,7 +208,8 @@ class SignalJudge:
                 )  # fmt: skip
 
     def _all_before(self, signal: Signal) -> bool:
-        """Whether all that ends the phase before comes before a signal, though nobody waits for it."""
+        """Whether everything that ends the previous phase comes before a signal, even if no thread
+        waits for it."""
         if of(self.model, signal.ring, "load"):
             return False
         for arrival in of(self.model, signal.ring, "arrive"):
@@ -261,7 +261,8 @@ class SignalJudge:
         return self._left(wait, open_, iter((ended,)))
 
     def _overtaken(self, wait: Signal) -> tuple[dict[Symbol, int], str] | None:
-        """An instance of a wait that the phase behind its own may be over before."""
+        """An instance of a wait that may be overtaken: the phase after its own may complete before
+        it."""
         at = phases_at(wait, self.phases[wait] + 1, self.instances)
         ends = self.ask(lambda: at.intersect_range(self.counts.full[wait.ring]).domain())
 
@@ -291,11 +292,12 @@ class SignalJudge:
         yield from register_faults(self.instances)
 
     def _is_remote(self, signal: Signal) -> bool:
-        """Whether it may be about a barrier of another block."""
+        """Whether it may signal a barrier of another block."""
         return signal.block != self.model.values.rank
 
     def _outlived(self) -> Iterator[SignalFault]:
-        """Arrivals in blocks that may have ended by then: a thread of theirs knows of each, by a wait or a meeting."""
+        """Arrivals in blocks that may have ended by then: a thread of that block must know of each,
+        by a wait or a barrier."""
         rank = self.model.values.rank
         for signal in (s for s in self.phases if s.kind == "arrive" and self._is_remote(s)):
             (node,) = [node for node in self.order.nodes if node.thing is signal]
@@ -318,5 +320,5 @@ class SignalJudge:
 
 
 def outside(index: Linear, size: int) -> Formula:
-    """Whether it is none of 0 … size-1."""
+    """Whether it is outside 0 … size-1."""
     return either(less(index, Linear.of(0)), at_least(index, size))

@@ -1,14 +1,14 @@
-"""Where a thread has waited for its asynchronous copies, by counting groups: exactly, in any loops and under any affine
-conditions.
+"""The wait at which an asynchronous copy of a thread is complete, by counting commit groups:
+exactly, in any loops and under any affine conditions.
 
-A copy belongs to the group that its thread commits next, and a wait that leaves n groups pending has waited for all but
-the n newest. So it has waited for a copy if, and only if, the thread commits more than n times between the two. That is
-a path:
+A copy belongs to the group that its thread commits next, and a wait that leaves n groups pending
+waits for all but the n newest. So it waits for a copy if, and only if, the thread commits more than
+n times between the two. That is a path:
 
-    copy → commit → … → commit → wait        with n + 1 commits, each behind the one before in the order of the thread
+    copy → commit → … → commit → wait        with n + 1 commits, each after the previous one in the order of the thread
 
-A commit, or a wait, of which it is not known when it is executed is left out: then a copy may be taken to arrive later
-than it does, and never sooner.
+A commit, or a wait, of unknown execution is left out: then a copy may be assumed to arrive later
+than it does, and never earlier.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .instances import Instances, Point, VagueError
 
 
 class CopyGroups:
-    """The groups of copies of a kernel.
+    """The commit groups of a kernel.
 
     Args:
         instances: those of its ops.
 
     Attributes:
-        vague: copies that may arrive sooner than is known, by their `flight`.
+        vague: copies that may arrive earlier than is known, by their `flight`.
     """
 
     def __init__(self, instances: Instances) -> None:
@@ -43,7 +43,7 @@ class CopyGroups:
         self._steps: dict[tuple[_Event, _Event], isl.Map | None] = {}
 
     def arrived(self, copy: Access) -> list[tuple[Point, isl.Map]]:
-        """The waits behind which a copy has arrived: instances of the copy → instances of each wait."""
+        """The waits after which a copy has arrived: instances of the copy → instances of each wait."""
         if copy.flight not in self._arrived:
             self._arrived[copy.flight] = list(self._find(copy))
         return self._arrived[copy.flight]
@@ -64,7 +64,7 @@ class CopyGroups:
                     yield wait.point, found
 
     def _joined(self, copy: Access, ways: Iterable[tuple[_Event, isl.Map | None]], end: _Event) -> isl.Map | None:
-        """All of the ways, and from there on to an end; None if there is none."""
+        """All of the paths, extended to an end; None if there is none."""
         out: isl.Map | None = None
         for middle, way in ways:
             try:
@@ -80,8 +80,8 @@ class CopyGroups:
         return out
 
     def _step(self, first: _Event, second: _Event) -> isl.Map | None:
-        """The order of a thread between two of them; None where it is not known when one is executed. Raises
-        Unknown."""
+        """The order of a thread between two of them; None where the execution of one is unknown.
+        Raises Unknown."""
         if (first, second) not in self._steps:
             try:
                 self._steps[first, second] = self.instances.before(first.point, second.point)
@@ -92,7 +92,7 @@ class CopyGroups:
 
 @record(eq=False)
 class _Event:
-    """A copy, a commit, or a wait, which leaves so many groups pending."""
+    """A copy, a commit, or a wait with the number of groups that it leaves pending."""
 
     point: Point
     pending: int = 0

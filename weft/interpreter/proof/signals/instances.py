@@ -1,8 +1,8 @@
-"""Executions of ops as sets of ISL, and orders of them as relations: (thread, iterations) → (thread, iterations).
+"""Executions of ops as ISL sets, and orders of them as relations: (thread, iterations) → (thread,
+iterations).
 
-A thread is one of all those of a cluster: which block it is of is one of its ids. What is the same for all of them
-    (sizes, the
-ids of the cluster) are parameters.
+A thread is one of all threads of a cluster: its block is one of its ids. Values that are uniform
+over the cluster (sizes, the ids of the cluster) are parameters.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ..races.phases import meeting
 from ..solver import Naming, Solver, described
 
 Said = Callable[[Naming, Naming], Iterable[Formula]]
-"""What holds between two instances, each of which calls its symbols in its own way."""
+"""Conditions between two instances, each with its own naming of symbols."""
 IN, OUT, PARAM, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param, isl.dim_type.set
 
 
 class VagueError(Exception):
-    """It is not known of an op when it is executed, or of which phase it is.
+    """It is unknown when an op is executed, or of which phase it is.
 
     Args:
-        op: what it is.
-        why: what is the matter with it.
+        op: the op.
+        why: the reason.
     """
 
     def __init__(self, op: str, why: str = "") -> None:
@@ -40,12 +40,12 @@ class VagueError(Exception):
 
 @record(compared=True)
 class Point:
-    """Where something happens: at a place, under a condition.
+    """An execution point: a place, under a condition.
 
     Args:
-        op: what it is.
-        sure: it has to be known when it happens. Of accesses that need not be: whatever executes them has the order of
-            its thread.
+        op: the op.
+        sure: its execution must be known exactly. Not required of accesses that need not be
+            executed: if they are, they have the order of their thread.
     """
 
     place: Place
@@ -59,11 +59,11 @@ Relation = isl.Map | isl.Set
 
 
 class Answers:
-    """What ISL has answered about relations of one context: a question that is repeated costs nothing, of the budget
-    neither.
+    """A memo of ISL's answers on relations of one context: a repeated question costs nothing, also
+    of the budget.
 
-    Relations are compared as they are written, and kept as long as this is. What had no answer (`Unknown`) is asked
-    again.
+    Relations are compared by their text, and kept as long as the memo. A question without an answer
+    (`Unknown`) is asked again.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Answers:
         self._found: dict[tuple[object, ...], object] = {}
 
     def one(self, what: T) -> T:
-        """The first that was written as this one is; it is taken for all of them."""
+        """The first relation with the same text; it represents all of them."""
         if not isinstance(what, Relation) or id(what) in self._kept:
             return what
         alike = self._alike.setdefault((type(what), hash(what)), [])
@@ -84,7 +84,8 @@ class Answers:
         return what
 
     def of(self, question: Callable[..., T], *relations: Relation, ask: Callable[[Callable[[], T]], T]) -> T:
-        """The answer to a question about relations, which `ask` asks where it is a new one. Raises Unknown."""
+        """The answer to a question about relations; `ask` computes it the first time. Raises
+        Unknown."""
         known = [self.one(each) for each in relations]
         key = (question, *map(id, known))
         if key not in self._found:
@@ -97,11 +98,11 @@ class Instances:
 
     Args:
         model: the kernel.
-        solver: who is asked.
+        solver: the solver with its budget.
 
     Attributes:
-        answers: what was asked of their relations.
-        known: what is found once of a model, whatever barriers it has, by what it is.
+        answers: the memo of questions on their relations.
+        known: facts of the model that do not depend on its barriers, computed once, by key.
     """
 
     def __init__(self, model: KernelModel, solver: Solver) -> None:
@@ -112,13 +113,14 @@ class Instances:
         self.known: dict[tuple[object, ...], Any] = {}
 
     def dimensions(self, place: Place) -> list[Symbol]:
-        """What tells the instances of an op apart."""
+        """The dimensions that distinguish the instances of an op."""
         return [*self.threads, *(loop.counter for loop in place.loops)]
 
     # ---- sets and relations ------------------------------------------------------------------------------------------
 
     def relation(self, a: Point, b: Point | Sequence[Symbol], said: Said) -> isl.Map:
-        """The pairs of instances between which that holds; or of instances and numbers. Raises VagueError, Unknown."""
+        """The pairs of instances, or of instances and numbers, with these conditions. Raises
+        VagueError, Unknown."""
         shared = Naming("")
         x, y = Naming("x_", shared, same_for_all), Naming("y_", shared, same_for_all)
         parts = self._there(a, x) + (self._there(b, y) if isinstance(b, Point) else []) + list(said(x, y))
@@ -133,7 +135,7 @@ class Instances:
     def as_map(
         self, namings: tuple[Naming, Naming, Naming], parts: list[Formula], sides: tuple[list[Symbol], list[Symbol]]
     ) -> isl.Map:
-        """The points that meet all formulas, as pairs of the two sides."""
+        """The points that satisfy all formulas, as pairs of the two sides."""
         shared = namings[0]
         names, parts = described(namings, parts)
         parameters = list(shared.names.values())
@@ -146,7 +148,7 @@ class Instances:
         return isl.Map.from_range(found).move_dims(IN, 0, OUT, 0, len(sides[0]))
 
     def of(self, a: Point, said: Callable[[Naming], Iterable[Formula]] = lambda _: ()) -> isl.Set:
-        """The instances of which that holds."""
+        """The instances that satisfy the condition."""
         return self.relation(a, (), lambda x, y: said(x)).domain()
 
     def _there(self, a: Point, naming: Naming) -> list[Formula]:
@@ -164,7 +166,7 @@ class Instances:
         return [equal(x.form(rank), y.form(rank))] if self.model.shape.blocks > 1 else []
 
     def same_group(self, x: Naming, y: Naming, threads: int) -> list[Formula]:
-        """The two are of one group of so many threads of a block in a row."""
+        """The two are of one group of `threads` consecutive threads of a block."""
         number = self.model.group_of(threads)
         assert number is not None
         return [*self.same_block(x, y), equal(x.form(number), y.form(number))]
@@ -174,8 +176,8 @@ class Instances:
         return [equal(_of(x, loop.counter), _of(y, loop.counter)) for loop in place.loops]
 
     def earlier(self, a: Place, b: Place, x: Naming, y: Naming, *, lanes: bool = False) -> Formula:
-        """In one thread, the instance of `a` comes first. `lanes`: or in a warp, where nothing orders the branches of
-        an `if`."""
+        """In one thread, the instance of `a` comes first. `lanes`: or in a warp, where no order
+        exists between the branches of an `if`."""
         loops, order = meeting(a, b)
         order = 0 if lanes and _in_branches(a, b) else order
         counters = [(_of(x, loop.counter), _of(y, loop.counter)) for loop in loops]
@@ -187,7 +189,7 @@ class Instances:
         return either(*ways) if ways else FALSE
 
     def before(self, a: Point, b: Point) -> isl.Map:
-        """The order of the program."""
+        """Program order."""
 
         def said(x: Naming, y: Naming) -> list[Formula]:
             return [*self.same_thread(x, y), self.earlier(a.place, b.place, x, y)]
@@ -195,9 +197,9 @@ class Instances:
         return self.once(("before", a, b), lambda: self.relation(a, b, said))
 
     def held_up(self, a: Point, b: Point) -> isl.Map:
-        """What must be over for `b` to be reached: what its thread does before, and what the other lanes of its warp
-        do. They go on together behind what divides them: where lanes meet again is the compiler's choice, whatever else
-            they could do."""
+        """The operations that must be complete for `b` to be reached: earlier ones of its thread,
+        and of the other lanes of its warp. Diverged lanes continue together after their branch:
+        where they reconverge is the compiler's choice, whatever else the hardware could do."""
         if self.model.warp is None:
             return self.before(a, b)
 
@@ -209,31 +211,31 @@ class Instances:
     # ---- ISL, under the solver's budget ------------------------------------------------------------------------------
 
     def then(self, a: isl.Map, b: isl.Map) -> isl.Map:
-        """One relation behind the other."""
+        """The composition of two relations."""
         return self.answers.of(_then, a, b, ask=self.solver.ask)
 
     def union(self, a: isl.Map | None, b: isl.Map) -> isl.Map:
-        """Either of them."""
+        """The union."""
         return b if a is None else self.answers.of(_union, a, b, ask=self.solver.ask)
 
     def without(self, a: isl.Map, b: isl.Map) -> isl.Map:
-        """What the second does not hold of."""
+        """The difference."""
         return self.answers.of(isl.Map.subtract, a, b, ask=self.solver.ask)
 
     def common(self, a: isl.Map, b: isl.Map) -> isl.Map:
-        """Where both hold."""
+        """The intersection."""
         return self.answers.of(isl.Map.intersect, a, b, ask=self.solver.ask)
 
     def is_empty(self, a: isl.Map | isl.Set) -> bool:
-        """Whether there is none."""
+        """Whether the relation is empty."""
         return a.plain_is_empty() or self.answers.of(_is_empty, a, ask=self.solver.ask)
 
     def is_within(self, a: isl.Map, b: isl.Map) -> bool:
-        """Whether the second holds wherever the first does."""
+        """Whether `b` is a subset of `a`."""
         return self.answers.of(isl.Map.is_subset, a, b, ask=self.solver.ask)
 
     def once(self, what: tuple[object, ...], find: Callable[[], T]) -> T:
-        """What is found of the model itself. What has no answer is looked for again."""
+        """A fact of the model itself, computed once. One without an answer is computed again."""
         if what not in self.known:
             self.known[what] = self.answers.one(find())
         return self.known[what]
@@ -246,7 +248,7 @@ class Instances:
         return None if known is None else known[0]
 
     def sampled(self, found: isl.Set, place: Place) -> tuple[dict[Symbol, int], list[int]] | None:
-        """One of the instances, and what else the set has dimensions of."""
+        """One of the instances, with the values of the set's other dimensions."""
         count = found.dim(PARAM)
         names = [found.get_dim_name(PARAM, n) for n in range(count)]
         values = self.solver.sample(found.move_dims(SET, 0, PARAM, 0, count))
@@ -269,14 +271,15 @@ class Instances:
         return (symbol for form in forms for symbol in form.symbols() if same_for_all(symbol))
 
     def told(self, a: Point, point: Mapping[Symbol, int]) -> str:
-        """`thread (128, 0, 0), iteration 4: op at …`; in a cluster, with the number of the block in front."""
+        """`thread (128, 0, 0), iteration 4: op at …`; in a cluster, with the number of the block
+        before it."""
         x, y, z = (form.value(point) or 0 for form in self.model.values.thread_ids())
         numbers = [(loop.variable or Linear.of(loop.counter)).value(point) for loop in a.place.loops]
         said = ", ".join("?" if n is None else str(n) for n in numbers)
         return f"{self.block_of(point)}thread ({x}, {y}, {z}){f', iteration {said}' if numbers else ''}: {a.op}"
 
     def block_of(self, point: Mapping[Symbol, int]) -> str:
-        """`block 1 of the cluster, `; nothing where it has one."""
+        """`block 1 of the cluster, `; empty for a cluster of one block."""
         if self.model.shape.blocks == 1:
             return ""
         return f"block {self.model.values.rank.value(point) or 0} of the cluster, "
@@ -295,12 +298,12 @@ def _is_empty(a: Relation) -> bool:
 
 
 def same_for_all(symbol: Symbol) -> bool:
-    """Whether all threads of a cluster see one value, in all iterations."""
+    """Whether the symbol is uniform over the threads of a cluster, in all iterations."""
     return not symbol.depends.thread and not symbol.depends.loops and not symbol.depends.rank
 
 
 def _in_branches(a: Place, b: Place) -> bool:
-    """Whether they stand in two regions of one op."""
+    """Whether they are in two regions of one op."""
     pairs = zip(a.steps, b.steps, strict=False)
     s, t = next(((s, t) for s, t in pairs if (s.position, s.region) != (t.position, t.region)), (None, None))
     return s is not None and t is not None and s.position == t.position
@@ -311,7 +314,7 @@ def _of(naming: Naming, symbol: Symbol) -> Linear:
 
 
 def united(instances: Instances, maps: Sequence[isl.Map]) -> isl.Map | None:
-    """Any of them; None where there are none."""
+    """The union of several relations; None if there are none."""
     out: isl.Map | None = None
     for each in maps:
         out = instances.union(out, each)

@@ -1,4 +1,4 @@
-"""All that is found in a kernel with memory barriers or asynchronous accesses."""
+"""The findings in a kernel with memory barriers or asynchronous accesses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from .instances import VagueError
 
 @dataclass
 class SignalJudgement:
-    """What is wrong, or not known to be right. Where barriers are not understood, conflicts are not looked for."""
+    """Faults, and properties that could not be proven. Where barriers cannot be analysed, conflicts
+    are not searched."""
 
     faults: list[SignalFault] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
@@ -27,17 +28,18 @@ class SignalJudgement:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is wrong, nor unknown."""
+        """Whether there is no fault, and nothing unknown."""
         return not (self.faults or self.conflicts or self.unwritten())
 
     def unwritten(self) -> list[UnwrittenRead]:
-        """Reads that no write comes before; asked of kernels without conflicts."""
+        """Reads without an earlier write; for kernels without conflicts."""
         return [] if self.found is None else list(dict.fromkeys(self.found.unwritten()))
 
 
 class SignalTrials:
-    """A kernel that is judged with several choices of barriers. What no barrier changes is found once, and what ISL has
-    answered is remembered as long as this is there; each judgement has a budget of its own."""
+    """Judgements of one kernel with several choices of barriers. Results that no barrier changes
+    are computed once, and ISL's answers are kept as long as this object; each judgement has a
+    budget of its own."""
 
     def __init__(self, model: KernelModel) -> None:
         self.model = model
@@ -52,7 +54,7 @@ class SignalTrials:
         return self._any.having(tuple(barriers))
 
     def are_ordered(self, barriers: Iterable[Barrier]) -> bool:
-        """Whether nothing is wrong with the order of the kernel with these."""
+        """Whether the kernel's order has no fault with these barriers."""
         try:
             judge = self.judge(barriers)
             found = Asynchronous(judge)
@@ -64,14 +66,14 @@ class SignalTrials:
 def judge_signals(
     model: KernelModel, barriers: Iterable[Barrier] | None = None, trials: SignalTrials | None = None
 ) -> SignalJudgement:
-    """Judge a kernel's memory barriers, and the accesses within a block.
+    """Judges a kernel's memory barriers, and the accesses within a block.
 
     Args:
         barriers: those of the model, if None.
-        trials: of the same model, what is known from other choices of barriers.
+        trials: results for the same model with other choices of barriers.
 
-    Where nothing is asynchronous but copies, threads wait for nothing but barriers that all of them reach: there are no
-    faults.
+    If nothing but copies is asynchronous, threads wait only at barriers that all of them reach:
+    there are no faults.
     """
     out = SignalJudgement()
     try:
@@ -80,7 +82,7 @@ def judge_signals(
         out.found = Asynchronous(judge)
         out.faults += out.found.faults()
         alike: dict[tuple[str, str, str], Conflict] = {}
-        for conflict in out.found.conflicts():  # a tile of several boxes is told of once
+        for conflict in out.found.conflicts():  # a tile of several boxes is reported once
             alike.setdefault(
                 (conflict.kind, conflict.buffer, conflict.agent or conflict.first_op + conflict.second_op), conflict
             )

@@ -1,10 +1,10 @@
-"""Which phase of its barrier an arrival, a load or a wait is of, by the iterations around it.
+"""The phase of each arrival, load and wait, from loop counters.
 
-Barriers of a ring are taken in turn: where the number in the ring is `i mod n`, `i div n` is how often each was taken
-    before. Where
-it is not a remainder, each iteration of the loops that it doesn't depend on takes the same one once more. That is a
-guess: what follows from it (arrivals in each phase, what is over when) is proven, and none of it holds if the guess is
-    wrong.
+Barriers of a ring are used in turn: where the index in the ring is `i mod n`, `i div n` is the
+number of earlier uses of each. Where it is no remainder, each iteration of the loops that it does
+not depend on uses the same barrier once more. That is a guess: its consequences (arrivals in each
+phase, order of completion) are proven, and no proof succeeds if the guess is
+wrong.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from .instances import PARAM, Instances, Point, VagueError
 
 BLOCK, BARRIER, PHASE = (Symbol(name, "lane", THREAD) for name in ("block", "barrier", "phase"))
 LATER = (0, -1)
-"""How many phases behind its own turn a wait may be for: who refills waits for the phase before."""
+"""Phases after its own round that a wait may be for: a refill waits for the previous phase."""
 
 
 def point_of(signal: Signal) -> Point:
-    """Where it is done."""
+    """The execution point of a signal."""
     return Point(signal.place, signal.op, signal.when)
 
 
 def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Linear]:
-    """The phase of each signal but the inits. Raises VagueError, Unknown."""
+    """The phase of each signal except the inits. Raises VagueError, Unknown."""
     out: dict[Signal, Linear] = {}
     for ring in dict.fromkeys(signal.ring for signal in signals):
         mine = [s for s in signals if s.ring is ring and s.kind != "init"]
@@ -55,7 +55,8 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
 
 
 def _taken(ring: Ring, signals: Sequence[Signal]) -> int:
-    """How many of a ring's barriers are taken in turn: all, or fewer where all numbers are remainders of as many."""
+    """The number of a ring's barriers that are used in turn: all, or fewer where all indices are
+    remainders by a smaller number."""
     divisors = [
         {t.divisor for t, c in s.index.terms.items() if isinstance(t, Floor) and c == -t.divisor} for s in signals
     ]
@@ -64,7 +65,7 @@ def _taken(ring: Ring, signals: Sequence[Signal]) -> int:
 
 
 def _low(signal: Signal, at: Linear, instances: Instances) -> int | None:
-    """The least turn, where it is known; of those that conditions leave."""
+    """The minimum round, where known, under the conditions."""
     low = at.bounds()[0]
     if low is None or not signal.place.guards:
         return low
@@ -76,15 +77,17 @@ def _low(signal: Signal, at: Linear, instances: Instances) -> int | None:
 
 
 def _first(lows: dict[Signal, int | None]) -> int:
-    """The turn at which the ring begins: a multiple of its size where it begins with its first barrier."""
+    """The round at which the ring begins: a multiple of its size if it begins with its first
+    barrier."""
     said = [low for signal, low in lows.items() if signal.kind == "arrive"]
     known = [low for low in said if low is not None]
     return min(known, default=0) if len(known) == len(said) else 0
 
 
 def _passed(signal: Signal, signals: Sequence[Signal], size: int) -> int:
-    """How often the ring goes round in an iteration of the loops around a signal that always takes one barrier, as
-    those do that start the first tiles of a pass: by those that take the others in a loop inside."""
+    """Rounds of the ring in an iteration of the loops around a signal that always uses one barrier,
+    as those do that start the first tiles of a pass: counted from the signals that use the others
+    in a loop inside."""
     if not signal.index.is_constant or signal.kind == "wait":
         return 1
     found = 1
@@ -96,8 +99,9 @@ def _passed(signal: Signal, signals: Sequence[Signal], size: int) -> int:
 
 
 def turn(index: Linear, place: Place, size: int, passed: int = 1) -> Linear | None:
-    """How many barriers of its ring come before this one, whoever takes them: `index` modulo the ring's size. `passed`:
-    how often the ring goes round in an iteration of the loops around one that always takes the same."""
+    """The number of uses of the ring before this one: `index` modulo the ring's size. `passed`:
+    rounds of the ring in an iteration of the loops around a signal that always uses the same
+    barrier."""
     running, lap, laps = index, Linear.of(0), passed
     floors = [t for t, c in index.terms.items() if isinstance(t, Floor) and t.divisor == size and c == -size]
     if floors:
@@ -116,7 +120,7 @@ def turn(index: Linear, place: Place, size: int, passed: int = 1) -> Linear | No
     if outer and inside:
         low, high = running.bounds()
         if low is None or high is None or not 0 <= low < size or (high - low + 1) % size:
-            return None  # a pass of the inner loops leaves off in the middle of the ring
+            return None  # a pass of the inner loops ends in the middle of the ring
         laps = (high - low + 1) // size
     for loops, times in ((outer, laps), (inner, 1)):
         counted = _counted(place, loops)
@@ -132,7 +136,7 @@ def turn(index: Linear, place: Place, size: int, passed: int = 1) -> Linear | No
 
 
 def _counted(place: Place, loops: Sequence[Loop]) -> Linear | None:
-    """How many iterations of the innermost of some loops came before."""
+    """The number of earlier iterations of the innermost of some loops."""
     out = Linear.of(0)
     for number, loop in enumerate(loops):
         trips = _trips(place, loops[number : number + 1]) if number else 1
@@ -143,7 +147,7 @@ def _counted(place: Place, loops: Sequence[Loop]) -> Linear | None:
 
 
 def _trips(place: Place, loops: Sequence[Loop]) -> int | None:
-    """How many iterations loops have together, where it is known and nothing leaves one out."""
+    """The product of the loops' trip counts, where known and no iteration is skipped."""
     out = 1
     for step in place.steps:
         if step.loop in loops and step.loop is not None:
@@ -164,12 +168,13 @@ def phases_at(signal: Signal, phase: Linear, instances: Instances) -> isl.Map:
 
 
 def of_one_barrier(a: Signal, b: Signal, x: Naming, y: Naming) -> list[Formula]:
-    """The two are about one barrier of one block."""
+    """The two are of one barrier of one block."""
     return [equal(x.form(p), y.form(q)) for p, q in ((a.block, b.block), (a.index, b.index))]
 
 
 def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Linear], instances: Instances) -> Linear:
-    """The phase that it counts in: one in which somebody arrives; the likeliest where none always is."""
+    """The phase in which its bytes count: one with arrivals; the most likely one if none always has
+    some."""
     ask = instances.solver.ask
     there = [ask(phases_at(arrival, phase, instances).range) for arrival, phase in arrivals.items()]
     for phase in laps:
@@ -182,8 +187,8 @@ def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Line
 
 
 def _awaited(wait: Signal, laps: Sequence[Linear], instances: Instances) -> Linear:
-    """The phase that it waits for, by its parity: of its own turn, or of one before; the likeliest where none has that
-    always."""
+    """The phase that it waits for, by its parity: of its own round, or of an earlier one; the most
+    likely one if none always matches."""
     ways = [lap + later for lap in laps for later in LATER]
     for phase in ways:
         if instances.is_empty(instances.of(point_of(wait), lambda x, phase=phase: mismatch(wait, phase, x))):

@@ -1,9 +1,10 @@
-"""What happens before what: paths of program order, arrivals that waits see, barriers, and meetings of clusters.
+"""The happens-before order: paths of program order, arrivals observed by waits, barriers, and
+cluster barriers.
 
-A path leads from an op to one that another thread sees the end of (an arrival, a barrier, a product of a warp group),
-from there to who sees it (a wait for that phase, the barrier in each thread of the block), and so on to the other op.
-Relations of ISL are put one behind the other, exactly; paths of more hops than `HOPS` are not looked for, so that an
-order may be missed, and none is made up.
+A path leads from an op to one whose completion another thread observes (an arrival, a barrier, a
+product of a warp group), from there to the observer (a wait for that phase, the barrier in each
+thread of the block), and so on to the other op. ISL relations are composed exactly; paths of more
+than `HOPS` hops are not searched, so an order may be missed, and none is invented.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from .laps import of_one_barrier, point_of
 
 HOPS = 4
 Kind = Literal["workgroup", "global", "any", "time"]
-"""What an order is asked of: accesses to one of the memories, or to any; or only that something is done, in time, which
-is all that arrivals say that are relaxed."""
+"""The kind of order: of accesses to one of the memories, or to any; or of completion in time alone,
+which is all that relaxed arrivals publish."""
 
 
 @record(compared=True)
 class OrderNode:
-    """An op that others see the end of, or who sees it."""
+    """An op whose completion other threads observe, or an observer."""
 
     point: Point
     thing: Signal | Barrier | Gathering
@@ -40,14 +41,14 @@ class OrderNode:
 
     @property
     def waits(self) -> bool:
-        """Whether threads go on there once others have done something."""
+        """Whether threads continue there only after others have acted."""
         if isinstance(self.thing, Gathering):
             return self.point.place is self.thing.wait
         return not self.product and (isinstance(self.thing, Barrier) or self.thing.kind == "wait")
 
     @property
     def sends(self) -> bool:
-        """Whether others see the end of it."""
+        """Whether others observe its completion."""
         if isinstance(self.thing, Gathering):
             return self.point.place is self.thing.arrival
         return isinstance(self.thing, Barrier) or self.thing.kind != "wait"
@@ -59,7 +60,7 @@ class Order:
     Args:
         instances: those of its ops.
         phases: of each signal.
-        barriers: those that are there.
+        barriers: those present.
     """
 
     def __init__(self, instances: Instances, phases: Mapping[Signal, Linear], barriers: tuple[Barrier, ...]) -> None:
@@ -79,14 +80,14 @@ class Order:
         self._reached: dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]] = {}
 
     def _is_told_by_bytes(self, signal: Signal) -> bool:
-        """Whether what others see of it are its bytes alone: a load for another block, where its thread does not
-        arrive."""
+        """Whether others observe only its bytes: a load for another block, where its thread does
+        not arrive."""
         return signal.kind == "load" and signal.block != self.instances.model.values.rank
 
     # ---- hops --------------------------------------------------------------------------------------------------------
 
     def seen(self, node: OrderNode, kind: Kind) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """Who sees the end of an op, and in which instance."""
+        """The observers of the completion of an op, by instance."""
         if node in self._ends:
             yield from self._ends[node]
             return
@@ -104,7 +105,7 @@ class Order:
                 yield wait, self._edge(node, wait)
 
     def met(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """Who waits for an arrival at a barrier of a block, or of the cluster."""
+        """The threads that wait for an arrival at a barrier of a block, or of the cluster."""
         if isinstance(node.thing, Barrier):
             yield node, self._edge(node, node)
         elif node.sends:
@@ -120,13 +121,13 @@ class Order:
         ]
 
     def landing(self, load: Signal) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """The waits for the phase that a load is of: who waited sees its end."""
+        """The waits for the phase of a load: a thread that waited observes its completion."""
         for wait in self._waits(load):
             assert isinstance(wait.thing, Signal)
             yield wait, self.same_phase(load, wait.thing)
 
     def same_phase(self, a: Signal, b: Signal, later: int = 0) -> isl.Map:
-        """Those of one barrier where `b` is of a phase so many later."""
+        """Pairs of one barrier in which `b` is `later` phases later."""
         mine, its = self.phases[a], self.phases[b]
 
         def said(x: Naming, y: Naming) -> list[Formula]:
@@ -152,7 +153,8 @@ class Order:
 
     @cached_property
     def _ends(self) -> dict[OrderNode, list[tuple[OrderNode, isl.Map]]]:
-        """Of products that go on behind their ops, where each thread of their group sees the end."""
+        """Of products that continue after their ops: the points where each thread of their group
+        observes the completion."""
         found: dict[OrderNode, list[tuple[OrderNode, isl.Map]]] = {}
         for node in self.nodes:
             product = node.thing
@@ -165,7 +167,8 @@ class Order:
         return found
 
     def landed(self, start: Point, landing: Landing, threads: int = 0) -> isl.Map:
-        """What begins somewhere → the wait at which it has ended; of any thread of a group of so many, if given."""
+        """Operations that begin at `start` → the wait at which they are complete; of any thread of
+        a group of `threads`, if given."""
         here = self.instances
         around = {*landing.place.loops} - {loop for loop, _ in landing.at}
 
@@ -182,14 +185,14 @@ class Order:
         return [n for n in self.nodes if n.sends]
 
     def _hop(self, start: Point, kind: Kind) -> dict[OrderNode, isl.Map]:
-        """Who sees an end that comes behind the start in its thread."""
+        """The observers of a completion that comes after the start in its thread."""
         out: dict[OrderNode, isl.Map] = {}
         for sender in self._senders:
             if sender.product and kind != "time":
                 continue
             by_bytes = isinstance(sender.thing, Signal) and sender.thing.kind == "load"
             if by_bytes and not (kind == "time" and start.place in self._waiting):
-                continue  # what its thread does before it may be done after its bytes have come, but no wait is
+                continue  # earlier operations of its thread may complete after its bytes have arrived, except a wait
             there = self.instances.before(start, sender.point)
             if there.plain_is_empty():
                 continue
@@ -207,7 +210,8 @@ class Order:
         return True
 
     def reached(self, node: OrderNode, kind: Kind) -> dict[OrderNode, isl.Map]:
-        """Who sees what a node has seen, in some hops. It is not among them itself, but for what it sees again."""
+        """The observers of a node's observations, over several hops. The node itself is not
+        included, unless it observes itself."""
         if (node, kind) not in self._reached:
             out = dict(self._hop(node.point, kind))
             newest = dict(out)
@@ -235,7 +239,7 @@ class Order:
     # ---- paths -------------------------------------------------------------------------------------------------------
 
     def told(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """Who knows that an op has been done, in time."""
+        """The operations known to be complete, in time, after an op."""
         seen = dict(self._hop(node.point, "time"))
         for end, way in self.seen(node, "time"):
             self._add(seen, end, way)
@@ -245,12 +249,13 @@ class Order:
                 yield further, self.instances.then(way, more)
 
     def paths(self, start: Point, end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """Pairs of instances of which the first comes before the second: in one thread, then by more and more hops."""
+        """Pairs of instances in which the first comes before the second: in one thread, then by
+        more and more hops."""
         yield self.instances.before(start, end)
         yield from self.onward(self._hop(start, kind), end, kind)
 
     def onward(self, seen: Mapping[OrderNode, isl.Map], end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """From who has seen something, to an op behind them."""
+        """From observers to an op after them."""
         for node, way in seen.items():
             yield self.instances.then(way, self.instances.before(node.point, end))
         for node, way in seen.items():
@@ -260,7 +265,7 @@ class Order:
                     yield self.instances.then(self.instances.then(way, more), behind)
 
     def behind(self, ways: Iterable[tuple[Point, isl.Map]], kind: Kind) -> dict[OrderNode, isl.Map]:
-        """Who sees that a thread has got to one of some points."""
+        """The observers of a thread's reaching one of some points."""
         out: dict[OrderNode, isl.Map] = {}
         for point, way in ways:
             for node, edge in self._hop(point, kind).items():
@@ -268,15 +273,16 @@ class Order:
         return out
 
     def together(self, node: OrderNode) -> isl.Map:
-        """Who has to be at a barrier, or a product, for a thread to go on there."""
+        """The ops that must be reached together at a barrier, or a product, for a thread to
+        continue."""
         return self._edge(node, node)
 
     def product_ends(self, product: OrderNode, kind: Kind) -> dict[OrderNode, isl.Map]:
-        """A product has ended for all threads of its group."""
+        """The completion of a product for all threads of its group."""
         return dict(self.seen(product, kind))
 
     def fenced(self, start: Point, fences: list[Fence], end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """Those of the paths that pass a fence of the first one's thread."""
+        """Those of the paths that include a fence by the first one's thread."""
         for fence in fences:
             at = Point(fence.place, fence.op)
             to = self.instances.before(start, at)

@@ -1,7 +1,7 @@
-"""Registers that warp groups hand on: who asks for more gets them, once others have given enough away.
+"""Registers exchanged by warp groups: a request is granted once others have released enough.
 
-Each group changes its registers once, not in a loop. Then what all of them have in the end is what there must be for;
-and who gives some away does not wait in front of that for one that has asked.
+Each group changes its registers once, not in a loop. Then the final total must fit; and a group
+that releases registers must not wait before that for one that requests some.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST = "change registers where roles begin, once: `decrease` in front of all wa
 
 
 def register_faults(instances: Instances) -> Iterator[SignalFault]:
-    """What is wrong, or not known to be right. Raises VagueError, Unknown."""
+    """Faults, and properties that could not be proven. Raises VagueError, Unknown."""
     changes, threads = instances.model.registers, instances.model.shape.threads
     if not changes:
         return
@@ -38,7 +38,7 @@ def register_faults(instances: Instances) -> Iterator[SignalFault]:
 
 
 def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Instances) -> Iterator[SignalFault]:
-    """Whether all can have what they ask for."""
+    """Whether all requests can be granted."""
     others, needed, asked = threads, 0, ""
     seen: isl.Set | None = None
     for change in changes:
@@ -62,7 +62,8 @@ def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Ins
 
 
 def _late(changes: list[RegisterChange], instances: Instances) -> Iterator[SignalFault]:
-    """Whether somebody gives registers away behind what may need one that has asked for them."""
+    """Whether a release comes after an operation that may need a group that has requested
+    registers."""
     model = instances.model
     for given in (change for change in changes if not change.more):
         for wait in (signal for signal in model.signals if signal.kind == "wait"):
@@ -86,7 +87,7 @@ def _point(change: RegisterChange) -> Point:
 
 
 def _threads(change: RegisterChange, instances: Instances) -> isl.Set:
-    """Those of a block that execute it, in some block."""
+    """The threads of a block that execute it, in some block."""
     found = instances.of(_point(change))
     own = {symbol for form in instances.model.values.thread_ids() for symbol in form.symbols()}
     for position in reversed(range(len(instances.threads))):

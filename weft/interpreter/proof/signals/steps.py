@@ -1,12 +1,13 @@
-"""Steps of tiles, of which only a run knows how many a tile has, counted through all tiles of a block.
+"""Steps of tiles, with a number of steps per tile known only at run time, counted over all tiles of
+a block.
 
     for t { for i < K { op of t*K + i };  more }      →      for c { op of c };   for t { more }
 
-Each tile has K steps, so that (t, i) ↦ t*K + i is one to one and keeps the order of a thread's steps: what counts t*K +
-i, which is no affine form, counts c. The two loops count c and t by themselves, and nothing orders what is in the one
-and what is in the other: an order may be missed. Where an order that is missed could hide something, it is asked for in
-    another way (`circles.py`); for that,
-no thread goes through two such nests.
+Each tile has K steps, so (t, i) ↦ t*K + i is a bijection and keeps the order of a thread's steps:
+an op that depends on t*K + i, which is no affine form, depends on c. The two loops have independent
+counters c and t, and no order exists between ops in one and in the other: an order may be missed.
+Where a missed order could hide a fault, it is derived in another way (`circles.py`); for that, no
+thread goes through two such nests.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ class Nest:
     """A loop over tiles, and one over the steps of each.
 
     Args:
-        tiles, steps: the loops. `count`: how many steps a tile has. `product`: stands for the number of tiles before,
-            times that.
-        every: the loop over all steps. `total`: how many there are.
-        begin: where the loop over tiles stands.
+        tiles, steps: the loops.
+        count: steps of a tile.
+        product: replaces the number of earlier tiles times `count`.
+        every: the loop over all steps.
+        total: their number.
+        begin: the place of the loop over tiles.
     """
 
     tiles: Loop
@@ -42,21 +45,21 @@ class Nest:
     begin: Point
 
     def form(self, form: Linear) -> Linear:
-        """In the number of the step among all."""
+        """The form in terms of the number of the step among all."""
         through = Linear.of(self.every.counter) - Linear.of(self.steps.counter)
         return form.replaced(lambda s: through if s is self.product else Linear.of(s))
 
     def is_told(self, form: Linear | Formula) -> bool:
-        """Whether it says nothing of tiles, nor of steps of one."""
+        """Whether the form depends neither on tiles nor on steps of one."""
         own = {self.tiles.number, self.steps.number}
         return all(s is self.every.counter or own.isdisjoint(s.depends.loops) for s in form.symbols())
 
 
 @dataclass(eq=False)
 class Steps:
-    """A model with the steps of its tiles counted through.
+    """A model with the steps of its tiles counted over all tiles.
 
-    Raises VagueError where a signal, or a condition, is of a tile's number beside.
+    Raises VagueError where a signal, or a condition, depends on a tile's number in another way.
     """
 
     instances: Instances
@@ -93,10 +96,10 @@ class Steps:
                     break
 
     def _counts(self, place: Place, tiles: Loop, steps: Loop, count: Linear) -> bool:
-        """Whether the loop over steps has so many iterations, in each tile."""
+        """Whether the loop over steps has this number of iterations, in each tile."""
         at = next(n for n, step in enumerate(place.steps) if step.loop is steps)
         inner, counter, most = place.steps[at], Linear.of(steps.counter), steps.counter.high
-        if most is not None:  # of what is asked below no more iterations are looked at
+        if most is not None:  # none of the questions below needs more iterations
             outside = Point(Place(place.steps[:at], 0), "")
             if not self.instances.is_empty(self.instances.of(outside, lambda x: [at_least(x.form(count), most + 2)])):
                 return False
@@ -118,7 +121,7 @@ class Steps:
             lambda f: f.replaced(lambda s: Linear.of(turn if s is tiles.counter else s))
         )
         key = count, guards, tiles.counter.high
-        if key not in totals:  # alike for all that go through as many tiles
+        if key not in totals:  # equal for all threads with equally many tiles
             totals[key] = next(iter(values.opaque(Depends(), 0).symbols()))
         counter = values.fresh("loop", Depends(loops=frozenset({tiles.number})), 0)
         every = Loop(tiles.number, counter, Linear.of(counter), None, steps.label)
@@ -128,7 +131,7 @@ class Steps:
     # ---- the model ---------------------------------------------------------------------------------------------------
 
     def model(self) -> KernelModel:
-        """With all that is in a step placed anew."""
+        """With all ops of a step placed in the new loop."""
         model = self.instances.model
         if not self.nests:
             return model
@@ -151,7 +154,7 @@ class Steps:
         )
 
     def barrier(self, barrier: Barrier) -> Barrier:
-        """Where it stands then."""
+        """The place of a barrier in the new model."""
         if barrier not in self._barriers:
             place = self._place(barrier.place, barrier.op)
             landings = (
@@ -162,8 +165,8 @@ class Steps:
         return self._barriers[barrier]
 
     def _landings(self, nest: Nest | None, landings: Iterable[Landing]) -> Iterator[Landing]:
-        """Where a product of a step has ended: those that are in a later step. Of the next tile, they are behind those
-        of this one that are left out, which are behind its steps."""
+        """The ends of a product of a step: those in a later step. Ends in the next tile come after
+        those of this one that are left out, which come after its steps."""
         for landing in landings:
             if nest is None:
                 yield landing
@@ -238,6 +241,7 @@ class Steps:
         return any(loop in place.loops for nest in self.nests.values() for loop in (nest.tiles, nest.every))
 
     def scale(self, place: Place) -> tuple[Loop, Symbol, Linear] | None:
-        """Of a place of the model: the loop over all steps that it is in, how many these are, how many a tile has."""
+        """For a place of the model: the loop over all steps around it, their number, and the steps
+        of a tile."""
         found = (nest for nest in self.nests.values() if nest.every in place.loops)
         return next(((nest.every, nest.total, nest.count) for nest in found), None)
