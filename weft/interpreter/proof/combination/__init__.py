@@ -1,1 +1,1 @@
-"""Whether a reduction or scan that processors share combines exactly the parts that it states."""
+"""Proof that a shared reduction or scan combines exactly the parts of its stated participants."""

@@ -1,4 +1,5 @@
-"""Arithmetic on partial results: which ops combine two of them, and what others make of them is used from there on."""
+"""Arithmetic on partial results: ops that combine two of them; any other use requires a complete
+result."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ OUTSIDE = Doubt("a shuffle asks outside of its lanes", sure=True)
 
 @record
 class Pending:
-    """Arithmetic of partial results that is not known to combine them, or not yet: of which results."""
+    """Arithmetic on partial results that is not, or not yet, known to combine them; and the results
+    concerned."""
 
     of: tuple[Partial, ...]
 
@@ -32,16 +34,17 @@ Followed = Partial | Pending
 
 
 class Arithmetic:
-    """What the values of a kernel are, as far as they are made of parts.
+    """The values of a kernel that are computed from parts.
 
     Args:
         block: the threads.
-        results: what they reduce together.
+        results: the shared reductions' results.
 
     Attributes:
-        memory: what arrays hold now.
-        values: what SSA values are; those that are made of no part are left out.
-        truths: for which threads a condition may hold, and for which it does, where no form says so.
+        memory: contents of arrays.
+        values: contents of SSA values; values without any part are left out.
+        truths: the threads for which a condition may hold, and those for which it does, where no
+            form gives them.
     """
 
     def __init__(self, block: Block, results: Sequence[Result]) -> None:
@@ -52,7 +55,7 @@ class Arithmetic:
         self._merges: dict[ir.Operation, Merge | None] = {}
 
     def end(self, value: Followed, active: Threads, op: ir.Operation) -> None:
-        """What is used from here on has to be whole."""
+        """Requires a value that is used otherwise to be complete."""
         for one in (value,) if isinstance(value, Partial) else value.of:
             if one.source is None:
                 continue
@@ -69,8 +72,7 @@ class Arithmetic:
                 result.identities[constant, place] = None
 
     def _whereto(self, store: ir.Operation) -> list[tuple[int, ...]] | None:
-        """To which element each thread stores, beside what is the same for all of them; None where that is not
-        known."""
+        """The element to which each thread stores, apart from what is uniform; None where unknown."""
         forms = [self.block.values.linear(value) for value in places_of(store)]
         found = [
             self.block.numbers(form.replaced(lambda s: Linear.of(s) if s.depends.thread else Linear.of(0)))
@@ -122,7 +124,7 @@ class Arithmetic:
             self.bind(result, made)
 
     def _combined(self, op: ir.Operation, given: Sequence[Followed | None]) -> Followed | None:
-        """The partial result that an op makes of others; None where it makes something else of them."""
+        """The partial result of an op on others; None if the op does not combine them."""
         if op not in self._merges:
             self._merges[op] = merge(op)
         if (found := self._merges[op]) is not None:
@@ -186,7 +188,8 @@ class Arithmetic:
         return self.either(arms[0], arms[1], may, may & ~must)
 
     def either(self, one: Followed | None, other: Followed | None, may: Threads, unsure: Threads) -> Followed | None:
-        """The first for the threads of `may`, the second for others; one of the two for those that are `unsure`."""
+        """The first for the threads of `may`, the second for others; either for those that are
+        `unsure`."""
         if one is None and other is None:
             return None
         if isinstance(one, Pending) or isinstance(other, Pending):
@@ -217,13 +220,13 @@ class Arithmetic:
 
 
 def pending(given: Sequence[Followed | None]) -> Pending:
-    """What is made of these, in a way that is not known."""
+    """The result of an unrecognized operation on these."""
     leaves = [leaf for one in given if one is not None for leaf in ((one,) if isinstance(one, Partial) else one.of)]
     return Pending(tuple(dict.fromkeys(leaves)))
 
 
 def unchanged(one: Followed | None, other: Followed | None) -> bool:
-    """Whether a value is what it was."""
+    """Whether a value is unchanged."""
     if isinstance(one, Partial) and isinstance(other, Partial):
         return one.source == other.source and list(one.rows) == list(other.rows) and one.bad == other.bad
     return one is None and other is None

@@ -1,4 +1,5 @@
-"""What arrays hold of partial results, element by element: those of each thread, and those in shared memory."""
+"""Contents of arrays with partial results, element by element: private ones of each thread, and
+shared ones."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .threads import Block, Threads
 
 @record
 class Held:
-    """An element of shared memory: as a `Partial`, of whoever wrote it."""
+    """An element of shared memory: as a `Partial`, from whichever thread wrote it."""
 
     source: int | None
     row: Row
@@ -32,11 +33,12 @@ BRANCH = Doubt("an element is written under a condition that is not known")
 
 
 class Arrays:
-    """Arrays of one moment.
+    """The arrays at one point of the kernel.
 
     Attributes:
-        own, shared: by array, then by element in row-major order; elements without anything of parts are left out.
-        blurred: arrays into which something else was written, it is not known where.
+        own, shared: by array, then by element in row-major order; elements without parts are left
+            out.
+        blurred: arrays with writes at unknown elements.
     """
 
     def __init__(self, block: Block) -> None:
@@ -46,11 +48,11 @@ class Arrays:
         self.blurred: set[ir.Value] = set()
 
     def holds(self, array: ir.Value) -> bool:
-        """Whether anything is known to be in an array."""
+        """Whether an array is known to contain a part."""
         return bool(self.own.get(array) or self.shared.get(array))
 
     def copy(self) -> Arrays:
-        """The same, which changes by itself."""
+        """An independent copy."""
         made = Arrays(self.block)
         made.own = {array: dict(cells) for array, cells in self.own.items()}
         made.shared = {array: dict(cells) for array, cells in self.shared.items()}
@@ -60,8 +62,8 @@ class Arrays:
     # ---- accesses ----------------------------------------------------------------------------------------------------
 
     def read_own(self, array: ir.Value, places: Sequence[int], active: Threads, *, sure: bool) -> Partial | None:
-        """What each thread finds at its place of its array; None where no part is there. `sure`: nothing else is in
-        it."""
+        """The value at each thread's place in its array; None where it contains no part. `sure`: it
+        contains nothing else."""
         cells = self.own.get(array, {})
         out: Partial | None = None
         for place, threads in self._by_place(places, active).items():
@@ -77,7 +79,8 @@ class Arrays:
     def write_own(
         self, array: ir.Value, places: Sequence[int], value: Partial, active: Threads, *, sure: bool = False
     ) -> None:
-        """Each active thread's value to its place. `sure`: nothing but this was written there before."""
+        """Stores each active thread's value at its place. `sure`: nothing else was written there
+        before."""
         cells = self.own.setdefault(array, {})
         for place, threads in self._by_place(places, active).items():
             before = cells.get(place)
@@ -86,8 +89,7 @@ class Arrays:
             cells[place] = chosen(threads, value, before)
 
     def read_shared(self, array: ir.Value, places: Sequence[int], active: Threads) -> Partial | None:
-        """What each thread finds at its place of an array that all of them share; None where that is made of no
-        part."""
+        """The value at each thread's place in a shared array; None where that contains no part."""
         cells, members = self.shared.get(array, {}), self.block.members(active)
         found = {place: cells.get(place) for place in dict.fromkeys(places[t] for t in members)}
         held = [one for one in found.values() if one is not None]
@@ -108,7 +110,8 @@ class Arrays:
         return made
 
     def write_shared(self, array: ir.Value, places: Sequence[int], value: Partial, active: Threads) -> None:
-        """Each active thread's value to its place; two of them may write one place where they agree."""
+        """Stores each active thread's value at its place; two threads may write one place if their
+        values agree."""
         cells = self.shared.setdefault(array, {})
         written: dict[int, int] = {}
         for t in self.block.members(active):
@@ -121,7 +124,7 @@ class Arrays:
                 cells[place] = replace(cells[place], fault=Doubt(who, sure=True))
 
     def overwritten(self, array: ir.Value, places: Sequence[int], active: Threads) -> None:
-        """Elements get something that is made of no part."""
+        """Elements are overwritten by values without parts."""
         for place, threads in self._by_place(places, active).items():
             if (cells := self.own.get(array)) is not None and place in cells:
                 cells[place] = cells[place].spoiled(threads, OTHER)
@@ -137,8 +140,7 @@ class Arrays:
         return found
 
     def change(self, source: int, change: Callable[[Partial], Partial]) -> None:
-        """Put something else in place of all that is held of one result; nothing is known any more of what is in shared
-        memory."""
+        """Replaces everything that is held of one result; shared memory becomes unknown."""
         for cells in self.own.values():
             for place, value in cells.items():
                 if value.source == source:
@@ -151,14 +153,15 @@ class Arrays:
     # ---- branches ----------------------------------------------------------------------------------------------------
 
     def same(self, other: Arrays) -> bool:
-        """Whether both hold the same everywhere."""
+        """Whether both have the same contents."""
         return _equal(self.own, other.own, _alike) and _equal(self.shared, other.shared, lambda a, b: a == b)
 
     def joined(self, other: Arrays, unsure: Threads, parts: Mapping[ir.Value, int]) -> Arrays:
-        """What is held after one of two ways; for threads that are not `unsure` it is this one.
+        """The contents after one of two paths; for threads that are not `unsure`, those of this
+        one.
 
         Args:
-            parts: arrays that hold a thread's part, which may have got nothing yet.
+            parts: arrays with a thread's part, which may not have been set yet.
         """
         made = self.copy()
         nothing = Partial(None, [0] * self.block.count).spoiled(self.block.every, UNWRITTEN)
@@ -178,7 +181,7 @@ class Arrays:
         return made
 
     def own_rows(self, cell: int) -> list[Row]:
-        """Of each thread, an element of its own part."""
+        """For each thread, an element of its own part."""
         return [1 << (cell * self.block.count + t) for t in range(self.block.count)]
 
 

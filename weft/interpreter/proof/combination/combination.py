@@ -1,8 +1,9 @@
-"""Whether the reductions and scans that processors share in a kernel combine exactly what they state.
+"""Proof that the shared reductions and scans of a kernel combine exactly what they state.
 
-`launch` leaves on what holds a thread's part (`weft.participants`) the set of the threads whose parts make a thread's
-result. The kernel that was made is followed from there to where the results are used: each has to be made of exactly
-these parts, once each. What a part itself is made of, the terms of a thread's own iterations, is not asked here.
+`launch` leaves on the buffer of a thread's part (`weft.participants`) the set of the threads whose
+parts make a thread's result. The finished kernel is followed from there to the uses of the results:
+each must consist of exactly these parts, once each. The terms of a part, from a thread's own
+iterations, are the subject of `coverage`.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from .threads import Block, Unfollowed
 
 
 def is_marked(op: ir.Operation) -> bool:
-    """Whether the op makes what holds a thread's part of something that is reduced together."""
+    """Whether the op creates the buffer of a thread's part of a shared reduction."""
     return op.name == "memref.alloca" and PARTICIPANTS in op.attributes
 
 
 def combination_of(
     kernel: ir.Operation, shape: LaunchShape, parts: Sequence[ir.Operation] | None = None
 ) -> list[Combined]:
-    """What is proven of each marked part of a kernel, in program order; nothing where there is none.
+    """The verdict on each marked part of a kernel, in program order; empty without any.
 
     Args:
         shape: of its launch.
-        parts: the ops that are marked, where they are known.
+        parts: the marked ops, where known.
     """
     parts = list(filter(is_marked, operations(kernel, "memref.alloca"))) if parts is None else parts
     if not parts:
@@ -55,7 +56,7 @@ def combination_of(
 
 
 def wrong(found: Sequence[Combined]) -> list[Diagnostic]:
-    """What is said of results that are made of other parts than is stated."""
+    """The message on results that combine other parts than stated."""
     messages = {one.why: one.notes for one in found if one.state == "wrong"}
     return [
         Diagnostic("W0614", f"what threads reduce together is not what they state: {why}", notes=notes, hint=_WAY_OUT)
@@ -67,18 +68,18 @@ _WAY_OUT = "have one processor reduce it whole, `threads(x: 1)`"
 
 
 def said(found: Sequence[Combined]) -> list[str]:
-    """In words, what is known of a kernel's shared reductions; nothing of a kernel without any."""
+    """The verdict on a kernel's shared reductions as text; empty for a kernel without any."""
     proven = list(dict.fromkeys(one.name for one in found if one.state == "proven"))
     return [*([f"combination proven: {', '.join(proven)}"] if proven else []), *assumed(found)]
 
 
 def assumed(found: Sequence[Combined]) -> list[str]:
-    """Of these, what is not known, and why: neither a proof of the loop says so, nor is it left out of what `build`
-    asks for."""
+    """The parts that could not be proven, with reasons: neither proven by the proof of the loop,
+    nor excluded from the requirements of `build`."""
     some = dict.fromkeys((one.name, one.why) for one in found if one.state == "assumed")
     return [f"combination assumed: {name}: {why}" for name, why in some]
 
 
 def _words(op: ir.Operation) -> str:
-    """The set, as the IR says it."""
+    """The set, as in the IR."""
     return str(op.attributes[PARTICIPANTS]).removeprefix("affine_set<").removesuffix(">")

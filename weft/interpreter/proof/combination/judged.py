@@ -1,4 +1,4 @@
-"""What is found out about one result that processors reduce together."""
+"""The verdict on one shared result."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ State = Literal["proven", "wrong", "assumed"]
 
 @record
 class Combined:
-    """Whether a result is made of the parts of exactly those threads that are stated, each once.
+    """Whether a result combines the parts of exactly the stated threads, each once.
 
     Args:
-        name: what the buffer is called that the parts make, where one is known.
-        op: what holds a thread's part, with its place.
-        state: `wrong` with a witness, `assumed` with the reason why it is not known.
-        why: nothing of a proven one.
+        name: of the buffer of the result, where known.
+        op: that creates a thread's part, with its location.
+        state: `wrong` with a witness, or `assumed` with the reason why it could not be proven.
+        why: empty for a proven one.
         notes: the witness.
-        words: what the participants are, as stated.
+        words: the stated participants, as text.
     """
 
     name: str
@@ -38,28 +38,31 @@ class Combined:
 
 @dataclass
 class Result:
-    """One of a kernel's results that threads reduce together, while the kernel is followed.
+    """A kernel's shared result, while the kernel is followed.
 
     Args:
-        part: the array that holds a thread's part.
-        stated: for each thread those whose parts make its result.
-        place: of what holds the part.
-        words: what is stated.
-        combiner: what parts are to be combined by, in words, where that is stated.
+        part: the array with a thread's part.
+        stated: for each thread, those whose parts make its result.
+        place: of the op that creates the part.
+        words: the stated set.
+        combiner: the stated combiner as text, where there is one.
 
     Attributes:
         called: the buffer that holds the result.
-        scan: the parts of a thread's result are those of participants before it, in the order of their numbers, or all
-            of them; a row has a bit more for what there was before, and one for what earlier rounds have made.
-        writing: of a scan, parts hold what comes before a thread's own terms, which are gone through once more.
+        scan: the parts of a thread's result are those of participants before it, in the order of
+            their numbers, or all of them; a row has one more bit for the initial value, and one for
+            the result of earlier rounds.
+        writing: of a scan, parts hold the combination before a thread's own terms, which are
+            iterated once more.
         begun: the op that first sets a part to an identity.
         contributing: the threads that reduce anything; the others' part is the identity.
-        written: by element, those that have combined the parts with what the result was before.
-        places: who stores a result, and for each thread to which element it does or would; None: not known.
-        made: those whose parts are in some thread's result.
+        written: by element, the threads that have combined the parts with the previous result.
+        places: the threads that store a result, and for each thread its (potential) element; None:
+            unknown.
+        made: the threads with a part in some thread's result.
         by: how terms and parts are combined.
-        identities: constants taken for the identity, with what they begin or replace.
-        faults: what is wrong, or not known, with a witness.
+        identities: constants taken for the identity, with what they initialize or replace.
+        faults: wrong or unproven facts, with a witness.
     """
 
     part: ir.Value
@@ -80,11 +83,11 @@ class Result:
     faults: list[tuple[Doubt, tuple[str, ...]]] = field(default_factory=list)
 
     def fail(self, why: str, *notes: str, sure: bool = True) -> None:
-        """Note what is wrong, or (not `sure`) not known."""
+        """Records a fault, or (not `sure`) an unproven fact."""
         self.faults.append((Doubt(why, sure), notes))
 
     def used(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """The value is what these threads take for their result: it has to be made of exactly the stated parts."""
+        """These threads use the value as their result: it must combine exactly the stated parts."""
         spoiled = value.bad & active
         if spoiled and value.fault is not None:
             self.fail(value.fault.why, f"{_thread(block, spoiled)} uses it in {op}", sure=value.fault.sure)
@@ -103,7 +106,7 @@ class Result:
         self.by |= value.by
 
     def whole(self, block: Block, value: Partial, active: Threads) -> bool:
-        """Whether these threads have all that makes their results in it, and nothing else."""
+        """Whether the value is these threads' complete result, and nothing else."""
         if value.bad & active or value.source is None:
             return False
         rows, scanned = value.rows, (before_bit(block), rounds_bit(block))
@@ -119,12 +122,14 @@ class Result:
         return True
 
     def _of_scan(self, t: int, tokens: Row) -> Threads:
-        """Whose parts make a value of a scan, whole: with the thread's own, those of all; else those before it."""
+        """The threads whose parts make a complete value of a scan: all, if it includes the thread's
+        own; else those before it."""
         every = self.stated[t] & self.contributing
         return every if tokens >> t & 1 else every & ((1 << t) - 1)
 
     def _used_of_scan(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """Of a scan: what comes before a thread's own terms, or all; each with what there was before, once."""
+        """For a scan: the combination before a thread's own terms, or all; each including the
+        initial value once."""
         for t in block.members(active):
             row, tokens = value.rows[t], value.rows[t] & block.every
             wanted = self._of_scan(t, tokens)
@@ -140,8 +145,8 @@ class Result:
         return None
 
     def aged(self, block: Block, value: Partial) -> Partial:
-        """A value that is kept while a new round begins: what all have made together is what earlier rounds have
-        made."""
+        """A value kept into a new round: the combination of all threads becomes the result of
+        earlier rounds."""
         rows, spoiled, both = list(value.rows), 0, (before_bit(block), rounds_bit(block))
         for t, row in enumerate(rows):
             if tokens := row & block.every:
@@ -151,7 +156,7 @@ class Result:
         return replace(value, rows=rows).spoiled(spoiled, Doubt("parts of an earlier round are combined", sure=True))
 
     def _differs(self, block: Block, t: int, row: Row, wanted: Row, cell: int, op: str) -> None:
-        """Say by a thread whose result is another one, and by a part that is missing or too many."""
+        """Reports a thread with a wrong result, and a part that is missing or too many."""
         own, many = f"thread {block.ids[t]}", block.count
         if extra := row & ~wanted:
             which = _lowest(extra)
@@ -172,7 +177,7 @@ class Result:
         self.fail(message, f"stated: {self.words}", f"its result is used in {op}")
 
     def stored(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """These threads combine parts with what the result was before, and store that: once."""
+        """These threads combine parts with the previous result, and store that: once."""
         row = next((value.rows[t] for t in block.members(active) if value.rows[t]), 0)
         cell = _lowest(row) // block.count if row else 0
         if self.scan:
@@ -182,7 +187,7 @@ class Result:
         self.written[cell] = self.written.get(cell, 0) | active
 
     def verdict(self, block: Block, reason: str | None) -> Combined:
-        """What it all comes to. `reason`: why the kernel was not followed to its end, if it was not."""
+        """The final verdict. `reason`: why the kernel was not followed to its end, if so."""
         if reason is None:
             self._finish(block)
         wrong = next(((f, notes) for f, notes in self.faults if f.sure), None)
@@ -200,7 +205,7 @@ class Result:
         if not self.contributing:
             self.fail("no thread has anything to combine", sure=False)
         left = self.contributing & ~self.made
-        for active, places in self.places:  # threads that all reduce the same have a result that one of them stores
+        for active, places in self.places:  # a result common to several threads is stored by one of them
             if places is not None:
                 stored = {places[t] for t in block.members(active)}
                 left &= ~block.those(place in stored for place in places)
@@ -226,15 +231,15 @@ def _lowest(row: Row) -> int:
 
 
 def before_bit(block: Block) -> Row:
-    """Of a scan's rows: what there was before."""
+    """The bit of a scan's rows for the initial value."""
     return 1 << block.count
 
 
 def rounds_bit(block: Block) -> Row:
-    """Of a scan's rows: what earlier rounds have made."""
+    """The bit of a scan's rows for the result of earlier rounds."""
     return 2 << block.count
 
 
 def _thread(block: Block, threads: Threads) -> str:
-    """The first of them, in words."""
+    """The first of them, as text."""
     return f"thread {block.ids[block.members(threads)[0]]}"

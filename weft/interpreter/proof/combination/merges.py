@@ -1,8 +1,9 @@
-"""What combines two partial results in a kernel: the ops that `Combiner.together` emits, recognized again.
+"""Recognition of the ops that combine two partial results, as `Combiner.together` emits them.
 
-One op for each result by itself (`arith.addf`) is known by its name. An extreme and its index are two selects by one
-comparison; counts, means and squared differences are the formulas of Chan, Golub and LeVeque. Which values are combined
-is read off the ops; that the formulas are those of the payload's body is said in `reductions/combiners.py`.
+A combination of each result on its own (`arith.addf`) is known by the op's name. An extreme and its
+index are two selects by one comparison; counts, means and squared differences are the formulas of
+Chan, Golub and LeVeque. The combined values are read from the ops; that the formulas are those of
+the payload's body is the subject of `reductions/combiners.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _KINDS = {
 
 
 def single(op: ir.Operation) -> str | None:
-    """By what an op of two operands combines them, for each result by itself; subtracting a term is adding up."""
+    """The combiner of a binary op, for each result on its own; subtraction of a term is addition."""
     if op.name in SINGLE:
         return f"arith.add{op.name[-1]}" if op.name in SUMS else op.name
     if op.name == "vector.reduction":
@@ -34,9 +35,10 @@ def single(op: ir.Operation) -> str | None:
 
 
 def fits(by: str, stated: str) -> bool | None:
-    """Whether parts are combined as is stated, in a `Combiner`'s words; None where the words say too little.
+    """Whether parts are combined as stated in a `Combiner`'s words; None where the words do not
+    decide.
 
-    A sum's words may name a difference: terms are subtracted, and parts added up.
+    A sum's words may name a difference: terms are subtracted, and parts added.
     """
     names = {f"arith.add{name[-1]}" if name in SUMS else name for name in stated.split(" and ")}
     if names <= SINGLE:
@@ -51,10 +53,10 @@ class Merge:
     """Two partial results of several values each.
 
     Args:
-        one, other: of the result that the op makes.
-        beside: the same of what the others of the two hold, as far as the op reads it.
-        by: how they are combined, for each of the values.
-        undecided: it is an index, and of two values that are equal it is not said that the smaller one counts.
+        one, other: the operands for the result of the op.
+        beside: the corresponding values of the other results, as far as the op reads them.
+        by: the combiner of each value.
+        undecided: it is an index, and the op does not select the smaller one for equal values.
     """
 
     one: ir.Value
@@ -65,7 +67,8 @@ class Merge:
 
 
 def merge(op: ir.Operation) -> Merge | None:
-    """What an op combines, if it is the last one of those that combine results of several values."""
+    """The combination computed by an op, if it is the last op of one of results with several
+    values."""
     return _extreme(op) if op.name == "arith.select" else _moments(op)
 
 
@@ -73,7 +76,7 @@ _GREATER = {"ogt": True, "olt": False, "sgt": True, "slt": False, "ugt": True, "
 
 
 def _extreme(op: ir.Operation) -> Merge | None:
-    """The value or the index of what is larger, or smaller."""
+    """The value or the index of the larger, or smaller, one."""
     wins, other, one = op.operands
     either = made_by(wins, "arith.ori")
     for first, second in [(wins, None)] if either is None else [tuple(either.operands), tuple(either.operands)[::-1]]:
@@ -106,7 +109,7 @@ def _extreme(op: ir.Operation) -> Merge | None:
 
 
 def _ties(value: ir.Value) -> tuple[tuple[ir.Value, ir.Value], tuple[ir.Value, ir.Value]] | None:
-    """Two values that are equal, and their indices, of which the first is smaller."""
+    """Two equal values, and their indices, the first of them smaller."""
     both = made_by(value, "arith.andi")
     for equal, before in [] if both is None else [tuple(both.operands), tuple(both.operands)[::-1]]:
         same, less = (made_by(operand, "arith.cmpf", "arith.cmpi") for operand in (equal, before))
@@ -116,11 +119,12 @@ def _ties(value: ir.Value) -> tuple[tuple[ir.Value, ir.Value], tuple[ir.Value, i
 
 
 def _values_chosen(wins: ir.Value, left: ir.Value, right: ir.Value) -> tuple[ir.Value, ir.Value] | None:
-    """Of two values that are compared, the one that is kept and the one that replaces it, by the op that does so."""
+    """Of two compared values, the one that is kept and the one that replaces it, by the op that
+    selects."""
     for user in users(wins):
         if user.name == "arith.select" and {user.operands[1], user.operands[2]} == {left, right}:
             return user.operands[2], user.operands[1]
-    for user in users(left):  # upstream makes one op of the comparison and the select
+    for user in users(left):  # upstream merges the comparison and the select into one op
         if user.name in _EXTREMES and {*user.operands} == {left, right}:
             asked = made_by(wins, "arith.cmpi")
             greater = asked is not None and _GREATER.get(predicate(asked)) == user.name.startswith("arith.max")
@@ -132,7 +136,7 @@ _EXTREMES = ("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
 
 
 def predicate(compare: ir.Operation) -> str:
-    """What a comparison asks: `ogt`, `slt`."""
+    """The predicate of a comparison: `ogt`, `slt`."""
     kinds = arith.CmpFPredicate if compare.name == "arith.cmpf" else arith.CmpIPredicate
     return str(kinds(ir.IntegerAttr(compare.attributes["predicate"]).value)).lower()
 
@@ -140,7 +144,7 @@ def predicate(compare: ir.Operation) -> str:
 # ---- counts, means, squared differences ------------------------------------------------------------------------------
 
 Pattern = str | float | tuple[str, "Pattern", "Pattern"]
-"""A value of a name, a constant, or an op of `arith` of two patterns."""
+"""A named value, a constant, or an op of `arith` on two patterns."""
 OfTwo = tuple[str, Pattern, Pattern]
 _COUNT: Pattern = ("addf", "n", "m")
 _LEAST: OfTwo = ("maximumf", _COUNT, 1.0)
@@ -169,7 +173,7 @@ def _moments(op: ir.Operation) -> Merge | None:
 
 
 def _is_count(value: ir.Value, known: Mapping[str, ir.Value]) -> bool:
-    """Whether the value is the count of both, or 1 where that is none."""
+    """Whether the value is the sum of both counts, or 1 if that is 0."""
     chosen = made_by(value, "arith.select")
     if chosen is None:
         return any(True for _ in _matches(value, _LEAST, known))
@@ -181,7 +185,7 @@ def _is_count(value: ir.Value, known: Mapping[str, ir.Value]) -> bool:
 
 
 def _matches(value: ir.Value, pattern: Pattern, known: Mapping[str, ir.Value]) -> Iterator[dict[str, ir.Value]]:
-    """What the names of a pattern are, if the value is computed so."""
+    """The bindings of a pattern's names, if the value matches it."""
     if isinstance(pattern, str):
         if known.get(pattern, value) == value:
             yield {**known, pattern: value}
@@ -203,7 +207,7 @@ def _matches(value: ir.Value, pattern: Pattern, known: Mapping[str, ir.Value]) -
 
 
 def changes_nothing(constant: ir.Attribute, by: str) -> bool:
-    """Whether a constant is the identity of a way to combine; of sums, zero of either sign."""
+    """Whether a constant is the identity of a combiner; for sums, zero of either sign."""
     if (
         isinstance(constant, ir.FloatAttr)
         and constant.value == 0

@@ -1,16 +1,17 @@
-"""A kernel followed, for all threads of a block at once, from each thread's part of a reduction to where its result is
-used.
+"""Abstract interpretation of a kernel, for all threads of a block at once, from each thread's part
+of a reduction to the uses of the result.
 
     part[0] = identity; part[0] = part[0] + term            {t}: thread t's own
     v = part[0]; v = v + shuffle xor v, 16                  {t, t ^ 16}
-    parts[t floordiv 32] = v; a barrier; v = parts[0] + …   what the writers of these elements had
-    result = result + v                                     has to be exactly what is stated, now
+    parts[t floordiv 32] = v; a barrier; v = parts[0] + …   the union over the writers of these elements
+    result = result + v                                     must be exactly the stated set here
 
-Values that have nothing to do with parts are not followed. Between threads the order is that of the program: it is,
-where there are no conflicts. A loop whose counter no access of parts depends on is gone through until nothing changes;
-of others each iteration is followed by itself.
+Values without parts are not followed. Between threads, program order is assumed: it holds where
+there are no conflicts. A loop in which no access of parts depends on the counter is iterated to a
+fixed point; other loops are followed iteration by iteration.
 
-Source: Cousot and Cousot, "Abstract Interpretation"; the values are relations between threads and contributions.
+Source: Cousot and Cousot, "Abstract Interpretation"; the values are relations between threads and
+contributions.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from .reached import LOAD, STORE, Reached, array_of, continues, places_of
 from .threads import Block, Blurred, Threads, Unfollowed
 
 Numbers = list[int] | None
-"""Of each thread; None where it is not known."""
+"""One per thread; None where unknown."""
 MOST_ITERATIONS, MOST_OPS = 256, 40_000
-"""Of a loop that are followed one by one; and of all loops together."""
+"""Limits: iterations of a loop that are followed one by one, and ops followed in all loops
+together."""
 
 
 class Network(Arithmetic):
@@ -41,7 +43,7 @@ class Network(Arithmetic):
     Args:
         kernel: the op.
         block: its threads.
-        results: what threads reduce together in it.
+        results: its shared results.
     """
 
     def __init__(self, kernel: ir.Operation, block: Block, results: Sequence[Result]) -> None:
@@ -56,14 +58,14 @@ class Network(Arithmetic):
         self._counters: dict[ir.Value, Symbol] = {}
         self._left = MOST_OPS
         self._sure = block.every
-        """Of the threads that may be where the kernel is followed, those that surely are."""
+        """Of the threads that may execute the current op, those that surely do."""
         self._conditions = list[Formula]()
-        """Of the branches in which the kernel is followed, those that hold there."""
+        """Conditions of the current branches."""
         self._started = dict[ir.Value, Threads]()
-        """By array of results, the threads that have stored what their results begin with."""
+        """By array of results, the threads that have stored the initial value of their results."""
 
     def follow(self) -> None:
-        """Go through the kernel. Raises `Unfollowed`."""
+        """Follows the whole kernel. Raises `Unfollowed`."""
         self._region(self.kernel, 0, self.block.every)
 
     # ---- regions -----------------------------------------------------------------------------------------------------
@@ -115,7 +117,7 @@ class Network(Arithmetic):
         if unsure:
             self.memory = ends[0].joined(ends[1], unsure, self.sources)
             rest = self.block.every & ~may
-            if rest & active:  # those that surely go the other way
+            if rest & active:  # those that surely take the other path
                 self.memory = (
                     self.memory if before.same(ends[1]) else ends[1].joined(self.memory, active & may, self.sources)
                 )
@@ -151,7 +153,7 @@ class Network(Arithmetic):
         step: Numbers,
         runs: Threads | None,
     ) -> None:
-        """A loop that some threads enter: as long as anything changes, or iteration by iteration."""
+        """A loop that some threads enter: to a fixed point, or iteration by iteration."""
         known = low is not None and high is not None and step is not None
         alike = known and all(len(set(ends or ())) == 1 for ends in (low, high, step))
         each = range(low[0], high[0], step[0]) if alike and low and high and step and step[0] > 0 else None
@@ -186,7 +188,7 @@ class Network(Arithmetic):
         return self.memory.copy(), dict(self.values), results
 
     def _return_to(self, moment: tuple[Arrays, dict[ir.Value, Followed], list[Result]]) -> None:
-        """Forget what has been followed since. What counters are is kept."""
+        """Discards everything followed since `moment`, except for counters."""
         self.memory, self.values, results = moment
         for one, before in zip(self.results, results, strict=True):
             vars(one).update(vars(before))
@@ -195,8 +197,8 @@ class Network(Arithmetic):
         self, op: ir.Operation, inside: Threads, carried: Sequence[ir.Value], *, sure: bool
     ) -> None:
         before = self.memory.copy()
-        # what one iteration makes, the next cannot find: its parts are begun anew, and all that it reads was written
-        # first
+        # an iteration cannot read the results of the previous one: its parts are begun anew, and it reads only elements that it
+        # has written
         alone = not any(before.shared.values()) and not any(before.own.values()) and not carried
         known = sum(len(result.faults) for result in self.results)
         entering = [self.values.get(argument) for argument in carried]
@@ -230,8 +232,8 @@ class Network(Arithmetic):
                 self.bind(result, value)
 
     def _depends_on_counter(self, loop: ir.Operation) -> bool:
-        """Whether an access of parts inside a loop is of other elements in other iterations. Makes its counter a
-        symbol."""
+        """Whether an access of parts inside a loop depends on the loop's counter. Makes its counter
+        a symbol."""
         counter = loop.regions[0].blocks[0].arguments[0]
         values = self.block.values
         if counter not in self._counters:
@@ -258,7 +260,7 @@ class Network(Arithmetic):
     # ---- accesses ----------------------------------------------------------------------------------------------------
 
     def _places(self, op: ir.Operation) -> list[int] | None:
-        """The element of each thread, in row-major order; None where it is not known."""
+        """The element of each thread, in row-major order; None where unknown."""
         shape = list(ir.MemRefType(array_of(op).type).shape)
         flat = [0] * self.block.count
         for size, place in zip(shape, places_of(op), strict=True):
@@ -319,7 +321,8 @@ class Network(Arithmetic):
                 self.memory.overwritten(array, self._place(op), active)
 
     def _started_with(self, op: ir.Operation, array: ir.Value, value: Followed | None, active: Threads) -> None:
-        """Parts are combined into results by those who have stored what these begin with."""
+        """Parts are combined into results by the threads that have stored the initial values of
+        these."""
         missing = self._sure & active & ~self._started.get(array, 0)
         if continues(op) and value is not None and missing:
             numbers = {one.source for one in ((value,) if isinstance(value, Partial) else value.of)}
@@ -333,7 +336,7 @@ class Network(Arithmetic):
             self._of_its_element(op, array, value, self._sure & active)
 
     def _of_its_element(self, op: ir.Operation, array: ir.Value, value: Partial, active: Threads) -> None:
-        """An element of a result gets that element of the parts."""
+        """Each element of a result must get the element of the parts with the same number."""
         result, many, places = self.results[value.source or 0], self.block.count, self._places(op)
         if places is None or result.scan or ir.MemRefType(array.type).shape != ir.MemRefType(result.part.type).shape:
             return
@@ -345,14 +348,15 @@ class Network(Arithmetic):
                 return result.fail(what, f"in {describe(op)}")
 
     def _from_outside(self, op: ir.Operation) -> Partial:
-        """What a scan begins with: an identity, or what there was before."""
+        """The initial value of a scan: an identity, or the previous contents."""
         constant = self.constant(op.operands[0], op)
         if constant is not None:
             return Partial(None, [0] * self.block.count, identities=frozenset([constant]))
         return Partial(None, [before_bit(self.block)] * self.block.count)
 
     def _begun(self, number: int, op: ir.Operation, places: Sequence[int], active: Threads) -> None:
-        """A part is set to an identity: a round begins where the first op that did so does it again."""
+        """A part is set to an identity: a round begins where the first op that did so is executed
+        again."""
         result = self.results[number]
         first = result.begun is None
         result.begun = op if first else result.begun
@@ -364,7 +368,7 @@ class Network(Arithmetic):
             self._begin_round(number)
 
     def _begin_round(self, number: int) -> None:
-        """Parts are begun anew: what there is of them from before is that of an earlier round."""
+        """Parts are begun anew: existing ones belong to an earlier round."""
         result = self.results[number]
         result.writing = False
         if result.contributing:
@@ -400,7 +404,7 @@ class Network(Arithmetic):
     def _accumulated(
         self, value: Followed, number: int, places: Sequence[int], active: Threads, op: ir.Operation
     ) -> Partial:
-        """A part with one more term: the thread's own, and nobody else's."""
+        """A part with one more term: the thread's own, and no other's."""
         result, many = self.results[number], self.block.count
         own = [1 << (place * many + t) for t, place in enumerate(places)]
         before = before_bit(self.block) if result.scan else 0

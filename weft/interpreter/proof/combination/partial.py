@@ -1,8 +1,8 @@
-"""Partial results: for each thread, the parts of which threads a value combines.
+"""Partial results: for each thread, the set of threads whose parts a value combines.
 
-A row is a set, the bits of an integer: bit `cell * threads + t` for element `cell` of the part of thread t. The empty
-    set is the
-combiner's identity. Two partial results are combined by the union of their rows, which have to be disjoint.
+A row is a set, as the bits of an integer: bit `cell * threads + t` for element `cell` of the part
+of thread t. The empty set is the combiner's identity. Two partial results are combined by the union
+of their rows, which must be disjoint.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Row = int
 
 @record
 class Doubt:
-    """Why a value is not what it should be. `sure`: it is wrong; else it is not known."""
+    """Why a value is not as required. `sure`: it is wrong; else it could not be proven."""
 
     why: str
     sure: bool = False
@@ -30,11 +30,12 @@ class Partial:
     """A value of each thread of a block.
 
     Args:
-        source: of which reduction's result, by number; None: the identity of whatever it is combined with.
+        source: the number of the reduction's result; None: the identity of whichever value it is
+            combined with.
         rows: for each thread.
-        bad: the threads for which nothing is known of it, and why.
-        terms: what else is combined, which no row shows: values that the thread has computed or read.
-        by: how its parts were combined, in words.
+        bad: the threads for which the value is unknown, and why.
+        terms: other operands that no row shows: values that the thread has computed or read.
+        by: how its parts were combined, as text.
         identities: constants that are taken for the identity, each with its op's place.
     """
 
@@ -47,14 +48,14 @@ class Partial:
     identities: frozenset[tuple[ir.Attribute, str]] = frozenset()
 
     def spoiled(self, threads: Threads, fault: Doubt) -> Partial:
-        """The value, of which nothing is known for these threads."""
+        """The value, unknown for these threads."""
         if not threads:
             return self
         worse = self.fault if self.fault is not None and self.bad and self.fault.sure else fault
         return replace(self, bad=self.bad | threads, fault=worse)
 
     def taken(self, source: Sequence[int | None], why: Doubt) -> Partial:
-        """What each thread gets from another one."""
+        """The value that each thread receives from another one."""
         rows = [0 if one is None else self.rows[one] for one in source]
         bad = sum(1 << t for t, one in enumerate(source) if one is not None and self.bad >> one & 1) if self.bad else 0
         none = sum(1 << t for t, one in enumerate(source) if one is None)
@@ -62,7 +63,7 @@ class Partial:
 
 
 def union(one: Partial, other: Partial, by: str) -> tuple[Partial, Threads]:
-    """Two partial results as one, and the threads that have a part of somebody in both."""
+    """The combination of two partial results, and the threads for which both contain a common part."""
     rows = [a | b for a, b in zip(one.rows, other.rows, strict=True)]
     twice = 0
     if any(a & b for a, b in zip(one.rows, other.rows, strict=True)):
@@ -100,8 +101,8 @@ def chosen(threads: Threads, one: Partial, other: Partial) -> Partial:
 
 
 def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | None, why: Doubt) -> Partial:
-    """One of the two for the threads `unsure`, it is not known which; where they are the same, that. `own`: rows of a
-    part that may hold nothing yet, of which the identity is as good."""
+    """Either of the two, unknown which, for the threads `unsure`; where they are equal, that value.
+    `own`: rows of a part that may not be set yet, for which the identity is acceptable."""
     made = chosen(((1 << len(one.rows)) - 1) & ~unsure, one, chosen(unsure, one, other))
     differing, rows = 0, list(made.rows)
     for t, (a, b) in enumerate(zip(one.rows, other.rows, strict=True)):

@@ -1,5 +1,4 @@
-"""What of a kernel a shared reduction's parts reach: the ops that take part in combining them, or use what that
-makes."""
+"""The ops of a kernel that a shared reduction's parts reach: they combine parts, or use the result."""
 
 from __future__ import annotations
 
@@ -13,20 +12,21 @@ LOAD, STORE = "memref.load", "memref.store"
 
 
 class Reached:
-    """Ops that may see a part, or something made of parts.
+    """Ops that may read a part, or a value derived from parts.
 
     Args:
         kernel: the op.
-        parts: the arrays that hold each thread's part.
+        parts: the arrays with each thread's part.
 
     Attributes:
-        begins: arrays of a thread that a part begins with, of a scan: what there was before, or the identity; by part.
-        carried: arrays of a thread that what a scan hands on to its next round is computed from.
-        values: what may be made of parts, and arrays that may hold it.
-        arrays: those that may hold parts on their way; `odd`: those of them that are accessed by more than loads and
-            stores of elements.
-        results: arrays of a thread that parts are combined into: what a thread's result begins with is stored there,
-            too.
+        begins: private arrays with the initial value of a scan's part: the previous contents, or
+            the identity; by part.
+        carried: private arrays from which the value carried to a scan's next round is computed.
+        values: values that may be derived from parts, and arrays that may hold them.
+        arrays: arrays that may hold parts.
+        odd: those of them with other accesses than loads and stores of elements.
+        results: private arrays into which parts are combined: the initial value of a thread's
+            result is stored there, too.
     """
 
     def __init__(self, kernel: ir.Operation, parts: Iterable[ir.Value]) -> None:
@@ -46,7 +46,7 @@ class Reached:
         self._collect()
 
     def inside(self, op: ir.Operation, region: int) -> list[ir.Operation]:
-        """Those directly in a region of an op, in program order."""
+        """The reached ops directly in a region of an op, in program order."""
         if (op, region) not in self._blocks:
             blocks = op.regions[region].blocks
             self._blocks[op, region] = [o for block in blocks for o in ops_of(block) if o in self.ops]
@@ -113,7 +113,7 @@ class Reached:
         self.ops |= around
 
     def _is_followed(self, op: ir.Operation) -> bool:
-        """Whether loops and conditions are all that is around an op, or what is followed anyway."""
+        """Whether only loops and conditions enclose an op, or ops that are followed anyway."""
         for outer in ancestors(op):
             if outer == self.kernel or outer in self.ops:
                 return True
@@ -131,7 +131,8 @@ class Reached:
                     wait_for(parent.regions[0].blocks[0].arguments[number + 1])
 
     def _ends(self, store: ir.Operation) -> bool:
-        """Whether a store combines with what the array held: it holds a result then, and no parts any more."""
+        """Whether a store combines with the previous contents of the array: it then holds a result,
+        and no longer parts."""
         array = store.operands[1]
         return array not in self.arrays and array not in self.carried and continues(store)
 
@@ -147,7 +148,7 @@ def places_of(access: ir.Operation) -> list[ir.Value]:
 
 
 def _is_own_memory(array: ir.Value) -> bool:
-    """Whether the array is the kernel's own: nothing else reads it."""
+    """Whether the array is private to the kernel: no other op reads it."""
     made = producer(array)
     if made is not None:
         return made.name in ALLOCATIONS
@@ -159,14 +160,15 @@ def _stores(array: ir.Value) -> list[ir.Operation]:
 
 
 def _begun_with(part: ir.Value) -> ir.Value | None:
-    """The array whose element a part begins with, as it is; None where it begins with a constant."""
+    """The array whose element is the initial value of a part, unchanged; None if that is a
+    constant."""
     loads = (made_by(store.operands[0], LOAD) for store in _stores(part))
     arrays = (load.operands[0] for load in loads if load is not None)
     return next((array for array in arrays if array != part and made_by(array, "memref.alloca") is not None), None)
 
 
 def _own_arrays(value: ir.Value, depth: int) -> set[ir.Value]:
-    """Arrays of a thread that arithmetic makes the value of."""
+    """Private arrays from which arithmetic computes the value."""
     made = producer(value)
     if made is None or not depth:
         return set()
@@ -178,12 +180,12 @@ def _own_arrays(value: ir.Value, depth: int) -> set[ir.Value]:
 
 
 def continues(store: ir.Operation) -> bool:
-    """Whether arithmetic makes what is stored of an element of the same array."""
+    """Whether the stored value is computed from an element of the same array."""
     return _reads(store.operands[0], store.operands[1], 12)
 
 
 def _reads(value: ir.Value, array: ir.Value, depth: int) -> bool:
-    """Whether arithmetic makes the value of an element of the array."""
+    """Whether the value is computed from an element of the array."""
     made = producer(value)
     if made is None or not depth:
         return False

@@ -1,8 +1,9 @@
-"""The threads of a block, one by one: what indices and conditions of a kernel are for each of them.
+"""The threads of a block, one by one: indices and conditions of a kernel, evaluated for each of
+them.
 
-A shared reduction has a block of a known size, of at most 1024 threads: what each has is worked out for all of them at
-once, lists of numbers and sets of threads (the bits of an integer), which is exact whatever a shuffle or an index does
-with their ids.
+A shared reduction has a block of a known size, of at most 1024 threads: values are computed for all
+of them at once, as lists of numbers and sets of threads (the bits of an integer), which is exact
+whatever a shuffle or an index does with thread ids.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ Threads = int
 
 
 class Unfollowed(Exception):
-    """Why it is not followed what a thread has."""
+    """The reason why a thread's value could not be followed."""
 
 
 class Blurred(Unfollowed):
-    """Which element is accessed is not known while iterations are followed all at once."""
+    """The accessed element is unknown while all iterations are followed at once."""
 
 
 class Block:
@@ -32,7 +33,7 @@ class Block:
 
     Attributes:
         values: the kernel's indices as forms.
-        at: what counters of loops are, of which an iteration is followed by itself.
+        at: values of loop counters, for loops followed iteration by iteration.
     """
 
     def __init__(self, shape: LaunchShape) -> None:
@@ -48,11 +49,11 @@ class Block:
         self._known: dict[Linear, list[int]] = {}
 
     def index(self, value: ir.Value) -> list[int] | None:
-        """What an integer is for each thread; None where that is not known."""
+        """The value of an integer for each thread; None where unknown."""
         return self.numbers(self.values.linear(value))
 
     def numbers(self, form: Linear) -> list[int] | None:
-        """What a form is for each thread; None where that is not known."""
+        """The value of a form for each thread; None where unknown."""
         if form.is_constant:
             return [form.constant] * self.count
         if form in self._known:
@@ -90,7 +91,7 @@ class Block:
 
     @staticmethod
     def those(held: Iterable[bool]) -> Threads:
-        """The threads for which it is so, in the order of their numbers."""
+        """The threads with a true entry, in the order of their numbers."""
         return int("".join("1" if each else "0" for each in held)[::-1] or "0", 2)
 
     def members(self, threads: Threads) -> list[int]:
@@ -98,7 +99,7 @@ class Block:
         return [number for number, bit in enumerate(reversed(f"{threads:b}")) if bit == "1"]
 
     def source(self, mode: str, distance: int, width: int) -> list[int | None]:
-        """From which thread a shuffle brings each its value; None where it asks outside of its lanes.
+        """The source thread of a shuffle for each thread; None if it is outside its group of lanes.
 
         Args:
             mode: `xor`, `up`, `down` or `idx`.
@@ -116,7 +117,8 @@ class Block:
         return found
 
     def partners(self, stated: ir.Attribute) -> list[Threads]:
-        """For each thread, those whose parts make its result, of a set `(x, y, z)[px, py, pz]`."""
+        """For each thread, the participants whose parts make its result, from a set `(x, y, z)[px,
+        py, pz]`."""
         mine = self.values.thread_ids()
         its = [Linear.of(self.values.fresh("loop")) if form.terms else form for form in mine]
         other = {symbol: one for form, one in zip(mine, its, strict=True) for symbol in form.symbols()}
