@@ -1,4 +1,4 @@
-"""The bodies of structured ops: what is inside, what they compute, and what their masks are."""
+"""Bodies of structured ops: nested ops, arithmetic, masks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ...ir.structured import body_of
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
-    """What a condition asks for, all of it."""
+    """The conjuncts of a condition."""
     made = made_by(condition, "arith.andi")
     return [condition] if made is None else [part for operand in made.operands for part in conjuncts(operand)]
 
 
 def inside(block: ir.Block, name: str) -> list[ir.Operation]:
-    """The ops of a name in a body, in program order."""
+    """The ops with a name in a body, in program order."""
     found: list[ir.Operation] = []
     for op in ops_of(block):
         found += [op] if op.name == name else []
@@ -24,8 +24,8 @@ def inside(block: ir.Block, name: str) -> list[ir.Operation]:
 
 
 def choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] | None:
-    """The choice, a `select` or a branch, that takes a value or what is made of it alone; which arm the value is of;
-    and the constant that the other one is, if it is one."""
+    """The choice (a `select` or a branch) between a value, or arithmetic of it alone, and a
+    constant: the op, the value's arm, and the constant, if it is one."""
     while len(asked := users(value)) == 1:
         (user,) = asked
         if user.name == "arith.select" and value in list(user.operands)[1:]:
@@ -50,7 +50,7 @@ _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", 
 
 
 def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
-    """Whether a value is made of what was read, or of what a body is passed."""
+    """Whether a value depends on loaded data, or on block arguments of a body."""
     made = producer(value)
     if made is None:
         return value.owner == body
@@ -58,8 +58,8 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
 
 
 def computes(op: ir.Operation) -> Counter[str]:
-    """The arithmetic on numbers in the body of a structured op, and the choices by them: not that of indices and
-    masks."""
+    """The arithmetic on data in the body of a structured op, and choices between data: not index
+    arithmetic or masks."""
     found: Counter[str] = Counter()
     for view in body_of(op).operations:
         inner = view.operation

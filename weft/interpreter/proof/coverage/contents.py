@@ -1,4 +1,4 @@
-"""What lies in the buffers of a kernel while it is walked over: their labels, and what is written of the host's
+"""Contents of buffers while a kernel is walked over: their labels, and the writes to the host's
 buffers."""
 
 from __future__ import annotations
@@ -46,27 +46,31 @@ from .once import Store, covers
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
 
 Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]
-"""The cells of a label and their turns; the symbols that it is in terms of, and forms in terms of these."""
+"""The cells of a label and their turns; the symbols it depends on, and forms in terms of these."""
 
 
 @dataclass
 class Contents:
-    """Buffers and what is known of their elements.
+    """Buffers and the known contents of their elements.
 
     Args:
         payload: the untouched module.
-        loops, guards: the counters around what is executed, outermost first; and when it is.
-        depth: by buffer, how many loops are around its allocation.
-        given: the tensors that buffers of the kernel's arguments are.
-        moved: by the location of an op whose results are returned, how far from their place they are written; None: not
-            known.
+        loops, guards: the counters of the enclosing loops, outermost first; and the conditions of
+            execution.
+        depth: by buffer, the number of loops around its allocation.
+        given: the tensors of the payload that the kernel's buffer arguments are.
+        moved: by the location of an op with returned results, the offset between their place and
+            where they are written; None: unknown.
         overwritten: results of which one part was written over another.
-        begun: what the terms of a result are added to, where they are; None: not known.
-        parts: by location, what combines the parts that an earlier launch has made of an op's result.
-        labels: of what lies in a buffer now; first: before the kernel.
-        written: the buffers that the kernel has written; stores: of the host's, to which elements.
-        uses: of elements that may be no results, in rows beyond what a tile is of: when they are used, and what then
-            has to hold.
+        begun: the initial value to which the terms of a result are added; None: unknown.
+        parts: by location, the combination of the parts of an op's result made by an earlier
+            launch.
+        labels: of current contents.
+        first: of contents before the kernel.
+        written: the buffers that the kernel has written.
+        stores: of the host's buffers, with the elements.
+        uses: of elements that may be no results, in rows beyond a tile's end: the conditions of the
+            use, and the condition that must then hold.
     """
 
     payload: PayloadOps
@@ -93,9 +97,9 @@ class Contents:
         """A buffer that is passed to the kernel.
 
         Args:
-            depth: how many loops over tiles are around its allocation.
-            key: of the tensor of the payload that it is, element by element.
-            held: what an earlier launch has left in it.
+            depth: the number of loops over tiles around its allocation.
+            key: the tensor of the payload that it is, element by element.
+            held: the contents left by an earlier launch.
         """
         root = self.views.root(value, foreign=True)
         self.depth[root] = depth
@@ -121,7 +125,7 @@ class Contents:
             )
 
     def carry(self, value: ir.Value, key: Key, rank: int) -> None:
-        """A buffer of the host that nothing has been written to, and nothing is known of, is a tensor of the
+        """A buffer of the host without writes and with unknown contents is taken as a tensor of the
         payload."""
         views = self.views.of(value)
         root = views[0].root
@@ -131,7 +135,7 @@ class Contents:
             self.labels[root] = (Label(key, cells, (0,) * rank, tuple(map(Linear.of, cells))),)
 
     def label_of(self, value: ir.Value) -> tuple[Label, ...]:
-        """What lies in a buffer now."""
+        """The current label of a buffer."""
         views = self.views.of(value)
         return self.labels.get(views[0].root, ()) if len(views) == 1 else ()
 
@@ -167,8 +171,8 @@ class Contents:
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
-        """Elements of a buffer are updated, any of them: those of the host's, or parts of them in one that begins with
-        nothing."""
+        """Elements of a buffer are updated, in any order: elements of the host's, or parts of them
+        in a buffer initialized with the identity."""
         before, cells = self.labels.get(root, ()), tuple(map(self._cell, root.shape))
         at = tuple(map(Linear.of, cells))
         start = self.begin((root, at), key)
@@ -181,7 +185,7 @@ class Contents:
         self.labels[root] = (Label(key, cells, (0,) * len(cells), at, parts=parts, since=since),)
 
     def begin(self, cell: tuple[RootBuffer, Coordinates], key: Key, rows: Formula = TRUE) -> Read | None:
-        """Note what terms of a result are added to in an element, in `rows`."""
+        """Records the initial value of a result's sum in an element, in `rows`."""
         labels = self.labels.get(cell[0], ())
         start = labels[-1].start(cell[1]) if len(labels) == 1 else None
         if start is None or start.key != key:
@@ -190,8 +194,8 @@ class Contents:
         return start
 
     def arrives(self, key: Key, some: Formula) -> bool:
-        """Whether results lie in a buffer of the host in the end, each of them in its place. `some`: where there are
-        iterations."""
+        """Whether all results end up in a buffer of the host, each in its place. `some`: if there
+        are iterations."""
         return any(
             label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key, some)
             for root, labels in self.labels.items()
@@ -200,17 +204,18 @@ class Contents:
         )
 
     def _is_whole(self, root: RootBuffer, key: Key, some: Formula) -> bool:
-        """Whether what was made elsewhere is written to all of a buffer; or added to, where there is any."""
+        """Whether a result computed elsewhere is written to all of a buffer; or added to it, if
+        there are any iterations."""
         stores = [store for store in self.stores.get(root, ()) if store.what.key == key and not store.updated]
         sizes = [self.values.extent(root.value, n) for n in range(len(root.shape))] if stores else []
         return all(covers(s.at, s.symbols, s.guards, sizes, self.values, some if s.adds else TRUE) for s in stores)
 
     def kept(self) -> dict[RootBuffer, tuple[Label, ...]]:
-        """What is known before a branch."""
+        """The state before a branch."""
         return dict(self.labels)
 
     def rejoin(self, before: dict[RootBuffer, tuple[Label, ...]]) -> None:
-        """After a branch, what only one of its arms has written may still be there."""
+        """After a branch, contents written by only one of its arms may remain."""
         for root, labels in before.items():
             if self.labels.get(root) != labels:
                 self.labels[root] = tuple(dict.fromkeys((*labels, *self.labels.get(root, ()))))
@@ -222,7 +227,7 @@ class Contents:
         since: tuple[Symbol, ...],
         dims: Sequence[Symbol],
     ) -> None:
-        """A buffer holds a constant."""
+        """A buffer is filled with a constant."""
         made = self._inverted(*cell, Read(None, (), TRUE))
         self.labels[cell[0]] = (Label(None, made.cells, made.turns, outside=constant, since=since, rows=made.rows),)
         self.written.add(cell[0])
@@ -231,7 +236,7 @@ class Contents:
     def _stored(
         self, cell: tuple[RootBuffer, Coordinates], dims: Sequence[Symbol], what: Read, updated: bool, adds: bool
     ) -> None:
-        """Note which elements of a buffer of the host are written."""
+        """Records the elements of a host's buffer that are written."""
         if cell[0].foreign:
             made = Store(cell[1], what, (*self.loops, *dims), tuple(self.guards), updated, adds)
             self.stores.setdefault(cell[0], []).append(made)
@@ -239,8 +244,8 @@ class Contents:
     def add(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
     ) -> None:
-        """Add a sum, or its parts, to what has begun with a constant: each part once, else nothing is known any
-        more."""
+        """Adds a sum, or its parts, to an element initialized with a constant: each part once,
+        otherwise the contents become unknown."""
         if what.key is not None:
             self.begin(cell, what.key, what.rows)
         own = {*since, *involved(*cell[1])}
@@ -254,8 +259,8 @@ class Contents:
         self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False,
         adds: bool = False,
     ) -> None:  # fmt: skip
-        """An element of a buffer is what is written; `updated`: where no term is added to it, it is what it began
-        with; `adds`: to what is there."""
+        """An element of a buffer is written; `updated`: without terms it keeps its initial value;
+        `adds`: to the previous contents."""
         root, coordinates = cell
         self.written.add(root)
         self._stored(cell, dims, what, updated, adds)
@@ -280,7 +285,8 @@ class Contents:
         self.labels[root] = (*kept, made)
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
-        """Note how far from its place in the payload's result an element is written; None where that is not known."""
+        """Records the offset of a written element from its place in the payload's result; None
+        where unknown."""
         kind, name, number = self.given.get(root, ("", "", 0))
         returned = self.payload.result(name, number) if kind == "returned" else None
         own = None if returned is None else returned(coordinates)
@@ -295,28 +301,28 @@ class Contents:
             self.moved[what.key[1]] = apart.constant if whole and apart.is_constant else None
 
     def use(self, rows: Formula, when: Sequence[Formula] = ()) -> None:
-        """An element is used here that is a result where `rows` holds."""
+        """An element is used that is a result where `rows` holds."""
         if rows != TRUE:
             self.uses.setdefault(((*self.guards, *when), rows))
 
     def expose(self, value: ir.Value) -> None:
-        """Any elements of a buffer are used."""
+        """Arbitrary elements of a buffer are used."""
         for label in self.label_of(value):
             self.use(TRUE if label.rows == TRUE else FALSE)
 
     def allocated(self, root: RootBuffer) -> None:
-        """A buffer begins here."""
+        """Allocation of a buffer."""
         self.depth[root], self._before[root] = len(self.loops), len(self.guards)
 
     def uses_others(self) -> bool:
-        """Whether an element is used that may be no result, or not written."""
+        """Whether an element is used that may be no result, or unwritten."""
         try:
             return any(point_where([*when, rows.negate()]) is not None for when, rows in self.uses)
         except Unknown:
             return True
 
     def told(self, cell: tuple[RootBuffer, Coordinates], formulas: Sequence[Formula]) -> list[Formula]:
-        """The formulas that the coordinates of a buffer tell, and the loops around that."""
+        """The formulas determined by the coordinates of a buffer, and the loops around that."""
         *_, own, in_cells = self._cells(*cell)
 
         def are_own(formula: Formula) -> bool:
@@ -334,8 +340,9 @@ class Contents:
         return Label(what.key, cells, turns, at, when, what.outside, parts, what.since, what.each, rows)
 
     def _filled(self, root: RootBuffer, coordinates: Coordinates, made: Cells, updated: bool) -> Formula:
-        """Which cells are written: those in the ranges of the counters that the coordinates are made of. Of others, the
-        first iteration writes, or none has to (`updated`); in which stage an element is, is what `races` asks."""
+        """The cells that are written: those in the ranges of the counters in the coordinates. For
+        other counters, the first iteration writes, or none needs to (`updated`); the stage of an
+        element is the subject of `races`."""
         cells, turns, own, in_cells = made
         outer = set(self.loops[: self.depth.get(root, 0)])
         places = zip(coordinates, cells, turns, strict=True)
@@ -388,8 +395,8 @@ class Contents:
         return tuple(cells), tuple(turns), own, in_cells
 
     def loses(self, key: Key) -> bool:
-        """Whether a function returns a result of the payload, and in the end something else lies where that is to
-        be."""
+        """Whether a function returns a result of the payload whose place finally holds something
+        else."""
         for root, (kind, name, number) in self.given.items():
             returned = self.payload.result(name, number) if kind == "returned" else None
             own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
@@ -407,5 +414,5 @@ class Contents:
         self.labels[root] = ()
 
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
-        """The loops in which what is summed up in a buffer begins anew."""
+        """The loops in each iteration of which the sum in a buffer is initialized again."""
         return labels[-1].since if labels else tuple(self.loops[: self.depth.get(root, 0)])

@@ -1,4 +1,5 @@
-"""Counters of loops as digits, by what their variables are divided by: of loops that were coalesced, one for each."""
+"""Counters of loops as digits, by the divisors of their variables: one digit for each of the loops
+that were coalesced."""
 
 from __future__ import annotations
 
@@ -20,8 +21,10 @@ class LoopCounter:
     """A counter of a loop.
 
     Args:
-        symbols: it is made of, the most significant first; number: how; variable: of the loop, by these.
-        within: what holds of them.
+        symbols: its digits, the most significant first.
+        number: the counter as a form of these.
+        variable: the loop's variable as a form of these.
+        within: constraints on them.
     """
 
     symbols: tuple[Symbol, ...]
@@ -39,7 +42,8 @@ def counted(
     *,
     parallel: bool,
 ) -> LoopCounter:
-    """The counter of a loop; of a parallel one in digits: of one in order, such numbers are stages of a buffer."""
+    """The counter of a loop; of a parallel one in digits (in a sequential loop such numbers are
+    stages of a buffer)."""
     first, end, by = map(values.number, (low, high, step))
     from_0 = parallel and first == Linear.of(0) and by == Linear.of(1)
     if from_0 and isinstance(high, ir.Value) and (found := _open_digits(values, variable, high)) is not None:
@@ -56,14 +60,14 @@ def counted(
 
 
 def ends_of(values: Values, n: Linear) -> list[Linear]:
-    """The numbers of which an extent is the smallest."""
+    """The numbers of which an extent is the minimum."""
     found = values.at_most(n)
     return found if found == [n] else [end for each in found for end in ends_of(values, each)]
 
 
 def _counted_digits(values: Values, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
-    """A counter as digits, by the numbers that its variable is divided by in what follows: loops that were
-    coalesced."""
+    """A counter as digits, by the divisors of its variable in later index arithmetic: loops that
+    were coalesced."""
     if counter.high is None:
         return None
     forms, radices = {variable: form}, dict[Symbol, set[int]]()
@@ -80,8 +84,9 @@ def _counted_digits(values: Values, variable: ir.Value, counter: Symbol, form: L
 
 
 def _open_digits(values: Values, variable: ir.Value, count: ir.Value) -> LoopCounter | None:
-    """The variable of a loop from 0 to `count` as digits by sizes that are known at run time only, if it is divided by
-    factors of that one after the other: each digit is one of its own, below its size. What is divided is bound."""
+    """The variable of a loop from 0 to `count` as digits by sizes known only at run time, if it is
+    divided by factors of `count` one after the other: each digit is a symbol of its own, below its
+    size. Quotients and remainders are bound."""
     factors = list(_factors(values, count))
     if not all(at_or_above(factor, 0) for factor in factors):
         return None
@@ -116,8 +121,8 @@ def _open_digits(values: Values, variable: ir.Value, count: ir.Value) -> LoopCou
 
 
 def _step(values: Values, divided: list[ir.Value]) -> tuple[list[ir.Value], list[ir.Value], Linear] | None:
-    """The quotients and remainders of a number, which is several values, by one size; None where there is no such
-    size, or several."""
+    """The quotients and remainders of a number, which may be several values, by one size; None if
+    there is no such size, or several."""
     found: tuple[list[ir.Value], list[ir.Value]] = [], []
     bases: dict[Linear, None] = {}
     for user in (user for value in divided for user in users(value)):
@@ -144,7 +149,7 @@ def _factors(values: Values, count: ir.Value) -> Iterator[Linear]:
 
 
 def _parts(form: Linear) -> Iterator[Linear]:
-    """What a form is the product of."""
+    """The factors of a form."""
     if form.is_constant or form.content == 1:
         yield from factors_of(form)
     else:

@@ -1,9 +1,9 @@
-"""What a kernel combines: for each reduction of the payload that it executes, whether each iteration is executed once,
-for its own result, from the right start, and whether what is padded changes nothing. Coverage and disjointness, beside
-the races.
+"""Coverage of a kernel: for each reduction of the payload that it executes, whether each iteration
+is executed once, for its own result, from the right initial value, and whether padding changes
+nothing. Coverage and disjointness, in addition to race freedom.
 
-Asked before the maps of a loop are materialized; that the processors of a shared reduction then combine what each of
-them has made is proven of the kernel (`combination`).
+Computed before the maps of a loop are materialized; that the processors of a shared reduction then
+combine their parts correctly is proven of the kernel (`combination`).
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ from .walk import Walk
 
 @record
 class Coverage:
-    """What has been found out of one reduction of the payload in a kernel.
+    """The verdict on one reduction of the payload in a kernel.
 
     Args:
-        verdict: `once`: each iteration is executed once, for its own result; `wrong`: it seems that one is not;
-            `assumed`: it is not known.
+        verdict: `once`: each iteration is executed once, for its own result; `wrong`: one seems not
+            to be;
+            `assumed`: unknown.
         of: the payload's op.
-        words: how many iterations there are; what is wrong; or why it is not known.
+        words: the number of iterations; the fault; or the reason why it is unknown.
     """
 
     verdict: Literal["once", "wrong", "assumed"]
@@ -57,7 +58,7 @@ class Coverage:
     @property
     def line(self) -> str:
         """The verdict, for reports."""
-        what = "proven" if self.verdict == "once" else "assumed"  # values tell whether what looks wrong is
+        what = "proven" if self.verdict == "once" else "assumed"  # values decide whether an apparent fault is one
         words = f"it seems that {self.words}" if self.verdict == "wrong" else self.words
         return f"combination {what}: {words} ({self.op})"
 
@@ -65,15 +66,15 @@ class Coverage:
 def coverage(
     kernel: Outlined, loop: ir.Operation, untouched: Untouched
 ) -> tuple[list[Coverage], dict[ir.Value, Left | None]]:
-    """The reductions that a kernel executes, before its maps are materialized.
+    """Judges the reductions that a kernel executes, before its maps are materialized.
 
     Args:
         kernel: the mapped loop, on memrefs.
-        loop: the loop in the host's function that it is made of.
+        loop: the original loop in the host's function.
         untouched: the payload.
 
     Returns:
-        what is found out of each; and what the kernel leaves in buffers of the host, as far as that is known.
+        a verdict for each; and the contents that the kernel leaves in buffers of the host, as far as known.
     """
     with kernel.module.context, kernel.root.location:
         payload = PayloadOps.of(untouched, loop)
@@ -100,8 +101,8 @@ def coverage(
 
 
 def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
-    """Verdicts, of a kernel that also has to write all that it reads of its tiles, and each result where that is to
-    lie."""
+    """The verdicts, for a kernel that must also write all elements of its tiles that it reads, and
+    each result at its place."""
     if not judged or any(one.verdict != "once" for one in judged):
         return judged
     if walk.held.uses_others():
@@ -119,8 +120,8 @@ _STRANGE = "which op of the payload it is, or which iteration of a loop around t
 def _bind(
     walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, operand: ir.Value, loop: ir.Operation
 ) -> None:
-    """Say what of the payload an argument of the kernel is, that a function of it is passed, or returns; and what lies
-    there."""
+    """Binds an argument of the kernel to the payload's argument or result that its host function is
+    passed, or returns; and to its contents."""
     host = None if producer(operand) is not None else operand.owner.owner.operation
     around = walk.payload.around
     if not isinstance(argument.type, ir.MemRefType):
@@ -174,7 +175,7 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
 
 
 def _nest(nest: NestExecuted, walk: Walk) -> Coverage:
-    """Of loops of the payload."""
+    """The verdict on loops of the payload."""
     of, extents = nest.of, [n for n in nest.of.extents if n is not None]
     unclear = nest.unclear or ("its size is not known" if len(extents) < len(of.extents) else "")
     execution, point = nest.execution, nest.point
@@ -184,7 +185,7 @@ def _nest(nest: NestExecuted, walk: Walk) -> Coverage:
 
 
 def _concluded(of: PayloadOp, extents: Sequence[Linear], terms: str, wrong: Callable[[], str | None]) -> Coverage:
-    """The verdict, where `wrong` finds what is wrong, or raises Unclear or Unknown."""
+    """The verdict, where `wrong` returns a fault, or raises Unclear or Unknown."""
     try:
         found = wrong()
     except Unknown:
@@ -202,9 +203,9 @@ def _multiplies(execution: Executes) -> bool:
 
 
 def _wrong_start(execution: Executes, point: Coordinates, extents: Sequence[Linear], walk: Walk) -> str | None:
-    """Results begin with what the payload's do, once: where a sum is added to what has begun elsewhere, only one of the
-    two may be more than what changes nothing; each part of a sum begins with that, or with the same where a term that
-    comes again makes nothing of it.
+    """Results must begin with the payload's initial value, once: where a sum is added to contents
+    initialized elsewhere, only one of the two may differ from the identity; each part of a sum
+    begins with the identity, or with the same value if the combiner is idempotent.
 
     Raises:
         Unclear: the forms do not show it.
@@ -241,7 +242,7 @@ def _wrong_start(execution: Executes, point: Coordinates, extents: Sequence[Line
 def _expect_own_start(
     execution: Executes, number: int, point: Coordinates, extents: Sequence[Linear], read: Read, walk: Walk
 ) -> None:
-    """Each result begins with the element of a tensor that the payload's does.
+    """Each result must begin with the same element of a tensor as the payload's.
 
     Raises:
         Unclear: the forms do not show it.
@@ -264,8 +265,8 @@ def _expect_own_start(
 
 
 def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
-    """What is read outside, by a result that there is, leaves it as it is: as the term of the reduction, or as a factor
-    of it. In rows beyond what a tile is of it may be anything, where no such result is used."""
+    """Padding that a result reads must leave it unchanged: as the term of the reduction, or as a
+    factor of it. In rows beyond the end of a tile it may be arbitrary, if no such result is used."""
     arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
     loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
     for value, read in zip([*arguments, *loads], execution.reads, strict=True):
@@ -288,7 +289,8 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
 
 
 def _own_padding(execution: Executes, point: Sequence[Linear], read: Read, padding: float | None) -> Formula:
-    """Where the payload itself reads an element, and not the same constant in its place."""
+    """The iterations in which the payload itself reads an element, and not the same constant in its
+    place."""
     of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
     padded = [
         element for element in of.reads if element is not None and element.key == read.key and element.when != TRUE
@@ -299,7 +301,8 @@ def _own_padding(execution: Executes, point: Sequence[Linear], read: Read, paddi
 
 
 def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None:
-    """What an element that is read is in a reduction: its term, a factor of that; None of anything else."""
+    """The role of an element that is read in a reduction: its term, or a factor of it; None for any
+    other."""
     found = combination(op)
     if found is None:
         return None
@@ -311,7 +314,7 @@ def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None
 
 
 def _read(value: ir.Value) -> ir.Value:
-    """What is read, before conversions and masks."""
+    """The value that is read, before conversions and masks."""
     while (made := producer(value)) is not None:
         if made.name in CASTS:
             value = made.operands[0]
@@ -325,7 +328,7 @@ def _read(value: ir.Value) -> ir.Value:
 
 
 def _changes_nothing(op: ir.Operation, value: float) -> bool | None:
-    """Whether the op's combiner leaves its other operand as it is with a value; None where that is not known."""
+    """Whether a value is the identity of the op's combiner; None if unknown."""
     found = combination(op)
     if found is None:
         return None
@@ -341,7 +344,7 @@ def _same(one: float, other: float | None) -> bool:
 
 
 def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
-    """Its results lie where the payload has them, among what a function returns."""
+    """Results that are not at the payload's place, among those that a function returns."""
     if of.location not in walk.held.moved:
         return None
     if (apart := walk.held.moved[of.location]) is None:
@@ -350,7 +353,8 @@ def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
 
 
 def _unwritten(held: Contents) -> list[PayloadOp]:
-    """Ops of the payload of whose results some are not written where they are to lie, as far as is known."""
+    """Ops of the payload with results that are not completely written at their places, as far as
+    known."""
     found: dict[PayloadOp, None] = {}
     for root, stores in held.stores.items():
         labels = held.labels.get(root, ())
@@ -362,7 +366,7 @@ def _unwritten(held: Contents) -> list[PayloadOp]:
 
 
 def _is_short(held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store) -> bool:
-    """Whether what is written may be less than all results of an op."""
+    """Whether the writes may cover less than all results of an op."""
     at = of.writes[key[2]].at
     dims = [dim for dim in of.dims if any(s == dim for form in at for s in form.symbols())]
     point = solution(list(zip(at, store.what.at, strict=True)), dims, store.guards)
@@ -375,8 +379,8 @@ def _is_short(held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: 
 def _where_it_differs(
     held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store, point: dict[Symbol, Linear]
 ) -> Formula:
-    """Where a result may be another number than what lies in its place before the kernel. That may be what it begins
-    with: it is the result of a reduction without iterations, too."""
+    """Where a result may differ from the previous contents of its place. These may be the initial
+    value: that is the result of a reduction without iterations."""
     (label,) = held.first.get(root, ()) or (None,)
     found, number = None if label is None else label.start(store.at), key[2]
     if found is None or found.when != TRUE or found.rows != TRUE or number >= len(of.starts):
@@ -392,7 +396,8 @@ def _where_it_differs(
 
 
 def _left(held: Contents, value: ir.Value) -> Left | None:
-    """What is left in a buffer that is passed to the kernel, in each of its elements; None where that is not known."""
+    """The contents left in a buffer that is passed to the kernel, for each of its elements; None
+    where unknown."""
     (view,) = held.views.of(value)
     root, labels = view.root, held.labels.get(view.root, ())
     if root not in held.written:
@@ -410,6 +415,6 @@ def _left(held: Contents, value: ir.Value) -> Left | None:
         return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
     used = involved(*label.at)
     alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
-    # of an axis with one element, the coordinate is a cell that nothing else is made of
+    # on an axis with one element, the coordinate is a cell that nothing else depends on
     at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]
     return Left.stated(label.key, at, cells, held.payload.around.sizes, parts=bool(label.parts), each=label.each)

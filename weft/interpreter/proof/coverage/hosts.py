@@ -1,7 +1,8 @@
-"""Loops of the host around a launch. Of those that are the payload's own, a launch is one iteration; those around an op
-that the payload has in none are as loops of the kernel around all of it: a tile is launched on its own.
+"""Loops of the host around a launch. In the payload's own loops, a launch is one iteration; loops
+around an op that are not the payload's count as loops of the kernel around all of it: each tile is
+a launch of its own.
 
-    for t in 0 … 4: launch …                            the payload's loops over t, of which the kernel executes the ones inside
+    for t in 0 … 4: launch …                            the payload's loop over t; the kernel executes the loops inside
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ class HostLoops:
 
     Args:
         values: forms of the payload's values and the host's.
-        sizes: of arguments of the payload's function in which the launch is, those that are known at run time only.
+        sizes: run-time sizes of arguments of the payload's function with the launch.
         loops: of the host, the payload's own.
-        counters: which iteration of each of them it is.
-        tiles: the loops around an op that the payload has in none, and their counters; guards: when these are of an
-            iteration.
+        counters: their iterations.
+        tiles: the other loops, which tile an op, with their counters.
+        guards: conditions for an iteration of these.
     """
 
     values: Values
@@ -44,7 +45,7 @@ class HostLoops:
 
     @classmethod
     def around(cls, launched: ir.Operation, untouched: Untouched, values: Values) -> HostLoops:
-        """Those around what is to be launched; none where anything else is around it."""
+        """The loops around the loop to be launched; none if any other op encloses it."""
         *loops, function = [each for each in ancestors(launched) if each.name != "builtin.module"]
         sizes: dict[Size, Linear] = {}
         if (payload := untouched.functions.get(name := own_name(function))) is not None:
@@ -73,8 +74,8 @@ class HostLoops:
         return made
 
     def inside(self, loops: Sequence[ir.Operation]) -> Sequence[ir.Operation]:
-        """Of loops of the payload, outermost first, those that are not around the launch; all of them where the outer
-        ones are not what is around it."""
+        """The loops of a nest of the payload, outermost first, that are not around the launch; all
+        of them if the outer ones are not the enclosing ones."""
         outer = loops[: len(self.loops)]
         if len(outer) < len(self.loops) or not all(map(self._is, outer, self.loops)):
             return loops
@@ -85,7 +86,7 @@ class HostLoops:
     def _is(self, loop: ir.Operation, host: ir.Operation) -> bool:
         located = (
             "unknown" in str(host.location) or loop.location == host.location
-        )  # bufferization makes one without a place
+        )  # bufferization creates one without a location
         mine, its = self._bounds(loop), self._bounds(host)
         return located and mine is not None and mine == its
 
@@ -104,15 +105,15 @@ class HostLoops:
 
 
 def _open_axes(mine: ir.Value, its: ir.Value) -> list[tuple[int, ir.Value]]:
-    """The axes of an argument of a host function, now that it is one of the payload's, with sizes that are known at run
-    time only."""
+    """The axes of an argument of a host function, identified with one of the payload's, with sizes
+    known only at run time."""
     shaped = all(isinstance(value.type, ir.ShapedType) and value.type.has_rank for value in (mine, its))
     rank = its.type.rank if shaped and mine.type.rank == its.type.rank else 0
     return [(axis, its) for axis in range(rank) if its.type.is_dynamic_dim(axis)]
 
 
 def _share(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> None:
-    """What is stated of the sizes of an argument holds of all that are as long."""
+    """Facts stated about sizes of an argument hold for all equal sizes."""
     if mine.type == its.type and not isinstance(mine.type, ir.ShapedType):
         values.bind(mine, values.linear(its))
     for axis, _ in _open_axes(mine, its):
@@ -121,7 +122,8 @@ def _share(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) 
 
 
 def _share_computed(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> None:
-    """Sizes that the payload computes of others, as of a convolution's result, are those of what is added to it, too."""
+    """Sizes that the payload computes from others, as of a convolution's result, are also those of
+    an operand added to it."""
     for axis, _ in _open_axes(mine, its):
         same, own = untouched.same_sizes(its, axis), values.extent(its, axis)
         computed = (values.number(size) for size in same if not isinstance(size, tuple))
@@ -131,7 +133,7 @@ def _share_computed(mine: ir.Value, its: ir.Value, untouched: Untouched, values:
 
 
 def _goes_on(loop: ir.Operation, inner: ir.Operation) -> bool:
-    """Whether a loop does nothing to memory but what is inside does."""
+    """Whether a loop affects memory only through its inner loop."""
     beside = (op for op in ops_of(body_of(loop)) if op != inner)
     dialects, harmless = ("arith", "affine", "index"), (*ALLOCATIONS, "memref.dim", "memref.dealloc", "scf.yield")
     idle = all(is_view(op) or op.name in harmless or op.name.split(".")[0] in dialects for op in beside)

@@ -1,9 +1,9 @@
-"""Labels of buffers: which element of the payload each of their elements is, in terms of its coordinates and of loops'
-counters.
+"""Labels of buffers: the element of the payload that each of their elements is, in terms of its
+coordinates and of loop counters.
 
     copy A[128*b + m, 16*k + c] → A_shared[m, c]        A_shared[m, c] is A[128*b + m, 16*k + c], in iteration k
 
-A buffer of several stages is labelled by the number that its stage is the remainder of.
+A buffer of several stages is labelled by the number whose remainder is the stage.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from .payloads import Coordinates, Key, digits, put_in
 
 @record
 class Read:
-    """An element that an iteration reads: what it is in the payload, and where.
+    """An element that an iteration reads: its identity in the payload, and its place.
 
     Args:
-        key, at: what it is; without a key, an element of an operand that only has the sizes, or nothing of the
-            payload's.
-        parts: of a sum that is not complete, the forms that tell one part of it from another.
-        since: the loops in which a sum has begun anew.
-        each: how many iterations each part has, one after the other; 0 where that is not known.
-        rows: when it is that result; of rows of a tile that are beyond what that is a tile of, it is anything.
+        key, at: the tensor and element; without a key, an element of an operand that only has
+            sizes, or no element of the payload.
+        parts: for an incomplete sum, the forms that distinguish its parts.
+        since: the loops in each iteration of which the sum is initialized again.
+        each: the number of consecutive iterations in each part; 0 where unknown.
+        rows: the condition that it is that result; in rows beyond the end of a tile it is
+            arbitrary.
     """
 
     key: Key | None
@@ -45,21 +46,22 @@ class Read:
 
     @property
     def constant(self) -> float | None:
-        """The number that it is, of one that is nothing of the payload's."""
+        """Its value, if it is a constant and no element of the payload."""
         return value_of(self.outside) if self.key is None else None
 
 
 @record
 class Label:
-    """What the elements of a buffer are.
+    """The identity of a buffer's elements.
 
     Args:
-        key: of the payload's tensor; None of elements that hold a constant alone.
-        cells: by axis of the buffer, a symbol for the coordinate, or for the number that it is the remainder of
-            (`turns`); a form where the label is of that coordinate alone.
-        at: the element of the payload, in terms of the cells and of counters of loops.
-        when: where it is that element; elsewhere it is padding, of the value `outside`.
-        parts, since, each, rows: as of `Read`, in terms of the cells.
+        key: the payload's tensor; None for elements that only hold a constant.
+        cells: by axis of the buffer, a symbol for the coordinate, or for the number whose remainder
+            it is (`turns`); a form where the label is of that coordinate alone.
+        at: the element of the payload, in terms of the cells and of loop counters.
+        when: the condition that it is that element; elsewhere it is padding, of the value
+            `outside`.
+        parts, since, each, rows: as in `Read`, in terms of the cells.
     """
 
     key: Key | None
@@ -74,7 +76,7 @@ class Label:
     rows: Formula = TRUE
 
     def read(self, coordinates: Coordinates) -> Read | None:
-        """What the element at these coordinates is; None where the label is of others."""
+        """The element at these coordinates; None where the label is of others."""
         table = self.within(coordinates)
         if table is None:
             return None
@@ -84,18 +86,18 @@ class Label:
         return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
 
     def start(self, coordinates: Coordinates) -> Read | None:
-        """What a sum in this element begins with: what it is, or a constant that is known; else None."""
+        """The initial value of a sum in this element: an element, or a known constant; else None."""
         everywhere = self.key is None and self.rows == TRUE
         found = Read(None, (), TRUE, self.outside) if everywhere else self.read(coordinates)
         return None if found is None or (found.key is None and found.constant is None) else found
 
     def is_in_place(self, shape: Sequence[int | None]) -> bool:
-        """Whether each element of a buffer is the one at its own coordinates."""
+        """Whether each element of a buffer is the payload's element with the same coordinates."""
         forms = (Linear.of(cell) if isinstance(cell, Symbol) else cell for cell in self.cells)
         return all(n == 1 or at == cell for n, at, cell in zip(shape, self.at, forms, strict=True))
 
     def within(self, coordinates: Coordinates) -> dict[Symbol, Linear] | None:
-        """What the cells are at these coordinates; None where the label is of others."""
+        """The values of the cells at these coordinates; None where the label is of others."""
         table: dict[Symbol, Linear] = {}
         for cell, turn, coordinate in zip(self.cells, self.turns, coordinates, strict=True):
             if isinstance(cell, Linear):
@@ -112,15 +114,15 @@ class Label:
 
 
 def value_of(attribute: ir.Attribute | None) -> float | None:
-    """The number that a constant is, with its sign: true is -1."""
+    """The value of a constant, with its sign: true is -1."""
     if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr | ir.BoolAttr):
         return None
     return -int(attribute.value) if isinstance(attribute, ir.BoolAttr) else attribute.value
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
-    """A label of all stages, of those that are labelled one by one: what is in stage n moves on with n. For an element
-    in one of these."""
+    """A label of all stages, from those of single stages: the label of stage n moves with n. For an
+    element in one of these."""
     staged = [label for label in labels if any(isinstance(cell, Linear) and cell.is_constant for cell in label.cells)]
     if len(staged) < 2 or any(label.key != staged[0].key for label in staged):
         return []
@@ -158,8 +160,8 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
 
 
 def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> Read | None:
-    """What a label says of an element, with what labels of single stages say, those of the first iterations: the same,
-    but for when it is padding. None where they say something else, or the label is of others."""
+    """The agreement of a label of an element with labels of single stages in the first iterations:
+    equal except for padding. None if they differ, or the label is of others."""
     found, table = label.read(coordinates), label.within(coordinates)
     if found is None or table is None:
         return None
@@ -185,7 +187,7 @@ def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> R
 
 
 def _parts(formula: Formula) -> frozenset[Formula]:
-    """What a conjunction asks for beyond what always holds."""
+    """The conjuncts that do not always hold."""
     parts = formula.parts if formula.kind == "and" else (formula,)
     lows = ((part, part.form.bounds()[0] if part.kind == "ge" and part.form is not None else None) for part in parts)
     return frozenset(part for part, low in lows if low is None or low < 0)
@@ -203,7 +205,7 @@ def _renamed(label: Label, like: Label) -> Label:
 
 
 def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]) -> Formula | None:
-    """Two formulas of one shape, form by form; None of others."""
+    """Two formulas of one shape, combined form by form; None for others."""
     if one.kind != other.kind or len(one.parts) != len(other.parts):
         return None if one != TRUE else other
     parts = [_mixed(a, b, mix) for a, b in zip(one.parts, other.parts, strict=True)]
@@ -216,7 +218,8 @@ def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]
 
 
 def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
-    """A form with cells in the place of what they are: `128*b + 8*l + t` is `128*b + c`, if c is `8*l + t`."""
+    """A form with cells in place of the forms they equal: `128*b + 8*l + t` is `128*b + c`, if c is
+    `8*l + t`."""
     for cell, whole in ways:
         if (form - whole).is_constant and not whole.is_constant:
             return Linear.of(cell) + (form - whole).constant
@@ -233,7 +236,8 @@ def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
 
 
 def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -> dict[Symbol | Floor, Linear]:
-    """What each digit of a cell is: of `c = 16*(w/4) + t` with t < 16, `w/4` is `floor(c/16)` and t the rest.
+    """Each digit of a cell in terms of the cell: of `c = 16*(w/4) + t` with t < 16, `w/4` is
+    `floor(c/16)` and t the remainder.
 
     Args:
         outer: the symbols that need no cell: counters of loops around the buffer.
@@ -257,7 +261,7 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
 
 
 def with_digits(form: Linear, table: Mapping[Symbol | Floor, Linear]) -> Linear:
-    """A form with what digits are in the place of them."""
+    """A form with the digits replaced."""
     out = Linear.of(form.constant)
     for term, count in form.terms.items():
         if term in table:
@@ -287,7 +291,7 @@ def _floor_in_terms(floor: Floor, ways: Sequence[tuple[Symbol, Linear]]) -> Line
 
 
 def remainder_of(coordinate: Linear, divisor: int) -> Linear | None:
-    """What a coordinate is the remainder of; a constant is that of itself."""
+    """The number whose remainder a coordinate is; a constant is its own remainder."""
     if coordinate.is_constant:
         return coordinate
     for term, n in coordinate.terms.items():
@@ -319,7 +323,8 @@ def unflattened(root: RootBuffer, position: Linear) -> Coordinates | None:
 
 
 def in_other_rows(values: Values, root: RootBuffer, sizes: Sequence[Linear], at: Coordinates) -> Coordinates | None:
-    """Coordinates in a buffer, of those in rows of other sizes: axes of the one are digits of axes of the other."""
+    """Coordinates in a buffer, from those in rows of other sizes: axes of the one are digits of
+    axes of the other."""
     if None in root.shape and not isinstance(root.value, ir.Value):
         return None
     shape = [Linear.of(n) if n is not None else values.extent(root.value, axis) for axis, n in enumerate(root.shape)]
@@ -355,7 +360,7 @@ def collect_radices(form: Linear, found: dict[Symbol, set[int]]) -> None:
 
 
 def where_bounds_leave_it(condition: Formula) -> Formula:
-    """A condition without what the bounds of its symbols say already."""
+    """A condition without the conjuncts that the bounds of its symbols imply."""
     if condition.kind in ("and", "or"):
         return (both if condition.kind == "and" else either)(*map(where_bounds_leave_it, condition.parts))
     low, high = (None, None) if condition.form is None else condition.form.bounds()
@@ -370,8 +375,8 @@ def in_range_of(form: Linear, symbol: Symbol) -> list[Formula]:
 
 
 def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | None:
-    """That a cell is one of those that a form is, where it takes each number from its first to its last: its counters
-    are digits. None where they are not."""
+    """That a cell is one of the values of a form that takes each number from its first to its last:
+    its counters are digits. None where they are not."""
     free = {s for s in form.symbols() if s not in outer and s.kind != "parameter"}
     known = {term: n for term, n in form.terms.items() if free.isdisjoint(Linear({term: 1}, 0).symbols())}
     low, total = Linear(known, form.constant), 1
@@ -385,5 +390,5 @@ def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | No
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """The parts of a conjunction."""
+    """The conjuncts of a formula."""
     return formula.parts if formula.kind == "and" else (formula,)

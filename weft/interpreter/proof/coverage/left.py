@@ -1,7 +1,9 @@
-"""What a launch leaves in the buffers of the host, for later launches: stated on the launch, an entry for each buffer.
+"""Contents that a launch leaves in the host's buffers, for later launches: an attribute of the
+launch, with an entry for each buffer.
 
-parts A of matmul in (p, i, j)                      element (p, i, j) is a part of the result's element (i, j)
-rows of conv in (i, f), of images of H by W         element (i, f) is the result's (i / W / H, i / W mod H, i mod W, f)
+parts A of matmul in (p, i, j)                      element (p, i, j) is a part of the result's
+element (i, j) rows of conv in (i, f), of images of H by W         element (i, f) is the result's (i
+/ W / H, i / W mod H, i mod W, f)
 """
 
 from __future__ import annotations
@@ -28,16 +30,17 @@ from .untouched import Untouched
 
 @record
 class Left:
-    """What lies in a buffer after a launch.
+    """The contents of a buffer after a launch.
 
     Args:
-        key: the tensor of the payload that its elements are of, or that they are parts of (`parts`); None of a
-            constant.
-        at: the element of that, by coordinates of the buffer; None where the launch does not change the buffer.
+        key: the tensor of the payload that its elements are of, or that they are parts of
+            (`parts`); None for a constant.
+        at: the element of that, by coordinates of the buffer; None where the launch does not change
+            the buffer.
         parts: they are parts of sums.
-        constant: all that it holds.
-        each: how many iterations each part has, one after the other; 0 where that is not known.
-        sizes: those that are known at run time only, which the map is of beside the coordinates.
+        constant: the value of all elements.
+        each: the number of consecutive iterations in each part; 0 where unknown.
+        sizes: run-time sizes that the map has as symbols.
     """
 
     key: Key | None
@@ -48,13 +51,13 @@ class Left:
     sizes: tuple[Size, ...] = ()
 
     def text(self) -> str:
-        """For the attribute."""
+        """The attribute's text."""
         at, constant = (None if each is None else str(each) for each in (self.at, self.constant))
         return json.dumps([self.key, at, self.parts, constant, self.each, self.sizes])
 
     @classmethod
     def read(cls, text: str) -> Left:
-        """Of the attribute."""
+        """From the attribute's text."""
         key, at, parts, constant, each, sizes = json.loads(text)
         made = None if at is None else ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{at}>")).value
         held = None if constant is None else ir.Attribute.parse(constant)
@@ -71,7 +74,7 @@ class Left:
         parts: bool,
         each: int,
     ) -> Left | None:
-        """Of the element that is at `cells`; None where it is no map of these, and of sizes that are known."""
+        """From an element at `cells`; None where it is no map of these, and of known sizes."""
         used, made_of = dict[Size, ir.AffineExpr](), (PRODUCT, *QUOTIENT, *REMAINDER)
         terms = ((size, form, s) for size, form in known.items() for s in form.symbols())
         sizes = {s: (size, form.content) for size, form, s in terms if form == Linear({s: form.content}, 0)}
@@ -96,25 +99,26 @@ class Left:
 
 
 def state(launch: ir.Operation, left: dict[ir.Value, Left | None]) -> None:
-    """State on a launch what it leaves in the buffers that are passed to it."""
+    """Annotates a launch with the contents that it leaves in the buffers passed to it."""
     texts = [json.dumps(None if (found := left.get(value)) is None else found.text()) for value in arguments(launch)]
     launch.attributes[LEAVES] = ir.StringAttr.get("[" + ", ".join(texts) + "]", launch.context)
 
 
 Place = Callable[[ir.Value, "Left | None"], "tuple[Sequence[Symbol], Sequence[Linear]] | None"]
-"""Coordinates of a view, and of the element of its buffer there; or of what that is, where something is left in it."""
+"""Coordinates of a view, and of the element of its buffer there; or of that element's origin, where
+the buffer has known contents."""
 
 
 def found_in(
     value: ir.Value, root: ir.Operation, untouched: Untouched, sizes: Mapping[Size, Linear], place: Place
 ) -> Left | None:
-    """What launches before a loop have left in a buffer of the host, and what ops are to leave that are launched later,
-    which their launch has to make good (`missed`); None where that is not known.
+    """Contents that launches before a loop have left in a buffer of the host, or that ops launched
+    later are to leave, which their launch must fulfil (`missed`); None where unknown.
 
     Args:
         value: the buffer.
-        root: the loop that is to be launched, in a function's own block.
-        sizes: those that are known at run time only, which maps are of beside the coordinates.
+        root: the loop to be launched, in a function's own block.
+        sizes: run-time sizes that maps may have as symbols.
     """
     block, before = root.block, list[ir.Operation]()
     if block.owner.operation.name != "func.func":
@@ -141,15 +145,16 @@ def _later(one: ir.Operation, other: ir.Operation) -> int:
 
 
 NOT_LEFT = "combination assumed: an earlier launch reads the result of this op, which the kernel is not known to leave ({place})"
-"""Of a kernel that does not make good what another one has relied on."""
+"""For a kernel that does not leave contents on which another one relies."""
 
 
 def missed(launched: ir.Operation, left: Mapping[ir.Value, Left | None], untouched: Untouched) -> list[str]:
-    """Of buffers that launches after an op already read, as what that was to leave there: locations of ops of the
-    payload whose results it is not known to leave.
+    """Obligations from earlier launches that read what an op was to leave in their buffers:
+    locations of ops of the payload whose results the kernel is not known to leave.
 
     Args:
-        launched: a loop, now launched; left: what its kernel leaves.
+        launched: a loop, now launched.
+        left: the contents that its kernel leaves.
     """
     found: list[str] = []
     for value, made in left.items():
@@ -162,8 +167,8 @@ def missed(launched: ir.Operation, left: Mapping[ir.Value, Left | None], untouch
 
 
 def _to_leave(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left | None:
-    """What an op of the host that is not launched yet is to leave in a buffer: the result of the payload's op that
-    writes there last."""
+    """The contents that an op of the host, not yet launched, is to leave in a buffer: the result of
+    the last op of the payload that writes it."""
     writer = last_writer(op, value)
     return None if writer is None else _result(*writer, value, untouched)
 
@@ -187,8 +192,8 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
 def _copied(
     op: ir.Operation, value: ir.Value, untouched: Untouched, sizes: Mapping[Size, Linear], place: Place
 ) -> Left | None:
-    """What a copy of a buffer, or of a view of that, leaves in a whole one: elements of a function's argument, which
-    nothing has changed before, or what is left in the buffer."""
+    """The contents that a copy of a buffer, or of a view, leaves in a whole buffer: elements of a
+    function's argument that was not changed before, or the known contents of the source."""
     source = op.operands[0] if op.name == "memref.copy" and op.operands[1] == value else None
     if source is None:
         return None
@@ -214,8 +219,8 @@ def _copied(
 
 
 def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str | None]:
-    """What an op leaves in a buffer, the last one first of several launches: nothing of one that only reads it; None:
-    not known."""
+    """The contents that an op leaves in a buffer, the last first for several launches; empty for
+    one that only reads it; None: unknown."""
     stated = json.loads(ir.StringAttr(op.attributes[LEAVES]).value) if LEAVES in op.attributes else None
     if op.name == GAP:
         found = [] if stated is None else stated[[*op.operands, *op.results].index(value)]

@@ -1,8 +1,9 @@
-"""Loops of the payload: whether a kernel executes each of their iterations once, on the elements that these are of.
+"""Loops of the payload: whether a kernel executes each of their iterations once, on the same
+elements.
 
-What is left of a nest of loops after tiling, coalescing and mapping are its accesses, which are found again by their
-locations. The elements that they read and write tell which iteration of the payload's loops a kernel executes. Loops
-inside that no statement has changed have to have the bounds that they had.
+After tiling, coalescing and mapping, only the accesses of a loop nest remain, which are identified
+by their locations. The elements that they access determine the iteration of the payload's loops.
+Unchanged loops inside must have their original bounds.
 
     for i in 0 … n: H[X[i]] += 1                        X[16384*b + t] in the kernel: i is 16384*b + t
 """
@@ -33,13 +34,14 @@ from .points import Executes, solution
 from .untouched import NESTED
 
 Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
-"""The lower bounds of a loop, of which the largest counts, the upper ones, and the step."""
+"""The lower bounds of a loop (the largest applies), the upper ones (the smallest applies), and the
+step."""
 
 
 @record(eq=False)
 class NestDimension:
-    """A variable of a loop of the payload: its number among the loop's, its counter, how many iterations there are, its
-    bounds."""
+    """A variable of a loop of the payload: its number among the loop's, its counter, the trip
+    count, its bounds."""
 
     loop: ir.Operation
     number: int
@@ -50,14 +52,15 @@ class NestDimension:
 
 @record(eq=False)
 class NestAccess:
-    """An access of a nest, and the one of the kernel that executes it.
+    """An access of a nest, and the kernel's access that executes it.
 
     Args:
-        op, of: the two.
-        wanted: the subscripts of the payload's, in terms of its counters; at: of the kernel's, in terms of its own.
+        op, of: the kernel's, and the payload's.
+        wanted: the payload's subscripts, in terms of its counters.
+        at: the kernel's subscripts, in terms of its own.
         loops: around the kernel's, outermost first, with their counters.
-        guards: when it is executed.
-        cell: the element of a buffer that it changes; None of a load.
+        guards: conditions of its execution.
+        cell: the element of a buffer that it changes; None for a load.
     """
 
     op: ir.Operation
@@ -70,13 +73,14 @@ class NestAccess:
 
     @property
     def key(self) -> Key:
-        """Of what it leaves."""
+        """The key of its result."""
         return ("nested", str(self.of.location), 0)
 
 
 @record
 class NestExecuted:
-    """A nest of which a kernel executes an access that changes memory; what is not known of it (`unclear`)."""
+    """A nest of which a kernel executes an access that changes memory; `unclear`: the unknown facts
+    about it."""
 
     of: PayloadOp
     execution: Executes | None = None
@@ -90,7 +94,7 @@ class Nests:
 
     Args:
         payload: the untouched module.
-        held: what lies in the buffers of the kernel.
+        held: the contents of the kernel's buffers.
     """
 
     payload: PayloadOps
@@ -105,7 +109,8 @@ class Nests:
     def visit(
         self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Linear, ...]]], *, record: bool
     ) -> bool:
-        """Note an access of a kernel, and what it leaves; False where it is none of the payload's loops."""
+        """Records an access of a kernel, and its result; False for an access outside the payload's
+        loops."""
         of = self._access(op)
         if of is None or of.name != op.name or len(of.regions):
             return False
@@ -125,7 +130,7 @@ class Nests:
                 return False
         else:
             told = tuple(wanted), tuple(indices) if place is None else place[1]
-        if len(told[0]) != len(told[1]):  # a buffer of the schedule's, of another shape
+        if len(told[0]) != len(told[1]):  # a buffer of the schedule, of another shape
             told = (), ()
         step = NestAccess(op, of, *told, tuple(loops), tuple(self.held.guards), place if number else None)
         if record:
@@ -137,7 +142,7 @@ class Nests:
         return True
 
     def executed(self) -> Iterator[NestExecuted]:
-        """The nests of which the kernel executes something that changes memory."""
+        """The nests with accesses that change memory executed by the kernel."""
         written: dict[ir.Operation, list[NestAccess]] = {}
         for step in self.steps:
             if step.cell is not None:
@@ -168,18 +173,18 @@ class Nests:
                 symbols = tuple(
                     symbol for _, counters in step.loops for counter in counters for symbol in counters_of(counter)
                 )
-                since = () if updates else symbols  # what is stored again is the same
+                since = () if updates else symbols  # storing the same value again changes nothing
                 yield NestExecuted(
                     nest, Executes(nest, symbols, step.guards, (), (step.cell,), since, step.op, ()), point
                 )
 
     @staticmethod
     def _is_inner(value: ir.Value, outer: ir.Operation) -> bool:
-        """Whether a buffer of the payload is one of an iteration of a loop."""
+        """Whether a buffer of the payload is local to an iteration of a loop."""
         return any(outer in ancestors(at.owner.operation) for at in way(value) if isinstance(at, ir.OpResult))
 
     def _other_starts(self, step: NestAccess, of: ir.Operation) -> str | None:
-        """What results are added to that begin with something else than the payload's; None where these are none."""
+        """Initial values of results that differ from the payload's; None if there are none."""
         start = self._start(of)
         for begun in self.held.begun.get(step.key, ()):
             if begun is None:
@@ -189,7 +194,7 @@ class Nests:
         return None
 
     def _start(self, of: ir.Operation) -> float | None:
-        """The constant that a buffer of the payload is filled with before a nest changes it."""
+        """The constant with which a buffer of the payload is filled before a nest changes it."""
         fills = [
             each for each in users(of.operands[1]) if each.name == "linalg.fill" and each.operands[1] == of.operands[1]
         ]
@@ -197,7 +202,7 @@ class Nests:
         return None if constant is None else value_of(constant.attributes["value"])
 
     def _access(self, op: ir.Operation) -> ir.Operation | None:
-        """The payload's access at the location of one of the kernel's; affine loops as `scf`."""
+        """The payload's access at the location of a kernel's access; affine loops as `scf`."""
         nested = self.payload.untouched.nested
         found = nested.get(location := str(op.location)) if nested and op.name.partition(".")[2] in NESTED else None
         if found is None:
@@ -216,8 +221,8 @@ class Nests:
         return made[function][1].get(location)
 
     def _around(self, of: ir.Operation) -> tuple[NestDimension, ...]:
-        """The loops around an access of the payload, outermost first; their variables become forms of their
-        counters."""
+        """The loops around an access of the payload, outermost first; their variables become forms
+        of their counters."""
         loops = [each for each in ancestors(of) if each.name in ("scf.for", "scf.parallel", "scf.forall")]
         loops = self.payload.around.inside(loops[::-1]) or loops[::-1]
         return tuple(dim for loop in loops for dim in self._of_loop(loop))
@@ -254,15 +259,15 @@ class Nests:
         return [(low, high, next(iter(step))) for low, high, step in zip(*forms, strict=True)]
 
     def _point(self, step: NestAccess) -> Coordinates | None:
-        """The iteration that a kernel's access is one of, in terms of its counters; None where that is not known, or
-        where a loop inside the nest is not what it was."""
+        """The payload's iteration of a kernel's access, in terms of its counters; None where
+        unknown, or where a loop inside the nest was changed."""
         dims = self._around(step.of)
         symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Linear]]()
         equations = [(Linear.of(dim.symbol), _form(counter)) for dim in dims for counter in self._kept(dim, step)]
         kept: dict[Symbol, Linear] = {}
         for other in self.steps if step in self.steps else [*self.steps, step]:
             around = self._around(other.of)
-            if around[: len(dims)] != dims[: len(around)]:  # in a loop beside it
+            if around[: len(dims)] != dims[: len(around)]:  # in an adjacent loop
                 continue
             for dim in around[len(dims) :]:
                 if dim in inner:
@@ -294,7 +299,7 @@ class Nests:
         return [same[0][1][dim.number]] if self._bounds(loop)[dim.number] == dim.bounds else []
 
     def _leave(self, step: NestAccess, cell: tuple[RootBuffer, Coordinates]) -> None:
-        """Say what an access leaves in a buffer."""
+        """Records the contents that an access leaves in a buffer."""
         if step.of.name == ATOMIC:
             self.held.accumulate(cell[0], step.key, combiner(step.op))
         elif (point := self._point(step)) is None:

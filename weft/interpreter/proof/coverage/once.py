@@ -1,13 +1,15 @@
-"""Whether an execution does each iteration of the payload's op once.
+"""Whether an execution executes each iteration of the payload's op once.
 
-The iteration is a form of the execution's counters in each dimension (`points.solved`). Mixed radices make the proof:
-of `i = 128*b + 64*w + 8*l + t` with t < 8, l < 8, w < 2 and b < 4, each i below 512 has one (b, w, l, t). Dimensions
-that are digits of one number (of an implicit GEMM's row, the image and the place in it) are joined first. Guards then
-may leave out nothing inside the iteration space, and of a reduction have to leave out all that is beyond: questions to
-ISL about one execution, not about pairs.
+The iteration is a form of the execution's counters in each dimension (`points.solved`). The proof
+is by mixed radices: of `i = 128*b + 64*w + 8*l + t` with t < 8, l < 8, w < 2 and b < 4, each i
+below 512 has one (b, w, l, t). Dimensions that are digits of one number (of an implicit GEMM's row,
+the image and the position in it) are joined first. Guards must then leave out no iteration inside
+the iteration space, and for a reduction all iterations beyond: questions to ISL about one
+execution, not about pairs.
 
-A dimension that is not reduced may be executed in part, or again by others that have a result of their own (a producer
-that is fused into several tiles); of one that is reduced, each result takes all.
+A dimension that is not reduced may be executed in part, or again by executions with a result of
+their own (a producer that is fused into several tiles); of one that is reduced, each result needs
+all iterations.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from .points import Executes, Iterations
 
 @record
 class Store:
-    """Elements of the host's that are written: where, by the counters around (`symbols`); `updated`: by what makes
-    them; `adds`: to what is there."""
+    """Elements of the host's buffers that are written: coordinates by enclosing counters
+    (`symbols`); `updated`: by their own reduction; `adds`: to the previous contents."""
 
     at: Coordinates
     what: Read
@@ -46,7 +48,8 @@ class Unclear(Exception):
 def expect_once(
     execution: Iterations, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra
 ) -> str | None:
-    """What is wrong, with an iteration, where one is executed twice or not at all; None where each is executed once.
+    """A fault, with an iteration that is executed twice or not at all; None where each is executed
+    once.
 
     Args:
         point: the iteration, by dimension of the payload's op.
@@ -114,14 +117,15 @@ def expect_once(
 
 
 def _first(guards: Sequence[Formula], own: Sequence[Symbol], telling: Collection[Symbol]) -> Formula:
-    """When the first iteration is executed of loops that do not tell which it is."""
+    """The condition of the first iteration of loops on which the iteration's point does not depend."""
     free = {s: Linear.of(0) for s in own if s not in telling}
     return both(*(guard.changed(lambda form: put_in(form, free)) for guard in guards))
 
 
 def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
-    """Of an op that writes what it has summed up so far, iterations follow one another as they do in the payload: the
-    loops are digits, the outermost the most significant. Of parts that begin with the sum of those before, within each.
+    """For an op that writes its running result, iterations must have the payload's order: the loops
+    are digits, the outermost the most significant. For parts that begin with the sum of earlier
+    parts, within each.
 
     Raises:
         Unclear: the forms do not show it.
@@ -151,9 +155,10 @@ def covers(
     """Whether a store writes each element of a buffer.
 
     Args:
-        at: the element's coordinates, as forms of `symbols`, the counters around it; `guards`: when it is executed.
+        at: the element's coordinates, as forms of `symbols`, the enclosing counters.
+        guards: conditions of its execution.
         sizes: of the buffer.
-        wanted: where it has to.
+        wanted: the condition on elements that must be written.
     """
     numbers = _numbers(at, sizes, [False] * len(at), algebra)
     forms, own, guards = _in_digits([form for form, _, _ in numbers], symbols, guards)
@@ -176,7 +181,7 @@ def covers(
 
 
 def iterates(extents: Sequence[Linear | None]) -> Formula:
-    """That dimensions have iterations; of those without a known size, nothing."""
+    """That dimensions have iterations; true for those of unknown size."""
     return both(*(at_least(n, 1) for n in extents if n is not None))
 
 
@@ -184,12 +189,12 @@ def executes_all(
     of: PayloadOp, dims: Sequence[Symbol], point: Mapping[Symbol, Linear], symbols: Sequence[Symbol],
     guards: Sequence[Formula], algebra: Algebra, wanted: Formula = TRUE,
 ) -> bool:  # fmt: skip
-    """Whether each iteration of some dimensions of an op is one of those that an execution comes to.
+    """Whether each iteration of some dimensions of an op is among those of an execution.
 
     Args:
-        point: the iteration, by dimension, as forms of `symbols`, the counters around it; `guards`: when it is
-            executed.
-        wanted: where one has to be.
+        point: the iteration, by dimension, as forms of `symbols`, the enclosing counters.
+        guards: conditions of its execution.
+        wanted: the condition on iterations that must be executed.
     """
     extents = [n for d, n in zip(of.dims, of.extents, strict=True) if d in dims and n is not None]
     if len(extents) < len(dims):
@@ -205,8 +210,8 @@ def executes_all(
 def reads_outside(
     execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read, own: Formula
 ) -> bool:
-    """Whether an iteration of a result that there is reads what is outside of a tensor, in the place of which is a
-    constant; where the payload does not (`own`).
+    """Whether an iteration for an existing result reads outside of a tensor, where it gets a
+    constant, and the payload does not (`own`).
 
     Raises:
         Unknown: the sets are too hard.
@@ -217,7 +222,7 @@ def reads_outside(
 
 
 def _in_one_cell(symbols: Sequence[Symbol], execution: Iterations, algebra: Algebra) -> list[Symbol]:
-    """Those of some counters that do not tell apart the elements that are updated."""
+    """The counters on which the updated elements do not depend."""
     left = dict.fromkeys(symbols)
     for cell in execution.cells if left else ():
         told = set[Symbol]()
@@ -244,7 +249,8 @@ def _named(size: Linear) -> str:
 def _in_digits(
     point: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[Formula]
 ) -> tuple[list[Linear], list[Symbol], list[Formula]]:
-    """Counters that are divided by constants, as digits: of a lane, `floor(l/4)` and `l - 4*floor(l/4)` are two."""
+    """Counters that are divided by constants, as digits: of a lane, `floor(l/4)` and `l -
+    4*floor(l/4)` are two."""
     radices: dict[Symbol, set[int]] = {}
     for form in point:
         collect_radices(form, radices)
@@ -257,15 +263,15 @@ def _in_digits(
 
 
 Number = tuple[Linear, Linear, bool]
-"""A number that dimensions are digits of, how many there are, and whether they are reduced."""
+"""A number whose digits are dimensions, its extent, and whether the dimensions are reduced."""
 
 
 def _numbers(
     point: Sequence[Linear], extents: Sequence[Linear], reduced: Sequence[bool], algebra: Algebra
 ) -> list[Number]:
-    """Dimensions, those that are digits by sizes known at run time only as the number that they are of: of
-    `i floordiv n` and `i mod n`, below m and n, that is i, below m*n. Each of these is one i, also inside: a remainder
-    is inside."""
+    """Dimensions; those that are digits by run-time sizes are replaced by their number: of `i
+    floordiv n` and `i mod n`, below m and n, that is i, below m*n. Each of these is one i, also
+    inside: a remainder is inside."""
     found = list(zip(point, extents, reduced, strict=True))
     while True:
         pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
@@ -278,7 +284,7 @@ def _numbers(
 
 
 def _whole(upper: Number, lower: Number) -> Linear | None:
-    """The number of which one is the quotient by the size of the other, which is the remainder."""
+    """The number of which one is the quotient by the other's size, and the other the remainder."""
     (quotient, _, kind), (remainder, size, other) = upper, lower
     if kind != other:
         return None
@@ -298,13 +304,13 @@ def _whole(upper: Number, lower: Number) -> Linear | None:
 
 
 def _is_of_quotient(term: Symbol | Floor) -> bool:
-    """Whether what is divided by a constant is a quotient by a number that is not known."""
+    """Whether the dividend of a division by a constant is a quotient by an unknown number."""
     return isinstance(term, Floor) and any(s.made is not None for s in term.numerator.symbols())
 
 
 def _joined(numbers: Sequence[Number], algebra: Algebra) -> list[Number]:
-    """Dimensions that are digits of one number, as that number: `a*n + b` divides less than a and b do. Of an extent
-    that is not known, n is the most that it is."""
+    """Dimensions that are digits of one number, as that number: `a*n + b` has fewer divisions than
+    a and b. For an unknown extent, n is its upper bound."""
     found = list(numbers)
     while True:
         pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
@@ -318,7 +324,7 @@ def _joined(numbers: Sequence[Number], algebra: Algebra) -> list[Number]:
 
 
 def _radix(number: Number) -> int:
-    """How many numbers a digit may be; 0 where that is not known."""
+    """The number of values of a digit; 0 where unknown."""
     form, extent, _ = number
     most = extent.bounds()[1] or 0
     return most if extent.is_constant or is_within(form, most) else 0
@@ -329,13 +335,13 @@ def _floors(form: Linear) -> int:
 
 
 def counters_of(form: Linear) -> list[Symbol]:
-    """The counters that a form is made of."""
+    """The counters in a form."""
     return [s for s in involved(form) if s.kind != "parameter" and s.made is None]
 
 
 def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol] | None:
-    """A counter as a digit, and what it counts: `factor`, or that many times a number that is known at run time only;
-    None of what is anything else."""
+    """A counter as a digit, and its weight: `factor`, or a multiple by a run-time size; None for
+    any other term."""
     factors = term.operands(PRODUCT) or (Linear.of(term),)
     counters, others = ([form for form in factors if bool(counters_of(form)) == kind] for kind in (True, False))
     counter = counters[0].alone if len(counters) == 1 else None
@@ -345,14 +351,15 @@ def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol]
 
 
 def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[Linear, list[Formula]]:
-    """How many numbers a form of counters is, each of them once, from its constant on; and what holds of its lower
-    digits where they do not go up to the next: of `17*b + 2*l + t`, guards have to keep `2*l + t` below 17, and of
-        `s*b + t`, below s; a digit
-    that they keep at 0 counts nothing. A counter without a known end goes as far as its guard lets it, which is asked
-    about.
+    """The count of consecutive numbers that a form of counters takes, each once, from its constant
+    on; and the conditions on its lower digits where their range does not end at the next weight: of
+    `17*b + 2*l + t`, guards must keep `2*l + t` below 17, and of
+        `s*b + t`, t below s; a digit
+    that guards keep at 0 counts nothing. A counter of unknown range extends as far as its guard
+    permits, which is queried.
 
     Raises:
-        Unclear: they are not its digits.
+        Unclear: the counters are not its digits.
     """
     total, lower, below = Linear.of(1), Linear.of(0), list[Formula]()
     found = [_digit(s, n, algebra) if isinstance(s, Symbol) else None for s, n in form.terms.items()]
@@ -366,7 +373,7 @@ def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[L
             below = [
                 *below,
                 less(Linear.of(symbol), Linear.of(1)),
-            ]  # always 0, as in tiles that are longer than what is left
+            ]  # always 0, as in tiles that are longer than the rest
             continue
         if unit != total:
             raise Unclear("its place is not made of digits, one for each loop")
@@ -376,13 +383,12 @@ def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[L
 
 
 def _size(unit: Linear) -> tuple[int, int]:
-    """Of what digits count, the smaller ones first: numbers, those that are known at run time only, products of
-    them."""
+    """The order of weights, the smaller ones first: numbers, run-time sizes, products of them."""
     return max((len(s.operands(PRODUCT)) or 1 for s in unit.symbols()), default=0), unit.content
 
 
 def _is_at_least(total: Linear, unit: Linear) -> bool:
-    """Whether there are as many numbers as the next digit counts."""
+    """Whether the count reaches the weight of the next digit."""
     if unit.is_constant and (unit.constant < 1 or total.is_constant):
         return 0 < unit.constant <= total.constant
     return total is _ENDLESS or point_where([less(total, unit)]) is None

@@ -1,8 +1,9 @@
-"""The payload's structured ops, as what their iterations read and write: elements of arguments, and of other ops'
-results.
+"""The payload's structured ops, as the elements that their iterations read and write: of arguments,
+and of other ops' results.
 
-An op of a kernel is found again by its location, which tiling and fusing keep; and its iterations by the elements that
-they read, whatever has become of the loops around them: `A[i, k]` and `B[k, j]` tell (i, j, k).
+An op of a kernel is identified by its location, which tiling and fusing keep; and its iterations by
+the elements that they read, whatever the loops around them have become: `A[i, k]` and `B[k, j]`
+determine (i, j, k).
 """
 
 from __future__ import annotations
@@ -32,19 +33,21 @@ from .hosts import HostLoops
 from .untouched import Untouched
 
 Key = tuple[str, str, int]
-"""A tensor or buffer of the payload: an argument of a function, or a result of the op at a location, by number."""
+"""A tensor or buffer of the payload: an argument of a function, or a result of the op at a
+location, by number."""
 Coordinates = tuple[Linear, ...]
 PARTS = "parts"
-"""The kind of a key of what lies in a buffer of a result's parts."""
+"""The kind of key of a buffer with parts of a result."""
 BEFORE = "before"
-"""The kind of a key of what lies in a buffer of what has been summed up before each part, in order."""
+"""The kind of key of a buffer with the sum before each part, in order."""
 MERGED_BY = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
-"""What parts are combined by, where it is not what made them."""
+"""The combiner of parts, where it is not that of terms."""
 
 
 @record
 class Element:
-    """An element of a tensor of the payload, where `when` holds; else padding, the constant `outside`."""
+    """An element of a tensor of the payload, where `when` holds; else padding, the constant
+    `outside`."""
 
     key: Key
     at: Coordinates
@@ -59,18 +62,19 @@ class PayloadOp:
     Args:
         reductions: the dimensions that are reduced.
         dims: a symbol for each dimension of its iteration space, from 0.
-        extents: sizes of the dimensions; None where no operand tells.
-        reads, writes: the elements of operands in an iteration; of an input that is a scalar, nothing.
-        starts: the constant that an output is filled with before, by output; None where it is none.
-        begins: the element that an output is updated of, by output.
-        copies: it hands on what it reads, and makes nothing of it.
-        computes: the arithmetic of its body, by name: how often.
+        extents: sizes of the dimensions; None where no operand gives them.
+        reads, writes: the elements of operands in an iteration; none for a scalar input.
+        starts: the constant with which an output is filled before, by output; None where it is
+            none.
+        begins: the element that is an output's initial value, by output.
+        copies: it only copies its input.
+        computes: the arithmetic of its body: count by op name.
         chooses: its body has conditions of its own.
-        combiner: what its terms are combined by; None where it does anything else, or has several results that are no
-            running ones.
-        divisor: it divides an element by one of this tensor, and makes nothing else.
-        unread: the inputs that only have sizes, as the window of a pooling.
-        of_parts: it is no op of the payload, but combines the parts of one.
+        combiner: the combiner of its terms; None for any other update, or for several results that
+            are no running ones.
+        divisor: it divides an element by one of this tensor, and computes nothing else.
+        unread: the inputs that only have sizes, such as the window of a pooling.
+        of_parts: it is no op of the payload, but the combination of one's parts.
     """
 
     location: str
@@ -92,23 +96,23 @@ class PayloadOp:
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
-        """In the place of one that is not known, which an op executes."""
+        """Represents an unknown op that an op executes."""
         return cls(str(op.location), op.name, (), (), (), (), (), (), False, Counter(), False, None)
 
     def is_running(self, output: int) -> bool:
-        """Whether an output has an element of its own in each iteration of the reduction, of what has been summed up so
-        far."""
+        """Whether an output has an element for each iteration of the reduction, with the running
+        result."""
         at = self.writes[output].at if output < len(self.writes) else ()
         return output >= len(self.writes) or not {self.dims[d] for d in self.reductions}.isdisjoint(involved(*at))
 
 
 @dataclass
 class PayloadOps:
-    """What coverage has to know of the untouched module.
+    """The untouched module, as coverage needs it.
 
     Args:
-        ops: those that were read, by location; None where several ops have one, or one is in a loop that is not around
-            the launch.
+        ops: those that were read, by location; None where several ops have one, or one is in a loop
+            that is not around the launch.
         around: the loops around the launch.
     """
 
@@ -121,7 +125,7 @@ class PayloadOps:
 
     @classmethod
     def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
-        """Of the payload of a session, for a launch; ops are read when they are asked for."""
+        """For the payload of a session and a launch; ops are read on demand."""
         made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
         made.around = HostLoops.around(launched, untouched, made.values)
         return made
@@ -134,13 +138,13 @@ class PayloadOps:
         return returned[number] if number < len(returned) and isinstance(returned[number].type, ir.ShapedType) else None
 
     def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
-        """What a function returns, as elements of the payload."""
+        """A function's result, as elements of the payload."""
         returned = self.returned(function, number)
         return None if returned is None else self.element_of(returned)
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
-        """The op of the payload that an op of a kernel executes, by its location; None where none has it, or several
-        have."""
+        """The op of the payload that an op of a kernel executes, by its location; None where none
+        has it, or several have."""
         return self.at(str(executed.location))
 
     def at(self, location: str) -> PayloadOp | None:
@@ -159,7 +163,8 @@ class PayloadOps:
         return self.ops[location]
 
     def made_of(self, element: Element, most: int = 8) -> list[Element]:
-        """The elements that one is computed from, by ops without reductions, `most` of them one after the other."""
+        """The elements from which one is computed, by at most `most` successive ops without
+        reductions."""
         made = self.at(element.key[1]) if element.key[0] == "result" and most else None
         if made is None or made.reductions:
             return []
@@ -176,7 +181,8 @@ class PayloadOps:
         """Whether each term of a sum is divided by an element, which is the same for all of them.
 
         Args:
-            key, at: the element of the op's result; by, by_at: the divisor.
+            key, at: the element of the op's result.
+            by, by_at: the divisor.
         """
         of = self.at(key[1]) if key[0] == "result" else None
         if of is None or of.combiner not in ("arith.addf", "arith.subf"):
@@ -220,7 +226,7 @@ class PayloadOps:
         )  # fmt: skip
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
-        """A reduction that writes what it has summed up so far, without that."""
+        """A reduction with running results, without these."""
         if of.location not in self._totals:
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
         return self._totals[of.location]
@@ -228,11 +234,12 @@ class PayloadOps:
     def of_parts(
         self, location: str, of_result: ir.AffineMap, known: Sequence[Linear], sizes: Sequence[Linear]
     ) -> PayloadOp | None:
-        """What combines the parts of an op's result, which lie in one buffer: a reduction over that.
+        """The combination of the parts of an op's result in one buffer: a reduction over that.
 
         Args:
-            of_result: coordinates of the buffer → the element of the result that the element there is a part of;
-                `known`: the values of its symbols.
+            of_result: coordinates of the buffer → the element of the result that the element there
+                is a part of.
+            known: the values of its symbols.
             sizes: of the buffer.
         """
         of = self.at(location)
@@ -253,7 +260,7 @@ class PayloadOps:
         )  # fmt: skip
 
     def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
-        """What an element of a value is, by its coordinates."""
+        """The elements of a value, by coordinates."""
         if value not in self._elements:
             self._elements[value] = self._element_of(value)
         return self._elements[value]
@@ -280,7 +287,7 @@ class PayloadOps:
         return lambda at: Element(self._unread(value), at)
 
     def _unread(self, value: ir.Value) -> Key:
-        """Of a value of which it is not known what it is made of."""
+        """For a value of unknown definition: a tensor of its own."""
         op = producer(value)
         return "value", "" if op is None else f"{op.name} {op.location}", self.untouched.number(value)
 
@@ -341,7 +348,8 @@ def _chooses(op: ir.Operation) -> bool:
 
 
 def _start(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
-    """The constant that an output is filled with: a tensor, or a buffer that nothing else writes between."""
+    """The constant with which an output is filled: a tensor, or a buffer without other writes in
+    between."""
     made = made_by(value, "linalg.fill")
     if isinstance(value.type, ir.MemRefType):
         for before in reversed(list(takewhile(lambda each: each != op, ops_of(op.block)))):
@@ -354,7 +362,8 @@ def _start(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
 
 
 def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linear | None]:
-    """The extents of an op's dimensions, each by the first operand that has it; None where none has."""
+    """The extents of an op's dimensions, each by the first operand that has it; None where none
+    has."""
     found: list[Linear | None] = [None] * space.rank
     for operand, axis, expression in subscripts(op, space.maps):
         if (d := dimension_of(expression)) is not None and found[d] is None:
@@ -363,7 +372,7 @@ def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linea
 
 
 def put_in(form: Linear, table: Mapping[Symbol, Linear]) -> Linear:
-    """The form with forms in the place of some of its symbols."""
+    """The form with forms in place of some of its symbols."""
     return form.put(table)
 
 
@@ -373,16 +382,16 @@ def size(values: Values, value: ir.Value, axis: int) -> Linear:
     if not isinstance(found, tuple):
         return values.number(found)
     made = producer(found[0])
-    if made is not None and made.name in ("memref.subview", "tensor.extract_slice"):  # of fewer axes
+    if made is not None and made.name in ("memref.subview", "tensor.extract_slice"):  # of lower rank
         sizes = mixed(made, "static_offsets", "static_sizes", "static_strides")[1]
         kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
         return values.number(sizes[kept[found[1]]])
-    form = form_of(*found)  # of a padding, that of what is padded
+    form = form_of(*found)  # of a padding, the source's size
     return Linear.of(form) if isinstance(form, int) else values.extent(form.tensor, form.axis) + form.plus
 
 
 def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
-    """The number whose digits these are, the most significant first."""
+    """The number with these digits, the most significant first."""
     out = at[0] if at else Linear.of(0)
     for place, n in zip(at[1:], sizes[1:], strict=True):
         out = values.product(out, n) + place
@@ -399,11 +408,11 @@ def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Line
 
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")
-"""Conversions: what is read is the same element."""
+"""Conversions: their operand is the same element."""
 
 
 def through_casts(value: ir.Value) -> ir.Value:
-    """What is converted."""
+    """The operand of conversions."""
     while (cast := made_by(value, *CASTS)) is not None:
         value = cast.operands[0]
     return value
@@ -422,7 +431,7 @@ def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None
 
 
 def hands_on(op: ir.Operation, number: int) -> bool:
-    """Whether an output becomes an input, or what the body loads, as it is."""
+    """Whether an output is an input, or a value that the body loads, unchanged."""
     value = through_casts(yielded(op)[number])
     made = producer(value)
     if made is not None and made.name == "arith.select" and made_by(made.operands[2], "arith.constant") is not None:

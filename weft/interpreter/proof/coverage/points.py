@@ -1,4 +1,4 @@
-"""Which iteration of the payload's op an execution of the kernel is: solved from the elements that it reads."""
+"""The iteration of the payload's op that a kernel executes: solved from the elements that it reads."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Iterations:
 
     Args:
         of: the op.
-        symbols: the counters of the loops around, outermost first, then of its own dimensions.
-        guards: when an iteration of these counters is executed.
-        reads: by operand, what is known of it; then what its body loads.
+        symbols: the counters of the enclosing loops, outermost first, then of its own dimensions.
+        guards: conditions of execution.
+        reads: by operand, the identified element; then the loads of its body.
         cells: by output, the buffer and the element of it that is updated.
-        since: the loops in which what it updates begins anew.
+        since: the loops in each iteration of which the updated value is initialized again.
     """
 
     of: PayloadOp
@@ -40,8 +40,8 @@ class Executes(Iterations):
 
     Args:
         op: of the kernel.
-        started: by output, what the buffer holds before.
-        rows: what holds of each result that there is, where it is executed for others, too.
+        started: by output, the contents of the buffer before.
+        rows: the condition for existing results, where it is executed for others, too.
     """
 
     op: ir.Operation
@@ -49,14 +49,15 @@ class Executes(Iterations):
     rows: Formula = TRUE
 
     def padded(self, point: Coordinates) -> set[tuple[Key, Formula]]:
-        """What has to hold of the payload's own iteration where it reads an element, and no padding."""
+        """The condition that an iteration of the payload reads an element, and no padding."""
         table = dict(zip(self.of.dims, point, strict=True))
         parts = ((each.key, part) for each in self.of.reads if each is not None for part in parts_of(each.when))
         return {(key, part.changed(lambda form: put_in(form, table))) for key, part in parts}
 
     def parted(self, point: Coordinates, output: int) -> Coordinates:
-        """What tells the parts of a sum from one another: loops in which its result begins anew, or has an element of
-        its own; but not where it begins with the sum of all parts before."""
+        """The forms that distinguish the parts of a sum: loops in which its result is initialized
+        again, or has an element of its own; except where it begins with the sum of all earlier
+        parts."""
         cell = None if self.of.is_running(output) else self.cells[output]
         own = () if cell is None else involved(*cell[1])
         summed = involved(*(point[d] for d in self.of.reductions))
@@ -66,7 +67,7 @@ class Executes(Iterations):
         return tuple(map(Linear.of, parts))
 
     def _follows(self, label: Label, point: Coordinates) -> bool:
-        """Whether what it begins with is the sum of the parts before its own."""
+        """Whether its initial value is the sum of the parts before its own."""
         if (
             label.key != (BEFORE, self.of.location, 0)
             or len(self.of.reductions) != 1
@@ -78,8 +79,8 @@ class Executes(Iterations):
         return is_within(rest, label.each) and involved(label.at[0]).keys().isdisjoint(involved(rest))
 
     def each(self, point: Coordinates) -> int:
-        """How many iterations of the reduction each of the parts has, one after the other, where it is cut at one loop;
-        else 0."""
+        """The number of consecutive iterations of the reduction in each part, if it is cut at one
+        loop; else 0."""
         form = point[self.of.reductions[0]] if len(self.of.reductions) == 1 else Linear.of(0)
         parts = [s for s in dict.fromkeys(self.since) if s in form.terms]
         count = form.terms[parts[0]] if len(parts) == 1 else 0
@@ -87,11 +88,11 @@ class Executes(Iterations):
 
 
 def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | None:
-    """The iteration of the payload's op, as forms of the execution's symbols; None where the elements that it reads do
-    not tell.
+    """The iteration of the payload's op, as forms of the execution's symbols; None where the
+    elements that it reads do not determine it.
 
-    Each element gives an equation for each of its coordinates; one with a single dimension that is not known yet tells
-    it.
+    Each element gives an equation for each of its coordinates; an equation with a single unknown
+    dimension determines that.
     """
     of = execution.of
     executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
@@ -102,8 +103,8 @@ def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | Non
 def solution(
     equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol], executed: Sequence[Formula] = ()
 ) -> dict[Symbol, Linear] | None:
-    """Dimensions as forms, of equations of forms of dimensions with others; None where these do not tell all, or
-    contradict each other where the iteration is executed at all."""
+    """Dimensions as forms, from equations of forms of dimensions with other forms; None where these
+    do not determine all, or contradict each other for an executed iteration."""
     known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
@@ -117,14 +118,15 @@ def solution(
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
-    """Coordinates of what the payload's op reads, and of what the execution does. An element that the kernel does not
-    read, since what computes it has gone into others, is told by those that it is computed from."""
+    """Equations of coordinates that the payload's op and the execution read. An element that the
+    kernel does not read, because its producer was fused into others, is determined by the elements
+    that it is computed from."""
     for number, (element, read) in enumerate(zip(execution.of.reads, execution.reads, strict=False)):
         sizes = number in execution.of.unread and read is not None and read.key is None
         if sizes and element is not None and read is not None and len(read.at) == len(element.at):
             yield from zip(
                 element.at, read.at, strict=True
-            )  # it is not read: any numbers do that tell iterations from one another
+            )  # it is not read: any numbers that distinguish iterations will do
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
     for element in (element for element in execution.of.reads if element is not None):
@@ -140,7 +142,7 @@ def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linea
 def _told(
     left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
 ) -> list[tuple[Symbol, Linear]]:
-    """The dimension that an equation tells, where all others in it are known; none where it does not."""
+    """The dimension that an equation determines, if all others in it are known; else none."""
     unknown = [s for s in involved(left) if s in dims and s not in known]
     factor = left.terms.get(unknown[0]) if len(unknown) == 1 else None
     if factor is None or unknown[0] in involved(left - Linear({unknown[0]: factor}, 0)):
@@ -154,8 +156,8 @@ def _told(
 def _digits_told(
     left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
 ) -> list[tuple[Symbol, Linear]]:
-    """The dimensions that an equation tells as digits of one number: of `128*k + j = r` with j < 128, k is
-    `floor(r/128)`."""
+    """The dimensions that an equation determines as digits of one number: of `128*k + j = r` with j
+    < 128, k is `floor(r/128)`."""
     unsorted = [(n, s) for s, n in left.terms.items() if isinstance(s, Symbol) and s in dims and s not in known]
     places = sorted(unsorted, key=lambda each: each[0])
     units = [n for n, _ in places]

@@ -1,4 +1,5 @@
-"""What each processor owns of a mapped loop, as emitted: all of them together, each iteration once."""
+"""The iterations that each processor owns in a mapped loop, as emitted: all of them together, each
+iteration once."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from .points import Iterations
 
 
 def assumed_of(shares: Sequence[Owned]) -> list[str]:
-    """A line of each map of which it is not known that its processors execute each iteration once."""
+    """A line for each map whose processors are not proven to execute each iteration once."""
     found = ((share.op, unclear(share, shares)) for share in shares)
     return list(
         dict.fromkeys(
@@ -32,10 +33,11 @@ def assumed_of(shares: Sequence[Owned]) -> list[str]:
 
 
 def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
-    """Why it is not known that the processors execute each iteration once; None where it is.
+    """The reason why the processors are not proven to execute each iteration once; None if they
+    are.
 
     Args:
-        others: of the kernel, in the iterations of which it is.
+        others: the kernel's other shares, in the iterations of which it is.
     """
     guards = tuple(guard for guard in share.guards if not _is_of_others(guard, share, others))
     values, why = Values(LaunchShape(), lambda _: NOTHING), list[str | None]()
@@ -69,7 +71,7 @@ def _itself(form: Linear) -> Linear:
 
 
 def _is_of_others(guard: Formula, share: Owned, others: Sequence[Owned]) -> bool:
-    """Whether a guard says nothing of who executes an iteration, but that there is one of a mapped loop around it."""
+    """Whether a guard only states that an enclosing mapped loop has the iteration."""
     asked = {s for s in involved(guard) if s.kind != "parameter"}
     if not asked or not asked.isdisjoint((*share.own, *share.alone, *involved(*share.at))):
         return False
@@ -83,8 +85,8 @@ def _is_of_others(guard: Formula, share: Owned, others: Sequence[Owned]) -> bool
 
 
 MOST = 1 << 20
-"""Iterations of processors that are counted one by one, where forms do not show it: orders along curves, and in
-groups."""
+"""Iterations of processors that are counted one by one, where forms do not show it: orders along
+curves, and in groups."""
 
 
 def _counted(
@@ -94,7 +96,8 @@ def _counted(
     alone: Sequence[Symbol],
     guards: Sequence[Formula],
 ) -> str | None:
-    """What is wrong, counted; empty where nothing is; None where there are too many, or a number is not known."""
+    """A fault found by counting; empty without any; None where there are too many, or a number is
+    unknown."""
     highs = [s.high for s in own]
     known = all(n.is_constant for n in extents) and None not in highs
     if not known or not own or prod(high + 1 for high in highs if high is not None) > MOST:
@@ -143,7 +146,7 @@ def _forms(formula: Formula) -> Iterator[Linear]:
 
 
 def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear]:
-    """Numbers of threads along x, y and z as digits of the one that hardware counts, of which warps and lanes are
+    """Numbers of threads along x, y and z as digits of the linear id, of which warps and lanes are
     digits, too."""
     sizes = [n for n in share.block if n is not None]
     if len(sizes) < 3 or sum(n > 1 for n in sizes) < 2:

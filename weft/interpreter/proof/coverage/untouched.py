@@ -1,4 +1,5 @@
-"""The payload as a session has begun with it, by place: what is found again of an op that statements have rewritten."""
+"""The payload at the start of a session, by location: identifies the origin of ops that statements
+have rewritten."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ class Untouched:
     Args:
         functions: by name.
         places: structured ops by location; None where several have one, or none is known.
-        nested: accesses and branches in loops of the payload by location; None where several have one, or none is
-            known.
-        lowered: functions with `scf` loops in the place of affine ones, and their accesses and branches, once they are
-            made.
+        nested: accesses and branches in loops of the payload by location; None where several have
+            one, or none is known.
+        lowered: functions with `scf` loops in place of affine ones, and their accesses and
+            branches, once computed.
     """
 
     functions: dict[str, ir.Operation]
@@ -32,7 +33,7 @@ class Untouched:
 
     @classmethod
     def of(cls, module: ir.Module) -> Untouched:
-        """Index a module once: no statement is to look through all of it."""
+        """Indexes a module once, so that no statement searches all of it."""
         functions = {symbol(f): f for f in operations(module.operation, "func.func") if len(f.regions[0].blocks) == 1}
         places: dict[str, ir.Operation | None] = {}
         nested: dict[str, ir.Operation | None] = {}
@@ -48,15 +49,16 @@ class Untouched:
         return cls(functions, places, nested)
 
     def same_sizes(self, value: ir.Value, axis: int) -> list[Axis | int | ir.Value]:
-        """The axes of a function's arguments that are as long as this one, and numbers and index values that are."""
+        """The axes of a function's arguments with the size of this one, and numbers and index
+        values that are equal to it."""
         if (function := maker(value)) not in self._sizes:
             self._sizes[function] = equal_sizes(function)
         groups = (group for group in self._sizes[function] if (value, axis) in group)
         return list(next(groups, [(value, axis)]))
 
     def number(self, value: ir.Value) -> int:
-        """The number of a value in its function, one of these or a lowered one: its name in the text would take a walk
-        for each."""
+        """The number of a value in its function, original or lowered: its name in the text would
+        take a walk for each."""
         block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
         function = next(op for op in (block.owner.operation, *ancestors(block.owner)) if op.name == "func.func")
         if function not in self._numbers:
@@ -71,4 +73,4 @@ class Untouched:
 
 DIALECTS = ("memref", "affine", "scf")
 NESTED = ("load", "store", "atomic_rmw", "if")
-"""Accesses of single elements, which loops of a payload are told by, and branches; in these dialects."""
+"""Accesses of single elements, which identify loops of a payload, and branches; in these dialects."""

@@ -1,13 +1,14 @@
-"""The walk over a kernel that is about to be made: what lies in its buffers, and which of its ops execute the
-payload's.
+"""The walk over a kernel under construction: the contents of its buffers, and the ops that execute
+the payload's.
 
-One walk over the mapped loops, in program order; sequential loops twice, for what one iteration leaves to the next. A
-copy hands labels on, a structured op of the payload makes labels of its own, and any other op forgets what it writes:
+One walk over the mapped loops, in program order; sequential loops twice, for the contents that one
+iteration leaves to the next. A copy propagates labels, a structured op of the payload creates
+labels of its own, and any other op invalidates those of its outputs:
 
     matmul A_shared, B_shared → acc[m, n]               acc[m, n] is matmul[128*b + m, 64*b' + n], once it is complete
 
-That a stage of a buffer is read while it holds just that iteration is what the order of copies and waits ensures, which
-is proven of the kernel (`races`, `signals`).
+That a stage of a buffer holds the right iteration when it is read follows from the order of copies
+and waits, which is proven of the kernel (`races`, `signals`).
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Walk:
         self._body(kernel)
 
     def visit(self, op: ir.Operation) -> None:
-        """An op of the kernel, and all that is inside."""
+        """An op of the kernel, and its body."""
         if op.name in ("scf.forall", "scf.for"):
             return self._loop(op)
         if op.name == "scf.if":
@@ -110,7 +111,7 @@ class Walk:
     def _loop(self, op: ir.Operation) -> None:
         body = body_of(op)
         if op not in self._counters:
-            parallel = op.name == "scf.forall"  # of those in order, digits are stages of a buffer
+            parallel = op.name == "scf.forall"  # in sequential loops, digits are stages of a buffer
             names = ("staticLowerBound", "staticUpperBound", "staticStep")
             rows = mixed(op, *names, first=0) if parallel else [[v] for v in list(op.operands)[:3]]
             made = [counted(self.values, *each, parallel=parallel) for each in zip(body.arguments, *rows, strict=False)]
@@ -124,7 +125,7 @@ class Walk:
         self._around.append((op, self._around_of[op]))
         self._guards += (guards := self._bounds[op])
         again = op.name == "scf.for" and not self._twice
-        if again:  # what an iteration finds of the one before it
+        if again:  # the contents that an iteration finds from the previous one
             self._twice, recording, self._recording = True, self._recording, False
             self._body(body)
             self._recording = recording
@@ -211,8 +212,8 @@ class Walk:
     def _rows(
         self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
     ) -> list[list[Formula]]:
-        """By output, what tells of an element of it whether it is a result that there is, of a tile's row and not of
-        one beyond."""
+        """By output, the condition that an element of it is an existing result, of a row of the
+        tile and not beyond its end."""
         of, op = execution.of, execution.op
         reads = [read for read in execution.reads if read is not None and read.key is not None]
         its = () if point is None else execution.padded(point)
@@ -238,8 +239,8 @@ class Walk:
         return found
 
     def _carried(self, op: ir.Operation, space: Structure) -> None:
-        """In a loop of the host, a buffer of the host that nothing is known of is what the payload's op has for that
-        operand: how values go from one iteration to the next is upstream's bufferization."""
+        """In a loop of the host, a buffer of the host with unknown contents is the payload's
+        operand: how values are carried between iterations is the task of upstream's bufferization."""
         of = self.payload.op(op) if self.payload.around.loops and op.name != "linalg.fill" else None
         inputs = range(space.inputs) if of is not None and len(of.reads) == space.inputs else ()
         for number, element in zip(inputs, () if of is None else of.reads, strict=False):
@@ -255,9 +256,9 @@ class Walk:
         since: tuple[Symbol, ...],
         rows: Formula,
     ) -> Read | None:
-        """What an execution leaves in an output."""
+        """Records the contents that an execution leaves in an output."""
         op, of = execution.op, execution.of
-        if number >= len(of.writes):  # beside the sum of all parts, that of those before
+        if number >= len(of.writes):  # in addition to the sum of all parts, that of the earlier ones
             so_far = yielded(op)[number] == body_of(op).arguments[structure(op).inputs]
             each = next((read.each for read in reads if read is not None), 0)
             known = so_far and len(point) == 1
@@ -267,7 +268,8 @@ class Walk:
         return Read(of.writes[number].key, at, TRUE, None, parts, since, each, rows)
 
     def _merges(self, op: ir.Operation, number: int, read: Read) -> bool:
-        """Whether an op combines a result, or a part of one, with what is there, as the payload combines its terms."""
+        """Whether an op combines a result, or a part of one, with the previous contents, in the way
+        of the payload's terms."""
         accumulator = body_of(op).arguments[structure(op).inputs + number]
         found = update(op, number, uses=len(list(accumulator.uses)))
         if found is None or read.key is None or through_casts(found.term) not in list(body_of(op).arguments):
@@ -280,8 +282,8 @@ class Walk:
         return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
 
     def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
-        """When an iteration counts whose update is masked: where it does not, the results stay as they are. What the
-        payload's own conditions on numbers leave as it is has counted."""
+        """The iterations that count of a masked update: in others the results are unchanged.
+        Iterations that the payload's own conditions on data leave unchanged do count."""
         out: list[Formula] = []
         for value, before in zip(yielded(op), list(body_of(op).arguments)[space.inputs :], strict=True):
             if (made := producer(value)) is None:
@@ -297,8 +299,8 @@ class Walk:
     def _executed(
         self, op: ir.Operation, space: Structure, reads: Sequence[Read | None], inner: Sequence[Read | None]
     ) -> PayloadOp | None:
-        """The payload's op that an op of the kernel executes, or what combines the parts of its result; None for a copy
-        of what that reads or makes, or of what it starts with."""
+        """The payload's op that an op of the kernel executes, or the combination of its result's
+        parts; None for a copy of its operands or results, or of its initial value."""
         of = None if op.name == "linalg.fill" else self.payload.op(op)
         if of is None:
             return None
@@ -335,7 +337,7 @@ class Walk:
         if not is_memref(value):
             return Read(None, (), TRUE)
         indices = self.values.affine_map(space.maps[number], forms)
-        if not is_read(op, number):  # an operand that has the sizes alone, as the window of a pooling
+        if not is_read(op, number):  # an operand that only has sizes, such as the window of a pooling
             place = self.held.place(value, indices)
             return None if place is None else Read(None, place[1], TRUE)
         found = self.held.at(value, indices)
@@ -346,8 +348,8 @@ class Walk:
         return self._chosen(load.results[0], found)
 
     def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
-        """What is read, where the body takes it only under conditions, and one constant elsewhere:
-        `select(%inside, %value, 0)`; None where there are several constants."""
+        """The element that is read, where the body uses it only under conditions, and one constant
+        elsewhere: `select(%inside, %value, 0)`; None where there are several constants."""
         while found is not None and (choice := choice_of(value)) is not None:
             taken, arm, other = choice
             condition = self.values.condition(taken.operands[0])
@@ -365,13 +367,15 @@ class Walk:
         self, op: ir.Operation, number: int, cell: tuple[RootBuffer, Coordinates] | None, labels: tuple[Label, ...],
         reads: Sequence[Read | None], space: Structure,
     ) -> None:  # fmt: skip
-        """An op that is not the payload's own: a copy, one under a mask, one that adds to what is there, one that
-        changes it."""
+        """An op that is not the payload's own: a copy, a masked copy, an addition to the previous
+        contents, any other update."""
         if cell is None:
             return self.held.forget_value(op.operands[space.inputs + number])
         known = [read for read in reads if read is not None and read.key is not None]
         dims = self._counters[op]
-        if is_read(op, space.inputs + number):  # what is there stays what it is; a constant becomes what is added to it
+        if is_read(
+            op, space.inputs + number
+        ):  # the previous contents keep their identity; a constant becomes that of the added value
             adds = len(known) == 1 and (
                 self._merges(op, number, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None
             )
@@ -395,16 +399,14 @@ class Walk:
         held, since = None if constant is None else constant.attributes["value"], tuple(self._loops)
         if held is None and len(reads) == 1 and reads[0] is not None and reads[0].key is None and hands_on(op, number):
             held = reads[0].outside
-            since = (
-                since if self._recording else reads[0].since
-            )  # in the first of many iterations; what others find is a sum
+            since = since if self._recording else reads[0].since  # in the first of many iterations; others find a sum
         if held is None:
             return self.held.forget(cell[0])
         return self.held.fill(cell, held, since, dims)
 
     def _divided(self, op: ir.Operation, number: int, reads: Sequence[Read | None]) -> Read | None:
-        """A sum of terms that the payload divides, each by the same, where the sum is divided by it instead: what the
-        sum is."""
+        """A sum of terms that the payload divides by the same element, if the kernel divides the
+        sum instead: the identity of the sum."""
         division = made_by(through_casts(yielded(op)[number]), "arith.divf")
         arguments = list(body_of(op).arguments)
         places = [] if division is None else [through_casts(operand) for operand in division.operands]
