@@ -41,27 +41,27 @@ WORDS = {
 """Name → what is matched, in any case, and what to write instead."""
 
 TABLE: dict[str, int] = {
-    "alike": 23,
-    "anybody": 59,
-    "asks": 90,
-    "behind": 183,
+    "alike": 22,
+    "anybody": 57,
+    "asks": 88,
+    "behind": 179,
     "by itself": 24,
     "called": 85,
-    "goes on": 50,
+    "goes on": 39,
     "in front of": 75,
     "its like": 0,
     "knows": 39,
     "likewise": 11,
     "looks at": 24,
     "meets": 12,
-    "said": 333,
-    "so many": 39,
+    "said": 325,
+    "so many": 30,
     "spelled": 5,
-    "stands": 177,
-    "tells": 55,
+    "stands": 170,
+    "tells": 54,
     "turn": 59,
-    "who": 44,
-    "whose": 249,
+    "who": 34,
+    "whose": 242,
 }
 """How often each occurs at most."""
 

@@ -1,22 +1,23 @@
-"""The chips that times are predicted for: what NVIDIA's whitepapers say of them, and what others measured.
+"""The chips for which times are predicted, with figures from NVIDIA's documents, from the
+literature and from calibration.
 
-- Processors, clocks, bandwidth of DRAM, products of tensor cores: the whitepapers of GA100, GA102, AD102 and GH100, and
-  the
-  H200's datasheet.
-- Warps, blocks, registers and shared memory of a multiprocessor, and the lanes of each pipe: CUDA C++ Programming
-  Guide, Compute
-  Capabilities and Arithmetic Instructions.
-- Bytes per clock from L2: 5120 by the whitepaper of GA100; those of GA102 and AD102 are estimates.
-- What is reached of it, and what nobody publishes: of the H200, fitted to half of the items of
-  docs/performance/measured.json, and
-  tested on the others, by `benchmarks/calibration.py`: bytes per clock from L2 and into it, the share of DRAM's
-  bandwidth, what `mma.sync` and `wgmma` reach of the tensor cores (of `mma.sync`, Luo et al., arXiv 2402.13499, have
-  62.9 %; with `wgmma`, power holds the clock down), the time of a launch and of a block's beginning, the rate of
-  instructions that their cache does not hold. Of the other chips these are the H200's, but for L2: its stores are taken
-  to be half as fast as its loads; nothing measured them.
-- Where clusters run: blocks of one are in one processing cluster (GPC) of the chip, by the programming guide. GH100 has
-  eight, of
-  at most 18 multiprocessors; how the 132 are spread over them is not published: 16 or 18 in each is an estimate.
+- Multiprocessors, clock rates, DRAM bandwidth, products of tensor cores: the whitepapers of GA100,
+  GA102, AD102 and GH100, and the H200's datasheet.
+- Warps, blocks, registers and shared memory of a multiprocessor, and the lanes of each pipe: CUDA
+  C++ Programming Guide, Compute Capabilities and Arithmetic Instructions.
+- Bytes per clock from L2: 5120 by the whitepaper of GA100; the values of GA102 and AD102 are
+  estimates.
+- Achievable rates and unpublished values: for the H200, fitted to half of the items of
+  docs/performance/measured.json and tested on the others, by `benchmarks/calibration.py`. These are
+  bytes per clock from L2 and into it, the share of DRAM's bandwidth, the shares of the tensor
+  cores' peak that `mma.sync` and `wgmma` reach (for `mma.sync`, Luo et al., arXiv 2402.13499,
+  report 62.9 %; with `wgmma`, power limits the clock rate), the time of a launch and of a block's
+  start, and the rate of instruction fetch beyond the instruction cache. The other chips take the
+  H200's values, except for L2: its stores are assumed to be half as fast as its loads, without a
+  measurement.
+- Placement of clusters: by the programming guide, the blocks of a cluster run in one processing
+  cluster (GPC) of the chip. GH100 has eight GPCs of at most 18 multiprocessors; the distribution of
+  the 132 is not published: 16 or 18 in each is an estimate.
 """
 
 from __future__ import annotations
@@ -29,26 +30,34 @@ from ...interpreter.hardware import limits
 
 KIB = 1024
 RESERVED = KIB
-"""Bytes of shared memory that the system takes for each block."""
+"""Bytes of shared memory that the system reserves for each block."""
 
 
 @record
 class Gpu:
-    """A chip. What is per clock is so for one multiprocessor, where nothing else is said.
+    """A chip. Rates per clock are those of one multiprocessor unless noted otherwise.
 
     Args:
-        arch: what kernels are compiled for.
-        dram: bytes per second, by the data sheet; `dram_share`: what kernels reach of it.
-        l2: bytes per clock that the whole chip gets from L2; `l2_stores`: that it puts there; `l2_bytes`: its size.
-        fp32, fp64: multiplications and additions in one.
-        tensor: the same of tensor cores, by the type of what is multiplied; `tensor_share`: what `mma.sync` reaches of
-            it; `group_share`: what products of warp groups do.
-        groups: multiprocessors of each processing cluster, in which a cluster's blocks run; none without clusters.
-        launch: seconds of a launch beside its blocks': until the first of them begins, and from the last one's end.
-        start: clocks from when a multiprocessor has a place for a block to its first instruction.
-        fetch: bytes of instructions per clock that a warp gets in a loop that the cache of instructions does not hold.
-        parameters: where in the constant bank a kernel's parameters begin.
-        l1_bytes: what the L1 cache and shared memory have together.
+        arch: the architecture for which kernels are compiled.
+        dram: bytes per second, by the data sheet.
+        dram_share: the achievable share of `dram`.
+        l2: bytes per clock that the whole chip reads from L2.
+        l2_stores: bytes per clock that the whole chip writes to L2.
+        l2_bytes: size of L2.
+        fp32, fp64: fused multiply-adds per clock.
+        tensor: multiply-adds of the tensor cores per clock, by operand type.
+        tensor_share: the share of `tensor` that `mma.sync` reaches.
+        group_share: the share of `tensor` that warp-group products (`wgmma`) reach.
+        groups: multiprocessors of each processing cluster, within which a cluster's blocks run;
+            empty without clusters.
+        launch: seconds of launch overhead: before the first block begins and after the last one
+            ends.
+        start: clocks from a free slot for a block on a multiprocessor to the block's first
+            instruction.
+        fetch: bytes of instructions per clock that a warp fetches in a loop larger than the
+            instruction cache.
+        parameters: offset of a kernel's parameters in the constant bank.
+        l1_bytes: size of the L1 cache and shared memory together.
     """
 
     name: str
@@ -77,7 +86,8 @@ class Gpu:
     fetch: float = 9
 
     def usable(self, together: int) -> int:
-        """Multiprocessors that clusters of so many blocks may have, one block on each."""
+        """The number of multiprocessors on which clusters of `together` blocks can run, with one
+        block on each."""
         if together == 1:
             return self.processors
         return sum(size // together * together for size in self.groups)
@@ -88,17 +98,18 @@ class Gpu:
         return self.processors * self.fp32 * 2 * self.gigahertz * 1e9
 
     def tensor_peak(self, kind: str) -> float:
-        """FLOP/s of products of `kind`, as the whitepaper counts."""
+        """FLOP/s of tensor-core products of type `kind`, as the whitepaper counts them."""
         return self.processors * self.tensor[kind] * 2 * self.gigahertz * 1e9
 
     @property
     def shared_most(self) -> int:
-        """Bytes that one block may have."""
+        """Bytes of shared memory available to one block."""
         return limits.CHIPS[self.arch.rstrip("a")].shared
 
     @property
     def shared_bytes(self) -> int:
-        """For all blocks together: the system takes as much more for each."""
+        """Bytes of shared memory of a multiprocessor, including the system's reservation for one
+        block."""
         return self.shared_most + RESERVED
 
 
@@ -130,7 +141,7 @@ DEFAULT = "h200"
 
 
 def chip_named(name: str) -> Gpu:
-    """The chip of that name. Raises W0781."""
+    """The chip of that name. Raises W0781 if it is unknown."""
     if (chip := CHIPS.get(name.lower().replace(" ", ""))) is not None:
         return chip
     notes = (f"known chips: {', '.join(f'{c.name} ({c.arch})' for c in CHIPS.values())}",)

@@ -1,4 +1,5 @@
-"""What an instruction computes, for all threads at once: integers, predicates and addresses. Floats are unknown."""
+"""The results of an instruction for all threads at once: integers, predicates and addresses. Floats
+are unknown."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def _as_int(flag: Value) -> Value:
 # ---- what instructions give ----------------------------------------------------------------------
 
 Outcome = dict[str, Value]
-"""Registers and predicates → what they hold afterwards."""
+"""Register or predicate → its value after the instruction."""
 
 
 def _wide(name: str, value: Value) -> Outcome:
@@ -64,7 +65,7 @@ def _multiply(state: Registers, x: MachineInstruction) -> Outcome:
     if wide or high:
         left, right = (left & MASK, right & MASK) if unsigned else (_signed(left), _signed(right))
         product = _product(left, right)
-        if high:  # of a sum of 64 bits, as of quotients by some constants: n * m + (n << 32)
+        if high:  # the upper half of a 64-bit sum, as in quotients by some constants: n * m + (n << 32)
             return {results[0]: _plus(product, added) >> 32 & MASK, **dict.fromkeys(results[1:])}
         total = _plus(product, added) + sum(_as_int(e) for e in extra)
         out = _wide(results[0], total)
@@ -76,13 +77,13 @@ def _multiply(state: Registers, x: MachineInstruction) -> Outcome:
 
 
 def _product(left: Value, right: Value) -> Value:
-    """A product of 64 bits; of arrays it wraps, as it does in the machine."""
+    """A 64-bit product; with arrays it wraps, as in the machine."""
     with np.errstate(over="ignore"):
         return left * right
 
 
 def _plus(left: Value, right: Value) -> Value:
-    """A sum; a number beside an array wraps to 64 bits, as the array's do."""
+    """A sum; if only one operand is an array, the other is wrapped to a signed 64-bit number first."""
     a, b = (v if many(v) or not (many(left) or many(right)) else (v + 2**63) % 2**64 - 2**63 for v in (left, right))
     with np.errstate(over="ignore"):
         return a + b
@@ -112,7 +113,7 @@ def _lea(state: Registers, x: MachineInstruction) -> Outcome:
 
 
 def _lut(values: Sequence[Value], table: int, full: int) -> Value:
-    """A bitwise function of three, by its table."""
+    """A bitwise function of three operands, given by its truth table."""
     a, b, c = values
     total: Value = 0
     for row in range(8):
@@ -153,7 +154,7 @@ def _shift(state: Registers, x: MachineInstruction) -> Outcome:
     if "W" in x.modifiers:
         count = count & (63 if "U64" in x.modifiers or "S64" in x.modifiers else 31)
     if "L" in x.modifiers:
-        if "U64" in x.modifiers:  # the upper half
+        if "U64" in x.modifiers:  # the upper half of the result
             return {result: ((high << count) | ((low & MASK) >> (32 - count) if _positive(count) else 0)) & MASK}
         return {result: (low << _least(count)) & MASK if "HI" not in x.modifiers else (high << _least(count)) & MASK}
     if "U64" in x.modifiers or "S64" in x.modifiers:
@@ -219,7 +220,7 @@ def _minimum(state: Registers, x: MachineInstruction) -> Outcome:
 
 
 def _sum_or_other(state: Registers, x: MachineInstruction) -> Outcome:
-    """`VIADDMNMX R0, a, b, c, P`: the smaller one (P), or the larger one, of a + b and c."""
+    """`VIADDMNMX R0, a, b, c, P`: the minimum (P) or the maximum (not P) of a + b and c."""
     result, a, b, c, flag = x.arguments[:5]
     left, more, right, least = (read(state, s) for s in (a, b, c, flag))
     if left is None or more is None or right is None or least is None or not {*x.modifiers} <= {"U32"}:
@@ -230,7 +231,7 @@ def _sum_or_other(state: Registers, x: MachineInstruction) -> Outcome:
 
 
 def _packed(state: Registers, x: MachineInstruction) -> Outcome:
-    """`P2R R0, PR, R1, 0x20`: bits of R1, those of the mask replaced by predicates."""
+    """`P2R R0, PR, R1, 0x20`: R1, with the bits of the mask replaced by predicates."""
     result, _, a, mask = x.arguments[:4]
     bits, total = int(mask, 0), read(state, a)
     flags = {n: read(state, f"P{n}") for n in range(7) if bits >> n & 1}
@@ -243,7 +244,7 @@ def _packed(state: Registers, x: MachineInstruction) -> Outcome:
 
 
 def _unpacked(state: Registers, x: MachineInstruction) -> Outcome:
-    """`R2P PR, R0, 0x20`: the predicates of the mask are bits of R0."""
+    """`R2P PR, R0, 0x20`: sets the predicates of the mask to bits of R0."""
     _, a, mask = x.arguments[:3]
     value = read(state, a)
     return {f"P{n}": None if value is None else value >> n & 1 != 0 for n in range(7) if int(mask, 0) >> n & 1}
@@ -252,7 +253,7 @@ def _unpacked(state: Registers, x: MachineInstruction) -> Outcome:
 def _permute(state: Registers, x: MachineInstruction) -> Outcome:
     result, a, selector, b = x.arguments[:4]
     pick = read(state, selector)
-    # of a register that nothing has set, half is set here: what the other half is does not matter
+    # an unset register is half set here: the value of its other half is irrelevant
     low, high = (0 if is_unset(state, name) else read(state, name) for name in (a, b))
     if low is None or high is None or not isinstance(pick, int):
         return {result: None}
@@ -283,11 +284,11 @@ def _absolute(state: Registers, x: MachineInstruction) -> Outcome:
 
 
 def _halves(state: Registers, x: MachineInstruction) -> Outcome:
-    """`HFMA2.MMA R5, -RZ, RZ, 0, 5.96e-08`: a constant, as two halves."""
+    """`HFMA2.MMA R5, -RZ, RZ, 0, 5.96e-08`: a constant of two halves."""
     result, a, b, *constants = x.arguments
     if a.lstrip("-") != "RZ" or b.lstrip("-") != "RZ" or len(constants) != 2 or constants[0].startswith("R"):
         return {result: None}
-    numbers = [float(constant.replace("QNAN", "NAN")) for constant in constants]  # `float` reads `+INF` as it is
+    numbers = [float(constant.replace("QNAN", "NAN")) for constant in constants]  # `float` accepts `+INF` unchanged
     high, low = np.array([abs(n) if n != n else n for n in numbers], np.float16).view(np.uint16).tolist()
     return {result: high << 16 | low}
 
@@ -312,9 +313,10 @@ COMPUTES: dict[str, Callable[[Registers, MachineInstruction], Outcome]] = {
     "P2R": _packed,
     "R2P": _unpacked,
     "HFMA2": _halves,
-    # `FCHK P0, R2, R9`: whether a quotient needs more than a reciprocal and a few products: not of moderate size
+    # `FCHK P0, R2, R9`: whether a quotient's operands are outside the range of the fast division
     "FCHK": lambda _, x: {x.arguments[0]: False},
 }
-"""What is computed of integers, and what is taken for granted of floats. All else gives what is not known."""
+"""Mnemonic → function that computes the results. Integers are computed; some checks of floats have
+an assumed result. All other instructions have unknown results."""
 GRANTED = frozenset({"FCHK"})
-"""Of these what they give has nothing to do with what they read."""
+"""Instructions with a result that is assumed, independent of their operands."""

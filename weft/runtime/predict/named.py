@@ -1,4 +1,4 @@
-"""Which registers and predicates an instruction reads and writes, by its text."""
+"""The registers and predicates that an instruction reads and writes, parsed from its text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .sass import MachineInstruction
 
 
 def parts(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Where results go (a register, with predicates around it), and the sources."""
+    """Splits operands into results (a register, with predicates around it) and sources."""
     count, registers = 0, 0
     for text in arguments:
         if PREDICATE.match(text) and not text.startswith("!"):
@@ -25,7 +25,8 @@ def parts(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def divided(x: MachineInstruction) -> tuple[list[str], list[str]]:
-    """Results and sources of `OP d [, P [, P]], a, b, …`: predicates that directly follow the register are results."""
+    """Results and sources of `OP d [, P [, P]], a, b, …`: predicates directly after the first
+    register are results."""
     return _divided(x.operands)
 
 
@@ -40,7 +41,7 @@ def _divided(operands: str) -> tuple[list[str], list[str]]:
 
 @cache
 def read_by(x: MachineInstruction) -> frozenset[str]:
-    """The registers and predicates that decide on what an instruction of `COMPUTES` gives."""
+    """The registers and predicates on which the results of an instruction in `COMPUTES` depend."""
     given = x.arguments[2:] if x.mnemonic in ("PLOP3", "UPLOP3") else divided(x)[1]
     if x.mnemonic in ("IMAD", "UIMAD") and ("WIDE" in x.modifiers or "HI" in x.modifiers):
         given = [*given, f"{given[2]}.64"]
@@ -50,13 +51,14 @@ def read_by(x: MachineInstruction) -> frozenset[str]:
 
 @cache
 def named_in(text: str) -> frozenset[str]:
-    """The registers and predicates that a text names: `R4.64` are two."""
+    """The registers and predicates named in a text: `R4.64` names two."""
     found = re.findall(r"\b(U?[RP])(\d+)(\.64)?", text)
     return frozenset(f"{kind}{int(number) + more}" for kind, number, two in found for more in ((0, 1) if two else (0,)))
 
 
 def unknown_results(one: MachineInstruction) -> dict[str, None]:
-    """What an instruction writes that gives nothing known."""
+    """The registers and predicates written by an instruction with unknown results, each mapped to
+    None."""
     arguments = one.arguments
     if not arguments or one.mnemonic in (
         "STS",
@@ -89,7 +91,7 @@ def unknown_results(one: MachineInstruction) -> dict[str, None]:
 
 
 def _width(one: MachineInstruction) -> int:
-    """Registers that the result takes."""
+    """The number of registers of the result."""
     if one.mnemonic in ("HMMA", "IMMA", "DMMA", "QMMA"):
         return 2 if one.mnemonic == "HMMA" and "F16" in one.modifiers[1:2] else 4
     if one.mnemonic.endswith("GMMA"):

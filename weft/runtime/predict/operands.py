@@ -1,7 +1,9 @@
-"""Where all threads are, their registers, and what operands mean: registers, predicates, constants, places in memory.
+"""The grid of simulated threads, their registers, and the evaluation of operands: registers,
+predicates, constants, addresses.
 
-A value is an `int` where all threads have the same (a uniform register, a loop counter), an array of a number for each
-thread, or None: not known, as is all that was loaded from memory. Registers hold 32 bits, unsigned.
+A value is an `int` if it is the same for all threads (a uniform register, a loop counter), an array
+with one element per thread, or None if unknown, as is everything loaded from memory. Registers hold
+32 bits, unsigned.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from ...dsl.records import record
 from ...interpreter.hardware.limits import WARP
 
 Value = Any
-"""`int`, array or None; of a predicate `bool`, array or None."""
+"""`int`, array or None; for a predicate `bool`, array or None."""
 
 MASK = 0xFFFFFFFF
 _TERM = re.compile(r"^([-~!|]*)(U?R\d+|U?RZ|U?P\d|U?PT|0x[0-9a-f]+|\d+)(\.64|\.U32|\.X\d+)*\|?$")
@@ -29,11 +31,13 @@ PREDICATE = re.compile(r"^!?U?P[T\d]$")
 
 @record
 class Grid:
-    """Where the threads are that are executed.
+    """The blocks with the threads that are executed.
 
     Args:
-        blocks: indices (x, y, z) of the blocks that one multiprocessor has at the same time; of clusters, the blocks of
-            each one behind the other: as many multiprocessors have one of each.
+        block: threads of a block along x, y, z.
+        blocks: indices (x, y, z) of the blocks that one multiprocessor holds at the same time; with
+            clusters, all
+            blocks of one cluster after another: `together` multiprocessors hold one block of each.
         constants: the kernel's constant bank: offset → 32 bits.
     """
 
@@ -41,20 +45,20 @@ class Grid:
     blocks: Sequence[tuple[int, int, int]]
     constants: Mapping[int, int]
     boxes: Mapping[int, int] = field(default_factory=dict)
-    """By where a tensor map lies in the constant bank: bytes of a box."""
+    """Offset of a tensor map in the constant bank → bytes of a box."""
     cluster: tuple[int, int, int] = (1, 1, 1)
     """Blocks of a cluster along x, y, z."""
     some: tuple[int, ...] | None = None
-    """Of each block these warps alone; None: all."""
+    """Numbers of the warps of each block that are executed; None: all."""
 
     @property
     def together(self) -> int:
-        """Blocks of a cluster."""
+        """The number of blocks in a cluster."""
         return math.prod(self.cluster)
 
     @property
     def ranks(self) -> list[int]:
-        """The number of each block in its cluster."""
+        """The rank of each block in its cluster."""
         x, y, z = self.cluster
         return [bx % x + x * (by % y + y * (bz % z)) for bx, by, bz in self.blocks]
 
@@ -64,12 +68,12 @@ class Grid:
 
     @property
     def numbers(self) -> Sequence[int]:
-        """Of the warps of a block."""
+        """The numbers of a block's executed warps."""
         return range(-(-self.threads // WARP)) if self.some is None else self.some
 
     @property
     def warps(self) -> int:
-        """Of a block."""
+        """The number of a block's executed warps."""
         return len(self.numbers)
 
 
@@ -80,7 +84,8 @@ class Registers:
     Args:
         constants: offset in the kernel's constant bank → the 32 bits there.
         specials: special registers, such as `SR_TID.X`.
-        known: of registers and predicates that are known of some threads alone: of which.
+        known: register or predicate with a value that is known only for some threads → mask of
+            these threads.
     """
 
     constants: dict[int, int]
@@ -90,7 +95,8 @@ class Registers:
     known: dict[str, np.ndarray] = field(default_factory=dict)
 
     def known_of(self, names: frozenset[str]) -> np.ndarray | None:
-        """Of which threads all of these are known, as far as anything is known of them; None: of all."""
+        """The mask of the threads for which all of `names` that have such a mask are known; None:
+        all threads."""
         found = None
         for name in names & self.known.keys() if self.known else ():
             found = self.known[name] if found is None else found & self.known[name]
@@ -99,10 +105,11 @@ class Registers:
     def put(
         self, name: str, value: Value, mask: np.ndarray | None, known: np.ndarray | None, certain: np.ndarray | None
     ) -> None:
-        """Set it, in the threads of `mask` (None: all).
+        """Sets a register or predicate in the threads of `mask` (None: all).
 
         Args:
-            known: of which threads the value is. `certain`: of which it is known whether it is set.
+            known: mask of the threads for which the value is known.
+            certain: mask of the threads for which it is known whether the instruction executes.
         """
         where = self.predicates if name.lstrip("U").startswith("P") else self.registers
         if mask is not None and name in where:
@@ -124,7 +131,8 @@ class Registers:
 
 @cache
 def _parsed(text: str) -> tuple[str, str, bool, int | None]:
-    """Signs and name of an operand, whether it is a predicate; of a constant its place, and no name."""
+    """An operand's signs, its name, whether it is a predicate, and its offset if it is a constant
+    (then without a name)."""
     if found := _TERM.match(text):
         return found[1], found[2], PREDICATE.match(found[2]) is not None, None
     found = _CONSTANT.match(text)
@@ -132,12 +140,13 @@ def _parsed(text: str) -> tuple[str, str, bool, int | None]:
 
 
 def is_unset(state: Registers, text: str) -> bool:
-    """Whether an operand is a register in which nothing has been put."""
+    """Whether an operand is a register that has never been written."""
     return text.startswith(("R", "UR")) and not text.endswith("Z") and text not in state.registers
 
 
 def read(state: Registers, text: str) -> Value:
-    """An operand of 32 bits, or a predicate. A negative one is its complement and 1, which may carry."""
+    """The value of a 32-bit operand or a predicate. A negated register is its complement plus 1,
+    not wrapped: the sum may carry."""
     signs, name, is_predicate, constant = _parsed(text)
     if name:
         if is_predicate:
@@ -148,7 +157,7 @@ def read(state: Registers, text: str) -> Value:
         else:
             value = int(name, 0)
             if "-" in signs:
-                return -value & MASK  # a literal is what the machine word holds
+                return -value & MASK  # a literal is given as in the machine word
         if value is None or "|" in signs:
             return None
         if "~" in signs:
@@ -161,7 +170,7 @@ def read(state: Registers, text: str) -> Value:
 
 
 def pair(state: Registers, text: str) -> Value:
-    """64 bits of two registers, or of a constant."""
+    """The 64-bit value of a register pair or a constant."""
     low = read(state, text)
     if found := _CONSTANT.match(text):
         high = state.constants.get(int(found[2], 16) + 4)
@@ -178,7 +187,8 @@ def pair(state: Registers, text: str) -> Value:
 
 @cache
 def _terms(text: str) -> tuple[bool, list[tuple[str, bool, int]]]:
-    """Of what stands in brackets, whether it has 64 bits, and its terms: a name, whether two registers, a factor."""
+    """Whether a bracketed address has 64 bits, and its terms: name, whether it is a register pair,
+    factor."""
     inside = text[text.rindex("[") + 1 : -1]
     wide, found = ".64" in inside or ".U32" in inside, []
     for term in re.findall(r"[-+]?[^-+]+", inside):
@@ -191,7 +201,7 @@ def _terms(text: str) -> tuple[bool, list[tuple[str, bool, int]]]:
 
 
 def address(state: Registers, text: str) -> Value:
-    """What stands in brackets: `desc[UR4][R2.64+0x10]`, `[R5+UR4+0x80]`."""
+    """The value of a bracketed address: `desc[UR4][R2.64+0x10]`, `[R5+UR4+0x80]`."""
     total: Value = 0
     wide, terms = _terms(text)
     for name, two, scale in terms:
@@ -203,5 +213,5 @@ def address(state: Registers, text: str) -> Value:
 
 
 def many(value: Value) -> bool:
-    """Whether each thread has its own."""
+    """Whether a value differs by thread."""
     return isinstance(value, np.ndarray)

@@ -1,4 +1,4 @@
-"""Which pipe executes an instruction, and for how long it is taken; register banks."""
+"""The pipe that executes an instruction, and the clocks for which it is occupied; register banks."""
 
 from __future__ import annotations
 
@@ -28,33 +28,34 @@ _PIPES |= {"MEMBAR": "fence", "BAR": "barrier", "DEPBAR": "wait", "LDGDEPBAR": "
 
 _DONE = {1: "FMUL FADD DMUL DADD", 2: "FFMA DFMA HADD2 HMUL2 FADD2 FMUL2", 4: "HFMA2 FFMA2"}
 FLOPS = {name: count for count, names in _DONE.items() for name in names.split()}
-"""Operations of a thread that an instruction does."""
+"""Mnemonic → floating-point operations per thread."""
 _PRODUCTS = {"884": 256, "1684": 512, "1688": 1024, "8816": 1024, "16816": 2048, "16832": 4096}
 
 
 def pipe_of(one: MachineInstruction) -> str:
-    """The pipe that executes an instruction; empty where it does not matter."""
+    """The pipe that executes an instruction; empty if the model does not need it."""
     return _PIPES.get(one.mnemonic, "")
 
 
 def is_of_group(one: MachineInstruction) -> bool:
-    """Whether the four warps of a group execute a quarter each of a product, and go on meanwhile."""
+    """Whether an instruction is a warp-group product: each of four warps executes a quarter,
+    asynchronously."""
     return one.mnemonic.endswith("GMMA")
 
 
 def flops(one: MachineInstruction) -> int:
-    """Operations that an instruction of a whole warp does."""
+    """Floating-point operations of an instruction, for a whole warp."""
     if pipe_of(one) == "tensor":
         spelled = (math.prod(map(int, m.split("x"))) for m in one.modifiers if re.fullmatch(r"\d+x\d+x\d+", m))
         done = 2 * next((_PRODUCTS[m] for m in one.modifiers if m in _PRODUCTS), next(spelled, 0))
         return done // 4 if is_of_group(one) else done
-    if one.mnemonic == "HFMA2" and one.arguments[1].lstrip("-") == "RZ":  # a constant
+    if one.mnemonic == "HFMA2" and one.arguments[1].lstrip("-") == "RZ":  # loads a constant
         return 0
     return FLOPS.get(one.mnemonic, 0) * WARP
 
 
 def multiplied(one: MachineInstruction) -> str:
-    """The type that a tensor-core instruction multiplies."""
+    """The operand type of a tensor-core instruction."""
     by_mnemonic = {"DMMA": "f64", "IMMA": "i8", "IGMMA": "i8", "QGMMA": "f8"}
     return by_mnemonic.get(one.mnemonic) or (
         "tf32" if "TF32" in one.modifiers else "bf16" if "BF16" in one.modifiers else "f16"
@@ -62,7 +63,7 @@ def multiplied(one: MachineInstruction) -> str:
 
 
 def interval(one: MachineInstruction, chip: Gpu) -> float:
-    """Clocks for which an instruction takes its scheduler's part of a pipe."""
+    """Clocks for which an instruction occupies its scheduler's part of a pipe."""
     match pipe_of(one):
         case "tensor":
             share = chip.group_share if is_of_group(one) else chip.tensor_share
@@ -79,8 +80,11 @@ def interval(one: MachineInstruction, chip: Gpu) -> float:
 
 
 def bank_conflicts(instructions: Sequence[MachineInstruction]) -> list[bool]:
-    """Of each instruction, whether it takes a clock more to read its registers: each bank (even numbers, and odd
-    ones) gives two at a time, and what the instruction before has left at the pipe need not be read."""
+    """For each instruction, whether register-bank conflicts cost an additional clock.
+
+    Each bank (even and odd register numbers) supplies two registers per clock; an operand in the
+    reuse cache, left by the instruction before, is not read again.
+    """
     found: list[bool] = []
     held: dict[int, str] = {}
     for one in instructions:

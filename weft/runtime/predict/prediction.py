@@ -1,4 +1,5 @@
-"""The time of a plan's launches on a chip: how many blocks a multiprocessor holds, how many rounds, what limits."""
+"""The predicted time of a plan's launches on a chip: resident blocks per multiprocessor, rounds of
+blocks, the limit."""
 
 from __future__ import annotations
 
@@ -47,33 +48,40 @@ LOST = {
     "start": "waiting for blocks to begin",
     "launch": "beginning and ending the launch",
 }
-"""Why a scheduler issues nothing."""
+"""Reason for a clock without an issued instruction → its name in reports."""
 PIPES = {"fma": "fp32 arithmetic", "alu": "integer arithmetic", "tensor": "tensor cores"}
 PIPES |= {"fp64": "fp64 arithmetic", "special": "special functions", "shared": "shared memory and L1"}
 SAMPLE = 1 << 18
-"""Threads, the blocks of which are asked whether they do anything."""
+"""Threads in the sample of blocks that is tested for memory accesses."""
 PARAMETERS = 0x198
-"""Where in the constant bank stands where it has the parameters."""
+"""Offset in the constant bank of the word that holds the offset of the parameters."""
 NEARLY = 0.75
-"""Where nothing is busier than this, it is waiting that limits."""
+"""The busy share of a resource from which it is the limit; if every share is below, the limit is a
+kind of waiting."""
 
 
 @record
 class KernelPrediction:
-    """One launch.
+    """The prediction of one launch.
 
     Args:
-        seconds: from its launch to the next one's.
-        flops: operations on numbers in its machine code, those on padding too. `peak`: the chip's most, a second.
-        limit: what limits it.
-        grid, threads: how many blocks, of how many threads. `working`: of them with anything to do, by a sample.
-        cluster: how many of them run in a cluster.
-        work: operations that the payload says to do; None where that is not known, or several kernels share them.
-        resident: how many of them a multiprocessor has at a time. `idle`: multiprocessors without any.
-        rounds: so often it gets new ones; a part of it where fewer are left.
-        issue: what became of the schedulers' clocks: share by what was issued, or by why nothing was.
-        busy: shares of what pipes, L2 and DRAM are known to reach that are in use.
-        assumed: accesses whose addresses depend on data, which are taken as a sector for each thread.
+        seconds: time from this launch to the next one.
+        flops: floating-point operations in the machine code, those on padding included.
+        peak: the chip's peak, in FLOP/s.
+        limit: the resource or the kind of waiting that limits the launch.
+        grid, threads: blocks along x, y, z; threads of a block.
+        working: blocks that access memory, estimated from a sample.
+        cluster: blocks of a cluster.
+        work: operations of the payload; None if unknown, or if several kernels share them.
+        resident: blocks that one multiprocessor holds at a time.
+        idle: multiprocessors without a block.
+        rounds: rounds of resident blocks per multiprocessor; fractional if the last round is not
+            full.
+        issue: share of the schedulers' clocks, by kind of instruction issued or by reason why none
+            was.
+        busy: utilization of the pipes, L2 and DRAM, relative to their achievable rates.
+        assumed: memory instructions with data-dependent addresses; each thread is assumed to access
+            its own sector.
     """
 
     name: str
@@ -98,31 +106,33 @@ class KernelPrediction:
 
     @property
     def rate(self) -> float:
-        """FLOP/s: of the payload, where its count is known and this kernel's; else of the machine code."""
+        """FLOP/s: of the payload's operations if their count is known for this kernel, else of the
+        machine code's."""
         return (self.flops if self.work is None else self.work) / self.seconds
 
     @property
     def beside(self) -> float:
-        """The share of its operations that the payload has not: those on padding, in functions, or done again."""
+        """The share of operations that are not the payload's: on padding, within functions, or
+        recomputed."""
         return _beside(self.work, self.flops)
 
     @property
     def share(self) -> float:
-        """Of the chip's peak."""
+        """The rate as a share of the chip's peak."""
         return self.rate / self.peak
 
 
 def _beside(work: int | None, flops: int) -> float:
-    """The share of operations that are done beside those of the payload."""
+    """The share of `flops` that exceeds the payload's `work`; 0 if that is unknown."""
     return 0.0 if work is None else max(0.0, 1 - work / flops) if flops else 0.0
 
 
 @record
 class Prediction:
-    """A plan on a chip: its launches, one after the other.
+    """The prediction of a plan on a chip: its launches in order.
 
     Args:
-        work: operations that the payload says to do, by its own count; None where that is not known.
+        work: operations of the payload, by its own count; None if unknown.
     """
 
     chip: str
@@ -133,26 +143,26 @@ class Prediction:
 
     @property
     def seconds(self) -> float:
-        """Of all launches."""
+        """The time of all launches, in seconds."""
         return sum(kernel.seconds for kernel in self.kernels)
 
     @property
     def flops(self) -> int:
-        """Operations on numbers that the machine code does."""
+        """Floating-point operations in the machine code of all launches."""
         return sum(kernel.flops for kernel in self.kernels)
 
     @property
     def rate(self) -> float | None:
-        """FLOP/s of the payload; None where its count is not known."""
+        """FLOP/s of the payload; None if its operation count is unknown."""
         return None if self.work is None else self.work / self.seconds
 
     @property
     def beside(self) -> float:
-        """The share of the operations that the payload has not."""
+        """The share of operations that are not the payload's."""
         return _beside(self.work, self.flops)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for `json.dumps`."""
+        """Returns plain data for `json.dumps`."""
         kernels = [_told(kernel) for kernel in self.kernels]
         whole = {"work": self.work, "flops": self.flops, "flops_per_second": self.rate}
         return {"chip": self.chip, "arch": self.arch, "seconds": self.seconds, **whole, "kernels": kernels}
@@ -165,7 +175,8 @@ def _told(kernel: KernelPrediction) -> dict[str, Any]:
 
 
 class CompiledKernels(NamedTuple):
-    """What a text compiles to: its kernels' resources, and by their names their instructions and their clusters."""
+    """The compiled CUDA text: the resources of its kernels; by kernel name, its instructions
+    (`programs`) and the blocks of its clusters along x, y, z (`together`)."""
 
     compiled: CompileResult
     programs: dict[str, Disassembly]
@@ -175,12 +186,16 @@ class CompiledKernels(NamedTuple):
 def predict(
     plan: Plan, cuda: str, chip: Gpu, work: int | None = None, code: CompiledKernels | None = None
 ) -> Prediction:
-    """The time of each launch of a plan of plain numbers. `work`: operations of the payload, by its own count. `code`:
-    what `cuda` compiles to for the chip, where that is known.
+    """Predicts the time of each launch of a plan in which every size is a number.
+
+    Args:
+        work: operations of the payload, by its own count.
+        code: the result of compiling `cuda` for the chip, if available.
 
     Raises:
-        WeftError: W0505, W0780 where the compiler or the disassembler is missing, W0726 where a block does not fit the
-            chip, W0727 where the chip lacks instructions, W0782 where the model does not know what a kernel does.
+        WeftError: W0505, W0780 if the compiler or the disassembler is missing, W0726 if a block
+            does not fit the chip, W0727 if the chip lacks instructions, W0782 if the model cannot
+            determine what a kernel does.
     """
     _expect_chip(plan, chip)
     compiled, programs, together = code or machine_code(cuda, chip.arch)
@@ -198,20 +213,22 @@ def predict(
                 kernel = _Kernel(chip, step, entry, *made, given, copied)
                 found[step] = kernel.predicted(_moved(plan, step, chip))
             kernels.append(found[step])
-    if sum(kernel.flops > 0 for kernel in kernels) == 1:  # the payload's operations are this one's
+    if sum(kernel.flops > 0 for kernel in kernels) == 1:  # the payload's operations belong to this kernel
         kernels = [replace(kernel, work=work) if kernel.flops else kernel for kernel in kernels]
     return Prediction(chip.name, chip.title, chip.arch, tuple(kernels), work)
 
 
 @lru_cache(maxsize=4)
 def machine_code(cuda: str, arch: str) -> CompiledKernels:
-    """What a text compiles to. Raises W0505, and W0780 where the compiler or the disassembler is missing."""
+    """Compiles and disassembles a CUDA text. Raises W0505, and W0780 if the compiler or the
+    disassembler is missing."""
     compiled = compile_cubin(cuda, arch)
     return CompiledKernels(compiled, disassembled(compiled.cubin), clusters(compiled.cubin))
 
 
 def _expect_chip(plan: Plan, chip: Gpu) -> None:
-    """W0727: before the text is compiled, of which the compiler would say it of each instruction."""
+    """Raises W0727 if the chip lacks instructions of a kernel: before the compiler would report
+    each of them."""
     for kernel in plan.kernels:
         lacking = kernel.lacking(f"the {chip.title}", chip.arch)
         if lacking is not None:
@@ -221,7 +238,8 @@ def _expect_chip(plan: Plan, chip: Gpu) -> None:
 
 
 def resident_blocks(chip: Gpu, threads: int, registers: int, shared: int) -> int:
-    """How many blocks a multiprocessor holds: warps get registers 256 at a time; a KiB of shared memory is CUDA's."""
+    """Blocks that a multiprocessor holds. Registers are allocated to a warp in units of 256; CUDA
+    reserves 1 KiB of shared memory per block."""
     warps = -(-threads // WARP)
     per_warp = -(-registers * WARP // 256) * 256
     by_shared = chip.shared_bytes // (shared + RESERVED)
@@ -229,7 +247,7 @@ def resident_blocks(chip: Gpu, threads: int, registers: int, shared: int) -> int
 
 
 class _Kernel:
-    """A launch on a chip."""
+    """One launch on a chip."""
 
     def __init__(
         self, chip: Gpu, step: Launch, entry: KernelEntry, program: Disassembly, resources: KernelResources,
@@ -254,9 +272,9 @@ class _Kernel:
         self.working = -(-self.clusters * len(self.busy) // len(sample)) * self.together
 
     def predicted(self, memory: int) -> KernelPrediction:
-        """The prediction. `memory`: bytes that DRAM moves."""
+        """Returns the prediction. `memory`: bytes that DRAM transfers."""
         chip, every = self.chip, self.program.instructions
-        each = -(-self.working // self.processors)  # the blocks of the multiprocessor that has most
+        each = -(-self.working // self.processors)  # the number of blocks of the busiest multiprocessor
         total, assumed, share = Clocks(), 0, 1.0
         for times, count in ((each // self.resident, self.resident), (1, each % self.resident)):
             if times and count:
@@ -266,7 +284,7 @@ class _Kernel:
         dram = memory / (chip.dram * chip.dram_share) * chip.gigahertz * 1e9
         total.wait(
             "global", max(l2, dram) - total.clocks
-        )  # no warp waits for what is stored, but the launch lasts until it is
+        )  # no warp waits for its stores, but the launch lasts until they are complete
         total.wait("launch", chip.launch * chip.gigahertz * 1e9)
         products: dict[str, float] = defaultdict(float)
         issued: dict[str, float] = defaultdict(float)
@@ -295,15 +313,15 @@ class _Kernel:
 
     @property
     def clusters(self) -> int:
-        """How many there are; of blocks that run alone, each is one."""
+        """The number of clusters; without clusters, each block counts as one."""
         return self.blocks // self.together
 
     def _l2(self, whole: float) -> float:
-        """Bytes per clock that a multiprocessor has of what the whole chip gets from L2, or puts there."""
+        """A multiprocessor's share of the L2 bandwidth `whole`, in bytes per clock, at most `PORT`."""
         return min(PORT, whole / min(self.processors, self.working))
 
     def _grid(self, numbers: Sequence[int]) -> Grid:
-        """The blocks of the clusters of these numbers."""
+        """The grid of the blocks of the clusters `numbers`."""
         (x, y, _), (cx, cy, cz) = self.grid, self.cluster
         starts = [
             (n % (x // cx) * cx, n // (x // cx) % (y // cy) * cy, n // (x // cx) // (y // cy) * cz) for n in numbers
@@ -313,7 +331,8 @@ class _Kernel:
         return Grid(self.block, blocks, self.constants, self.boxes, self.cluster)
 
     def _placed(self, count: int) -> list[list[int]]:
-        """The numbers of so many clusters of each multiprocessor, or of as many multiprocessors as one has."""
+        """For each multiprocessor (or for each group of them that runs a cluster), the numbers of
+        its `count` clusters."""
         if self.working < self.blocks:
             most, every = len(self.busy), self.busy
             return [[every[(start + n) % most] for n in range(count)] for start in range(most)]
@@ -322,9 +341,13 @@ class _Kernel:
         return [[min(start + n * each, self.clusters - 1) for n in range(count)] for start in range(side)]
 
     def _timing(self, count: int, *, alone: bool) -> tuple[Clocks, int, float]:
-        """That many blocks on a multiprocessor in the middle of the chip; on the one that has most to do where no
-        others follow (`alone`), as of blocks that share tiles. With it the share that a multiprocessor has of that on
-        average."""
+        """Simulates `count` blocks on one multiprocessor.
+
+        The multiprocessor is one in the middle of the chip; if no further round follows (`alone`),
+        the one with most work, as for persistent blocks that share tiles. Returns the clocks, the
+        number of instructions with data-dependent addresses, and the average work of a
+        multiprocessor as a share of the simulated one's.
+        """
         chip, placed, share = self.chip, self._placed(count), 1.0
         middle = len(placed) // 2
         grid = self._grid(placed[middle])
@@ -341,12 +364,14 @@ class _Kernel:
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """So many numbers below `count`, at no regular distance; or all of them."""
+    """At most `most` numbers below `count`, at irregular distances; all numbers if `count` is not
+    greater."""
     return list(range(count)) if count <= most else sorted({int(count * (n * 0.6180339887 % 1)) for n in range(most)})
 
 
 def _moved(plan: Plan, step: Launch, chip: Gpu) -> int:
-    """Bytes that DRAM moves at least: of each argument once. Temporaries stay in L2 where all fits into half of it."""
+    """A lower bound of the bytes that DRAM transfers: each argument once. Temporaries remain in L2
+    if all arguments fit into half of it."""
     buffers = {buffer.name: buffer for buffer in plan.buffers}
     each = [
         (buffers[view.buffer].role, math.prod(integers(view.shape)) * itemsize(buffers[view.buffer].dtype))
@@ -357,7 +382,8 @@ def _moved(plan: Plan, step: Launch, chip: Gpu) -> int:
 
 
 def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Gpu) -> dict[int, int]:
-    """The constant bank of a launch: its sizes, then from where they begin the parameters, each aligned to its size."""
+    """The constant bank of a launch, offset → 32 bits: block and grid sizes, then the parameters,
+    each aligned to its size."""
     found = dict(enumerate([*triple(step.block), *entry.text_grid(triple(step.grid))]))
     words = {4 * at: number for at, number in found.items()} | {PARAMETERS: chip.parameters, PARAMETERS + 4: 0}
     for place, value in _placed(chip, _values(plan, step, entry, bases)):
@@ -368,7 +394,7 @@ def constants(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int
 
 
 def boxes(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], chip: Gpu) -> dict[int, int]:
-    """By where in the constant bank a tensor map lies: the bytes of a box."""
+    """Offset of each tensor map in the constant bank → bytes of its box."""
     dtypes = {buffer.name: buffer.dtype for buffer in plan.buffers}
     maps = (arg for arg in step.args if isinstance(arg, TensorMapOf))
     sizes = (math.prod(arg.layout.box) * itemsize(dtypes[arg.tensor.buffer]) for arg in maps)
@@ -379,7 +405,7 @@ def boxes(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int], c
 
 
 def _placed(chip: Gpu, values: Iterable[np.generic]) -> Iterator[tuple[int, np.generic]]:
-    """Where in the constant bank each parameter lies."""
+    """Each parameter's offset in the constant bank, with its value."""
     place = chip.parameters
     for value in values:
         size = value.dtype.itemsize
@@ -394,7 +420,7 @@ def _values(plan: Plan, step: Launch, entry: KernelEntry, bases: dict[str, int])
     given: list[Any] = [*step.args, *map(np.int64, integers(step.reciprocals))]
     for arg, param in zip(given, entry.text_params, strict=True):
         if isinstance(arg, TensorMapOf):
-            yield np.void(bytes(MAP_BYTES))  # nothing but the tensor memory accelerator reads it
+            yield np.void(bytes(MAP_BYTES))  # only the tensor memory accelerator reads it
             continue
         if isinstance(arg, BufferView):
             memory = cast(Any, SimpleNamespace(address=bases[arg.buffer]))

@@ -1,4 +1,5 @@
-"""Loops that do the same many times over: their iterations need not all be executed clock by clock."""
+"""Loops that repeat the same iteration many times: not all iterations need be executed clock by
+clock."""
 
 from __future__ import annotations
 
@@ -11,14 +12,20 @@ from .sass import Disassembly
 from .tracks import Track
 
 WINDOW = 4
-"""Iterations whose time is compared with that of as many before."""
+"""Iterations per window: the time of one window is compared with that of the window before."""
 FEWEST = 6 * WINDOW
-"""Of loops with fewer iterations each is executed."""
+"""Iterations from which a loop can be skipped; all iterations of shorter loops are executed."""
 
 
 @record
 class Repeat:
-    """Where a warp stands: in the loop at instruction `head`; how many instructions an iteration has, and follow it."""
+    """A warp's position in a repeating loop.
+
+    Args:
+        head: index of the loop's first instruction.
+        length: instructions of an iteration.
+        left: iterations from this one to the end of the repetition.
+    """
 
     head: int
     length: int
@@ -26,7 +33,7 @@ class Repeat:
 
 
 class Repeats:
-    """The stretches of a track that repeat themselves, the innermost ones."""
+    """The stretches of a track that repeat, for the innermost loops."""
 
     def __init__(self, track: Track, program: Disassembly) -> None:
         self._at: dict[int, Repeat] = {}
@@ -49,18 +56,18 @@ class Repeats:
 
     @staticmethod
     def _end(code: np.ndarray, heads: list[int], first: int) -> int:
-        """The iteration up to which all do what this one does."""
+        """The index of the first iteration after `first` that differs from it."""
         body, last = code[heads[first] : heads[first + 1]], first + 1
         while last + 1 < len(heads) and np.array_equal(code[heads[last] : heads[last + 1]], body):
             last += 1
         return last
 
     def begins(self, position: int) -> bool:
-        """Whether an iteration begins there."""
+        """Whether a repeated iteration begins at a position."""
         return position in self._at
 
     def at(self, position: int) -> Repeat | None:
-        """What a position belongs to."""
+        """The repetition that contains a position; None outside."""
         index = bisect.bisect_right(self._heads, position) - 1
         found = self._at[self._heads[index]] if index >= 0 else None
         return found if found is not None and position < self._heads[index] + found.length else None

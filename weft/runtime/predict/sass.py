@@ -1,4 +1,5 @@
-"""The machine code of a kernel: nvdisasm's text as instructions, with what their control words say, and loops."""
+"""The machine code of a kernel: nvdisasm's text parsed into instructions, their control words, and
+loops."""
 
 from __future__ import annotations
 
@@ -24,13 +25,14 @@ _SECTION = re.compile(r"^\.text\.(\w+):")
 
 @record
 class Control:
-    """What the compiler tells the hardware beside the instruction.
+    """The control word of an instruction: the compiler's scheduling information for the hardware.
 
     Args:
         stall: clocks until the warp's next instruction.
-        sets, frees: the scoreboard that its result sets, and the one that its reading of operands sets; 7 is none.
-        waits: a bit for each scoreboard that it waits for.
-        reuse: a bit for each operand that stays at the pipe for the next instruction.
+        sets: the scoreboard that the completion of the result signals; 7: none.
+        frees: the scoreboard that the completed read of the operands signals; 7: none.
+        waits: mask of the scoreboards that the instruction waits for.
+        reuse: mask of the operands kept in the reuse cache for the next instruction.
     """
 
     stall: int = 1
@@ -47,7 +49,8 @@ class Control:
 
 @record
 class MachineInstruction:
-    """One instruction: `@P0 LDS.128 R4, [R2+0x10]` has the mnemonic `LDS` and the modifiers `("128",)`."""
+    """One instruction: `@P0 LDS.128 R4, [R2+0x10]` has the mnemonic `LDS` and the modifiers
+    `("128",)`."""
 
     address: int
     mnemonic: str
@@ -58,7 +61,7 @@ class MachineInstruction:
 
     @property
     def bits(self) -> int:
-        """How wide a memory access is."""
+        """The width of a memory access, in bits per thread."""
         for modifier in self.modifiers:
             if modifier in ("64", "128"):
                 return int(modifier)
@@ -68,41 +71,43 @@ class MachineInstruction:
 
     @cached_property
     def arguments(self) -> list[str]:
-        """The operands, without marks that mean nothing for their values."""
+        """The operands, without marks that do not affect their values."""
         return [part.strip().replace(".reuse", "") for part in self.operands.split(",")] if self.operands else []
 
     @property
     def target(self) -> str | None:
-        """The label that it names."""
+        """The label that the instruction names; None without one."""
         named = _TARGET.search(self.operands)
         return named[1] if named is not None else None
 
 
 @record
 class Disassembly:
-    """The instructions of one kernel and where its labels stand (the index of the next instruction)."""
+    """The instructions of one kernel, and its labels: name → index of the next instruction."""
 
     instructions: tuple[MachineInstruction, ...]
     labels: dict[str, int]
     name: str = ""
 
     def loops(self) -> list[range]:
-        """The bodies of all loops, as ranges of indices: from the target of a backward branch to the branch."""
+        """The bodies of all loops, as ranges of indices: from the target of a backward branch to
+        the branch."""
         found: dict[int, int] = {}
         for at, one in enumerate(self.instructions):
             named = one.target if one.mnemonic == "BRA" else None
             target = self.labels.get(named) if named is not None else None
-            if target is not None and target < at:  # `BRA .` after the end goes to itself
+            if target is not None and target < at:  # `BRA .` after the end branches to itself
                 found[target] = max(at, found.get(target, 0))
         return [range(start, end + 1) for start, end in sorted(found.items())]
 
     def innermost(self) -> list[range]:
-        """The loops with no loop inside."""
+        """The loops that contain no other loop."""
         loops = self.loops()
         return [a for a in loops if not any(b != a and b.start >= a.start and b.stop <= a.stop for b in loops)]
 
     def between_barriers(self, loop: range) -> list[list[MachineInstruction]]:
-        """The loop's instructions, cut at barriers; what follows the last one goes on with what precedes the first."""
+        """The loop's instructions, split at barriers. The part after the last barrier is joined
+        with the part before the first."""
         parts: list[list[MachineInstruction]] = [[]]
         for one in self.instructions[loop.start : loop.stop]:
             if one.mnemonic == "BAR":
@@ -113,7 +118,7 @@ class Disassembly:
 
 
 def disassembled(cubin: bytes) -> dict[str, Disassembly]:
-    """The kernels of a cubin, by name. Raises W0780 where the disassembler is missing, or fails."""
+    """The kernels of a cubin, by name. Raises W0780 if the disassembler is missing or fails."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.cubin"
         path.write_bytes(cubin)
@@ -124,7 +129,7 @@ def disassembled(cubin: bytes) -> dict[str, Disassembly]:
 
 
 def parsed(text: str) -> dict[str, Disassembly]:
-    """The kernels of a disassembly."""
+    """Parses the text of a disassembly: kernel name → kernel."""
     found: dict[str, tuple[list[MachineInstruction], dict[str, int]]] = {}
     here: tuple[list[MachineInstruction], dict[str, int]] = ([], {})
     lines = text.splitlines()
@@ -143,7 +148,8 @@ def parsed(text: str) -> dict[str, Disassembly]:
 
 @cache
 def _nvdisasm() -> str:
-    """The disassembler of the wheel `nvidia-cuda-nvdisasm`."""
+    """The path of the disassembler of the wheel `nvidia-cuda-nvdisasm`. Raises W0780 if it is not
+    installed."""
     places = [p for entry in sys.path for p in sorted(Path(entry or ".").glob("nvidia/cu*/bin/nvdisasm*"))]
     if not places:
         raise fail("W0780", "nvdisasm is not installed, which shows a kernel's machine code", hint=INSTALL)
@@ -152,13 +158,13 @@ def _nvdisasm() -> str:
 
 INFO = ".nv.info."
 SIZED = 4
-"""The format of attributes whose bytes follow."""
+"""The format of attributes followed by their bytes."""
 CTA_PER_CLUSTER = 0x3D
-"""The attribute that has a cluster's blocks along x, y, z."""
+"""The attribute with a cluster's blocks along x, y, z."""
 
 
 def clusters(cubin: bytes) -> dict[str, tuple[int, int, int]]:
-    """Of kernels that run in clusters, how many blocks one has along x, y, z."""
+    """Name of each kernel that runs in clusters → blocks of a cluster along x, y, z."""
     found: dict[str, tuple[int, int, int]] = {}
     for name, content in _sections(cubin):
         for attribute, value in _attributes(content) if name.startswith(INFO) else ():

@@ -1,5 +1,5 @@
-"""Which multiprocessor has most to do where all blocks of a launch run at once, and how much one has of that on
-average: of blocks that stay some take a tile more than others."""
+"""The multiprocessor with most work if all blocks of a launch run at once, and the average share of
+that work: persistent blocks differ by one tile."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ from .tracks import Trace, Track
 def busiest(
     program: Disassembly, trace: Trace, known: list[int], placed: Sequence[list[int]], grid: Callable[[list[int]], Grid]
 ) -> tuple[list[int], float]:
-    """The clusters of the multiprocessors that have most to do, and the share of that which all have on average. Of
-    warps that do the same in the clusters whose trace is known one is executed, where it does anything on floats.
+    """Finds the clusters of the multiprocessor with most work, and the average work of all
+    multiprocessors (floating-point operations) as a share of its work.
+
+    Of the warps that share a track in the known clusters, one is executed; warps without
+    floating-point operations only if no warp has any.
 
     Args:
-        known: the numbers of these clusters. `placed`: of all multiprocessors'.
-        grid: the blocks of the clusters of some numbers.
+        known: numbers of the clusters that `trace` executed.
+        placed: numbers of the clusters of each multiprocessor.
+        grid: cluster numbers → the grid of their blocks.
     """
     each = np.array([flops(one) for one in program.instructions])
 
     def done(tracks: Sequence[Track]) -> dict[int, tuple[int, int]]:
-        """Instructions of each, and what they do on floats."""
+        """Track id → number of its instructions, and of their floating-point operations."""
         every = {id(track): track for track in tracks}
         return {key: (len(track.code), int(each[track.code].sum())) for key, track in every.items()}
 

@@ -1,6 +1,7 @@
-"""Memory barriers and what is counted on them: what a trace notes of each, and when their phases end.
+"""Memory barriers: what a trace records of each use, and when their phases complete.
 
-A phase ends when all arrivals are made and all bytes are there, whose time is known from when their copy was issued.
+A phase completes when all arrivals are made and all bytes have arrived; the latter time is known
+once the copies are issued.
 """
 
 from __future__ import annotations
@@ -16,21 +17,24 @@ from .sass import MachineInstruction
 
 SIGNALS = frozenset(["SYNCS", "UTMALDG", "UTMASTG"])
 MOST_ARRIVALS = 0x100000
-"""What the word of a new barrier counts up to."""
+"""The value at which the count in the word of a new barrier ends."""
 BLOCK_SHIFT = 24
-"""Of an address in the shared memory of a cluster: the block's number stands above the place in its memory."""
+"""In a cluster's shared-memory address, the block's rank is in the bits from this one up, above the
+offset in its memory."""
 
 Kind = Literal["init", "arrive", "expect", "wait", "load", "store"]
 
 
 @record
 class BarrierUse:
-    """What an instruction does to a memory barrier.
+    """The effect of an instruction on a memory barrier.
 
     Args:
         place: the barrier's address.
-        amount: arrivals that a new one expects; bytes that an arrival expects, or are copied; the awaited parity.
-        blocks: a bit for each block of the cluster to which a box goes, whose barriers count its bytes; 0: one.
+        amount: by kind: arrivals that a new barrier expects; bytes that an arrival expects, or that
+            are copied; the awaited parity.
+        blocks: mask of the cluster's blocks that receive a multicast box, at whose barriers its
+            bytes are counted; 0: one block.
     """
 
     kind: Kind
@@ -39,22 +43,22 @@ class BarrierUse:
     blocks: Value = 0
 
     def of(self, lane: int) -> tuple[int, int]:
-        """Both, of a thread."""
+        """The address and the amount, for one thread."""
         place, amount = (int(value[lane]) if many(value) else int(value) for value in (self.place, self.amount))
         return place, amount
 
     def for_blocks(self, lane: int) -> list[int]:
-        """The numbers of these blocks, for a thread."""
+        """The ranks of the receiving blocks, for one thread."""
         mask = int(self.blocks[lane]) if many(self.blocks) else int(self.blocks)
         return [n for n in range(MASK_BITS) if mask >> n & 1]
 
 
 def signal(state: Registers, one: MachineInstruction, boxes: Mapping[int, int], thread: int) -> BarrierUse | None:
-    """What an instruction does; None where its operands are not known.
+    """The effect of an instruction on a memory barrier; None if its operands are unknown.
 
     Args:
-        boxes: by where in the constant bank a tensor map lies, how many bytes a box has.
-        thread: one that executes it: all copy boxes of the same map.
+        boxes: offset of a tensor map in the constant bank → bytes of a box.
+        thread: a thread that executes the instruction: all threads copy boxes of the same map.
     """
     if one.mnemonic != "SYNCS":
         first, *_, last = (text.strip("[]") for text in one.arguments if text.startswith("["))
@@ -65,7 +69,7 @@ def signal(state: Registers, one: MachineInstruction, boxes: Mapping[int, int], 
         blocks: Value = 0
         if "MULTICAST" in one.modifiers:
             mask = read(state, one.arguments[-1])
-            blocks = None if mask is None else mask >> MASK_BITS  # the upper half of the register
+            blocks = None if mask is None else mask >> MASK_BITS  # the mask is the upper half of the register
         made = BarrierUse("load" if one.mnemonic == "UTMALDG" else "store", place, size, blocks)
     else:
         where = next(text for text in one.arguments if text.startswith("["))
@@ -82,29 +86,32 @@ def signal(state: Registers, one: MachineInstruction, boxes: Mapping[int, int], 
 
 
 def _number(value: Value, thread: int) -> int:
-    """That of a thread; -1 where it is not known."""
+    """The value for one thread; -1 if unknown."""
     return -1 if value is None else int(value[thread]) if many(value) else int(value)
 
 
 BEFORE = -2
-"""The phase that has been seen by who has not waited yet: a wait for parity 1 is for phase -1 then."""
+"""The last phase seen by a warp that has not waited yet: its wait for parity 1 is then for phase
+-1."""
 
 
 def _following(phase: int, parity: int) -> int:
-    """The next phase that has the parity."""
+    """The next phase with the given parity."""
     return phase + 1 + (phase + 1 - parity) % 2
 
 
 @dataclass(eq=False)
 class MemoryBarrier:
-    """One barrier of a block, in time.
+    """One barrier of a block, over time.
 
     Args:
-        expected: arrivals of each phase; `missing`: of this one.
-        bytes: expected, and not yet on their way.
-        coming: when the last of those that are on their way is there.
-        phase: the number of the one under way; `ended`: when the one before was over.
-        waiting: who waits for the end of this one.
+        expected: arrivals of each phase.
+        missing: arrivals that the current phase still lacks.
+        bytes: bytes expected for which no copy has been issued yet.
+        coming: arrival time of the last copy in flight.
+        phase: number of the current phase.
+        ended: completion time of the previous phase.
+        waiting: warps that wait for the end of the current phase.
     """
 
     expected: int = 1
@@ -116,8 +123,10 @@ class MemoryBarrier:
     waiting: list[Any] = field(default_factory=list)
 
     def change(self, now: float, arrivals: int, expected: int, copied: int = 0, when: float = 0.0) -> list[Any]:
-        """Arrivals, bytes that they expect; bytes that are copied, and when these are there. Who may go on when it has
-        `ended`."""
+        """Counts arrivals, the bytes they expect, and copied bytes, which arrive at `when`.
+
+        Returns the warps that this change releases, at `ended`; none unless the phase completes.
+        """
         self.missing -= arrivals
         self.bytes += expected - copied
         self.coming = max(self.coming, when)
@@ -129,12 +138,16 @@ class MemoryBarrier:
         return woken
 
     def over(self, parity: int, seen: int | None = None) -> float | None:
-        """When the phase of that parity is over; None where that is not known yet. `seen`: the last one that was
-        waited for, where that is known: who is late is not taken to wait for one that is still to come."""
+        """The completion time of the phase with that parity; None if not known yet.
+
+        Args:
+            seen: the last phase waited for, if known: a warp that lags is then not taken to wait
+                for a phase still to come.
+        """
         late = seen is not None and self.phase > _following(seen, parity)
         return None if self.phase % 2 == parity and not late else self.ended
 
     def passed(self, parity: int, seen: int) -> int:
-        """The phase that one has waited for, which is over."""
+        """The completed phase that a wait for `parity` refers to."""
         newest = self.phase - 1
         return min(_following(seen, parity), newest - (newest - parity) % 2)

@@ -1,4 +1,4 @@
-"""What the threads of a warp compute together: one of them, votes, a value of one for all."""
+"""Warp-wide operations: election of a thread, votes, and one thread's value for all."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .sass import MachineInstruction
 
 
 def _elected(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
-    """The first that executes it."""
+    """The first thread that executes the instruction."""
     return {one.arguments[0]: (lanes & (np.cumsum(lanes, axis=1) == 1)).reshape(-1)}
 
 
 def _voted(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
-    """Whether all that execute it say so, or any."""
+    """Whether the predicate is true in all executing threads (`ALL`), or in any (`ANY`)."""
     result, value = one.arguments[0], read(state, one.arguments[1])
     if not many(value) or not ("ALL" in one.modifiers or "ANY" in one.modifiers):
         return {result: value if "ALL" in one.modifiers or "ANY" in one.modifiers else None}
@@ -27,8 +27,12 @@ def _voted(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outc
 
 
 def _of_one(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
-    """The value that the first of them has; `R2UR P2, UR8, R3`: who has another one, and goes round again in the loop
-    that serves one value after the other (`.OR`: or had one before). One thread has one value, whatever that is."""
+    """The first executing thread's value, for all.
+
+    The predicate P2 of `R2UR P2, UR8, R3` is true in threads with a different value, which iterate
+    again in the loop that serves one value after another (`.OR`: also where it was true before). It
+    is false if each warp has a single executing thread, even if the value is unknown.
+    """
     *other, result, source = one.arguments[:3] if PREDICATE.match(one.arguments[0]) else one.arguments[:2]
     value = first = read(state, source)
     if many(value):
@@ -49,5 +53,6 @@ TOGETHER: dict[str, Callable[[Registers, MachineInstruction, np.ndarray], Outcom
 
 
 def per_warp(state: Registers, one: MachineInstruction, lanes: np.ndarray) -> Outcome:
-    """What an instruction gives, to each thread. `lanes`: a row for each warp, of which threads execute it."""
+    """An instruction's results for each thread. `lanes`: a row for each warp, the mask of its
+    executing threads."""
     return TOGETHER[one.mnemonic](state, one, lanes)

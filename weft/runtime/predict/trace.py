@@ -1,4 +1,5 @@
-"""Executing a kernel's machine code for what decides on time: branches and addresses; threads in lockstep."""
+"""Executes the part of a kernel's machine code that determines its time: branches and addresses;
+threads in lockstep."""
 
 from __future__ import annotations
 
@@ -19,22 +20,22 @@ from .together import TOGETHER, per_warp
 from .tracks import Trace, Track, joined
 
 MOST = 30_000_000
-"""Instructions of a warp that are executed at most."""
+"""The maximum number of instructions that a warp executes."""
 
 MEMORY = frozenset(["LDS", "STS", "LDSM", "LDG", "STG", "LDGSTS", "ATOMS", "ATOMG", "RED", "LD", "ST", "STSM"])
 FENCES = frozenset(["MEMBAR"])
 MEETINGS = frozenset(["BAR"])
 NOTED = MEMORY | SIGNALS | FENCES | MEETINGS
-"""Instructions of which a track notes what they do, and which threads."""
+"""Instructions for which a track records the effect and the participating threads."""
 JUMPS = frozenset(["BRA", "EXIT", "BAR", "CALL", "RET", "BRX", "JMP"])
 
 
 class _Accessed(Exception):
-    """Memory is accessed, by the threads that it holds."""
+    """Raised at a memory access, with the mask of the accessing threads."""
 
 
 def working(program: Disassembly, grid: Grid) -> list[tuple[int, int, int]]:
-    """Those of the blocks that access memory at all: the others are left without a tile."""
+    """The blocks that access memory at all: the others have no tile to process."""
     found, left = [False] * len(grid.blocks), list(range(len(grid.blocks)))
     while left:
         some = Execution(program, replace(grid, blocks=[grid.blocks[n] for n in left]))
@@ -46,7 +47,8 @@ def working(program: Disassembly, grid: Grid) -> list[tuple[int, int, int]]:
 
 
 class Execution:
-    """All threads of the blocks, padded to whole warps, which are one lane each of an array."""
+    """The execution of all threads of the blocks, padded to whole warps; a value's array has one
+    lane per thread."""
 
     def __init__(self, program: Disassembly, grid: Grid) -> None:
         self.program, self.grid = program, grid
@@ -69,7 +71,11 @@ class Execution:
         self.plain = self._stretches()
 
     def first_accesses(self) -> tuple[list[int], list[int]]:
-        """Execute all threads until they access memory: which blocks do, and for which others it is unknown."""
+        """Executes all threads until they access memory.
+
+        Returns the numbers of the blocks that do, and of the blocks that stopped undecided because
+        threads of other blocks in their group accessed memory.
+        """
         self.probing = True
         count = len(self.grid.blocks)
         accessing, along = np.zeros(count, bool), np.zeros(count, bool)
@@ -86,10 +92,11 @@ class Execution:
         return np.flatnonzero(accessing).tolist(), np.flatnonzero(along & ~accessing).tolist()
 
     def run(self) -> Trace:
-        """Execute all threads to their ends. The group that is furthest behind goes first, so that branches meet again.
+        """Executes all threads to their ends. The group with the lowest instruction index runs
+        first, so that diverged threads converge again.
 
         Raises:
-            WeftError: W0782 where a branch depends on data, or something is not known.
+            WeftError: W0782 if a branch depends on data, or if a needed value is unknown.
         """
         total = self.grid.warps * len(self.grid.blocks)
         tracks: dict[bytes, list[Track]] = {}
@@ -113,7 +120,11 @@ class Execution:
         return Trace(found, frozenset(self.unknown))
 
     def _advance(self, at: int, lanes: np.ndarray, track: Track, stop: int | None) -> dict[int, np.ndarray]:
-        """Execute one group from `at` on, until it splits, ends, or reaches another group at `stop`."""
+        """Executes one group of threads from `at` until it diverges, ends, or reaches another group
+        at `stop`.
+
+        Returns instruction index → mask of the threads that continue there.
+        """
         whole = bool(lanes.all())
         code, places, active, does, instructions = (
             track.code,
@@ -179,7 +190,8 @@ class Execution:
                 return {at: lanes}
 
     def _stretches(self) -> list[tuple[int, Outcome] | None]:
-        """Of each instruction that begins a stretch of mere unknowns: where that ends, and which registers."""
+        """For each instruction that begins a stretch of instructions with unknown results: the end
+        of the stretch, and the registers it writes."""
         found: list[tuple[int, Outcome] | None] = [None] * (len(self.does) + 1)
         starts = {*self.program.labels.values()}
         for at in range(len(self.does) - 1, -1, -1):
@@ -222,7 +234,8 @@ class Execution:
         return True if one.predicate is None else read(self.state, one.predicate)
 
     def _store(self, one: MachineInstruction, outcome: Outcome, names: frozenset[str] = frozenset()) -> None:
-        """Set what an instruction gives. `names`: what that is made of."""
+        """Writes the results of an instruction. `names`: the registers and predicates from which
+        they are computed."""
         guard, mask = self._guard(one), self.lanes
         if guard is False:
             return
@@ -235,7 +248,8 @@ class Execution:
                 self.state.put(name, None if guard is None else value, mask, known, certain)
 
     def _access(self, at: int, one: MachineInstruction, text: str | None, lost: Outcome) -> tuple[Value, Value]:
-        """Where each thread accesses memory, and which of them do. `text`: the place, as it is written."""
+        """The address that each thread accesses, and the mask of the accessing threads. `text`: the
+        operand of the address."""
         guard = self._guard(one)
         if guard is False:
             return 0, False
@@ -255,7 +269,8 @@ class Execution:
         return place, mask
 
     def _meeting(self, one: MachineInstruction) -> tuple[Value, Value]:
-        """How many threads meet at a barrier of the block, times 16, and its number; 0 where all do."""
+        """The participants of a block barrier: the number of threads times 16, plus the barrier's
+        number; 0 for the whole block."""
         if "SYNC" not in one.modifiers or len(one.arguments) != 2:
             return 0, True
         number, threads = (read(self.state, text) for text in one.arguments)
@@ -264,12 +279,13 @@ class Execution:
         return threads * NUMBERED + number, True
 
     def _taking(self, one: MachineInstruction) -> np.ndarray:
-        """The threads that execute it, as far as that is known."""
+        """The mask of the threads that execute the instruction; an unknown guard counts as true."""
         guard, lanes = self._guard(one), self.alive if self.lanes is None else self.lanes
         return lanes if guard is None else lanes & guard
 
     def _signal(self, one: MachineInstruction) -> tuple[Value, Value]:
-        """What it does to a memory barrier, and which threads. Who waits for one goes on: when, the clocks tell."""
+        """The effect on a memory barrier, and the mask of the executing threads. A wait succeeds at
+        once here: its time is determined when clocks are counted."""
         guard = self._guard(one)
         mask = (self.alive if self.lanes is None else self.lanes) & (guard is None or guard)
         found = signal(self.state, one, self.grid.boxes, int(mask.argmax()))
@@ -282,7 +298,11 @@ class Execution:
         return found, mask
 
     def _together(self, one: MachineInstruction) -> None:
-        """What the threads of a warp find out together: of those that execute it, all have it, or all that go along."""
+        """Executes a warp-wide operation.
+
+        The results of `ELECT` and the non-uniform results of `R2UR` are written in the executing
+        threads, all others in all threads of their warps.
+        """
         guard = self._guard(one)
         going = self.alive if self.lanes is None else self.lanes
         lanes = going if guard is None else going & guard
@@ -292,18 +312,19 @@ class Execution:
             self.state.put(name, None if guard is None else value, lanes if of_threads else warps, None, None)
 
     def _sure(self, text: str, mask: Value) -> bool:
-        """Whether what a text names is known of all threads that take part, as far as anything is."""
+        """Whether all registers and predicates named in `text` are known for all threads of `mask`
+        that execute."""
         known = self.state.known_of(named_in(text))
         lanes = self.alive if self.lanes is None else self.lanes
         return known is None or bool((known | ~(lanes & mask)).all())
 
     def _jump(self, at: int, one: MachineInstruction) -> tuple[Value, int | None]:
-        """Whether each thread takes it (None: all), and where to."""
-        far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel itself, too far for a branch
+        """The mask of the threads that take a branch (None: all), and its target."""
+        far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel, too far for a branch
         if one.mnemonic not in ("BRA", "EXIT") and not far:
             raise self._refused(f"the instruction `{one.mnemonic}` goes where it is not known")
         if one.target is not None and self.program.labels[one.target] == at + 1:
-            return False, None  # where it goes on anyway
+            return False, None  # the next instruction in any case
         taken: Value = self._guard(one)
         for text in one.arguments:
             if text.lstrip("!U").startswith("P"):
@@ -321,8 +342,11 @@ class Execution:
         return taken, self.program.labels[one.target] if one.target is not None else None
 
     def _is_slow(self, at: int) -> bool:
-        """Whether what begins here is the compiler's call for a reciprocal or a root of a number that is tiny or
-        huge: as of quotients (`FCHK`), it is taken that none is."""
+        """Whether the code from `at` on is the compiler's call of the slow path for a reciprocal or
+        a root of a tiny or huge number.
+
+        As for quotients (`FCHK`), such numbers are assumed not to occur.
+        """
         near = self.program.instructions[at : at + 4]
         jumps = [one for one in near if one.mnemonic in JUMPS]
         return bool(jumps) and jumps[0].mnemonic == "CALL" and "_slowpath" in jumps[0].operands
@@ -335,7 +359,7 @@ class Execution:
 
 
 def _same(flag: Value) -> Value:
-    """A predicate that is the same everywhere as one value."""
+    """A predicate, reduced to a single value if it is the same for all threads."""
     if isinstance(flag, np.ndarray):
         return bool(flag[0]) if bool((flag == flag[0]).all()) else flag
     return bool(flag)

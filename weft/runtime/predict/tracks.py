@@ -1,4 +1,4 @@
-"""What warps executed, one instruction after the other."""
+"""The instructions that warps executed, in order."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from .operands import Value
 
 @dataclass
 class Track:
-    """What warps executed one after the other: indices of instructions; for those that access memory, each thread's
-    address, and whether it takes part (None: it is not known, all do)."""
+    """The instructions that warps executed, in order.
+
+    Args:
+        code: indices of the instructions.
+        places: each thread's address, for a memory access; what an instruction does, for a barrier.
+        active: mask of the participating threads; None: unknown, or all of them.
+    """
 
     code: list[int] = field(default_factory=list)
     places: list[Value] = field(default_factory=list)
@@ -21,15 +26,15 @@ class Track:
 
 @record
 class Trace:
-    """What all warps executed: a track for each; warps that did the same share one."""
+    """The tracks of all warps: one for each; warps that executed the same instructions share one."""
 
     tracks: list[Track]
     unknown: frozenset[int]
-    """Instructions whose addresses depend on what was loaded."""
+    """Indices of instructions with addresses that depend on loaded data."""
 
 
 def joined(tracks: Sequence[Track]) -> Track:
-    """One behind the other."""
+    """Concatenates tracks."""
     whole = Track()
     for one in tracks:
         whole.code += one.code

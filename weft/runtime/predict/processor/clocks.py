@@ -1,4 +1,4 @@
-"""What a multiprocessor is made of while its clocks are counted: warps, schedulers, and the counts."""
+"""The state of a multiprocessor while clocks are counted: warps, schedulers, and the counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..signals import MemoryBarrier
 from ..tracks import Track
 
 STAGGER = 400
-"""Clocks that a block begins after the one before it on its multiprocessor."""
+"""Clocks from the start of a block to the start of the next one on its multiprocessor."""
 NEVER = float("inf")
 
 Counts = defaultdict[Any, float]
@@ -20,12 +20,13 @@ Counts = defaultdict[Any, float]
 
 @dataclass
 class Clocks:
-    """What one multiprocessor did until its last block had ended.
+    """The counts of one multiprocessor until the end of its last block.
 
     Args:
-        issued: by its number, how often each instruction of the program was issued.
-        lost: clocks of schedulers in which nothing was issued, by why.
-        busy: clocks of pipes; where each scheduler has its part of one, of all four.
+        issued: instruction index → how often it was issued.
+        lost: clocks of schedulers without an issued instruction, by reason.
+        busy: clocks for which each pipe was occupied; for pipes with a part per scheduler, the sum
+            over all four.
         moved: bytes from and to L2.
     """
 
@@ -37,43 +38,49 @@ class Clocks:
 
     @property
     def counts(self) -> tuple[Counts, ...]:
-        """All that is counted."""
+        """All counts except the clocks themselves."""
         return self.issued, self.lost, self.busy, self.moved
 
     def copied(self) -> tuple[Counts, ...]:
-        """What was counted so far."""
+        """A copy of the current counts."""
         return tuple(one.copy() for one in self.counts)
 
     def wait(self, why: str, clocks: float) -> None:
-        """So many clocks more, if any, in which nothing is issued."""
+        """Adds clocks, if `clocks` is positive, in which no scheduler issues an instruction."""
         self.lost[why] += max(clocks, 0) * SCHEDULERS
         self.clocks += max(clocks, 0)
 
     def add(self, other: Clocks, times: float) -> None:
-        """Add what another one did, so many times."""
+        """Adds the counts of another multiprocessor, `times` times."""
         self.clocks += other.clocks * times
         for mine, more in zip(self.counts, other.counts, strict=True):
             for key, number in more.items():
                 mine[key] += number * times
 
     def repeat(self, since: tuple[Counts, ...], times: float) -> None:
-        """Count once more, so many times, what was counted since then."""
+        """Adds the difference of the counts to those of `since`, `times` times."""
         for mine, before in zip(self.counts, since, strict=True):
             for key in list(mine):
                 mine[key] += (mine[key] - before[key]) * times
 
 
 class Warp:
-    """A warp: where it stands, from when on it may go on, and why not before.
+    """A warp: its position, the clock from which it is ready, and the reason why not earlier.
 
     Args:
-        block: which block it is of; `order`: how many of its processor's begin before; `start`: when the first does.
-        unit: on which of the multiprocessors it is.
+        number: index among all warps of the trace.
+        block: index of its block.
+        track: the instructions that it executes.
+        repeats: the repeating stretches of the track.
+        order: how many blocks of its multiprocessor begin before its own.
+        unit: index of its multiprocessor.
+        start: the clock at which the first block begins.
 
     Attributes:
-        meetings: how often it has arrived to meet its cluster.
-        seen: of memory barriers, the last phase that it has waited for.
-        waiting: the barrier of the block at which it waits: of how many threads, times 16, and its number; 0: of all.
+        meetings: how often it has arrived at its cluster's barrier.
+        seen: memory barrier → the last phase that it has waited for.
+        waiting: the block barrier at which it waits: number of participating threads times 16, plus
+            the barrier's number; 0: the whole block; None: it does not wait.
     """
 
     def __init__(
@@ -95,7 +102,8 @@ class Warp:
 
 
 class Scheduler:
-    """A quarter of a multiprocessor: its warps, its part of the pipes, its queue of memory instructions."""
+    """A quarter of a multiprocessor: its warps, its part of the pipes, its queue of memory
+    instructions."""
 
     def __init__(self, warps: list[Warp]) -> None:
         self.warps = warps

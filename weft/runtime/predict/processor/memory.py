@@ -1,4 +1,5 @@
-"""What an access of a warp costs: wavefronts of shared memory, lines and sectors of global memory, by addresses."""
+"""The cost of a warp's memory access, from its addresses: wavefronts of shared memory, lines and
+sectors of global memory."""
 
 from __future__ import annotations
 
@@ -13,21 +14,27 @@ from ..sass import MachineInstruction
 from ..tracks import Track
 
 SECTOR, LINE = 32, 128
-"""Bytes that caches move at a time, and bytes that one access of a warp gets at a time."""
+"""Bytes that caches transfer at a time, and bytes that one access of a warp obtains at a time."""
 OF_LINE = LINE // SECTOR
 
 
 @record
 class GlobalAccess:
-    """One warp's access of global memory: wavefronts that its data take from L1 at least, which is shared memory's
-    and has its banks; and the sectors that it touches."""
+    """One warp's access of global memory.
+
+    Args:
+        wavefronts: minimum number of wavefronts for its data in L1, which is the memory of shared
+            memory and has its banks.
+        sectors: the sectors that it touches.
+    """
 
     wavefronts: int
     sectors: tuple[int, ...]
 
 
 class Accesses:
-    """What a track's accesses cost. What repeats is counted once: a shift of all lanes leaves bank conflicts alike."""
+    """The cost of the accesses of a track. Equal patterns are counted once: an equal shift of all
+    lanes does not change bank conflicts."""
 
     def __init__(self, instructions: tuple[MachineInstruction, ...], warps: int) -> None:
         self.instructions, self.warps = instructions, warps
@@ -36,7 +43,8 @@ class Accesses:
         self._global: dict[tuple[int, int], list[GlobalAccess]] = {}
 
     def wavefronts(self, track: Track, at: int) -> float:
-        """Of shared memory, for a warp on average, by CUDA's documented rule (see `simulator/machine/banks.py`)."""
+        """The wavefronts of a shared-memory access, averaged over warps, by CUDA's documented rule
+        (see `simulator/machine/banks.py`)."""
         key = (id(track), at)
         if key not in self._shared:
             self._shared[key] = self._counted(track, at)
@@ -53,7 +61,7 @@ class Accesses:
         if key not in self._patterns:
             one = self.instructions[track.code[at]]
             width = one.bits // 8
-            if one.mnemonic == "LDSM":  # a row of 16 bytes of a matrix for each of its eight lanes
+            if one.mnemonic == "LDSM":  # each of eight lanes addresses a row of 16 bytes of a matrix
                 matrices = int(one.modifiers[-1]) if one.modifiers[-1].isdigit() else 1
                 width, taking = 16, taking & (np.arange(len(place)) % WARP < 8 * matrices)
             if width >= 4:
@@ -64,7 +72,7 @@ class Accesses:
         return self._patterns[key]
 
     def of_global(self, track: Track, at: int, warp: int) -> GlobalAccess:
-        """Of global memory. A place that is not known is one sector for each lane."""
+        """The global-memory access of a warp. Unknown addresses count as one sector for each lane."""
         key = (id(track), at)
         if key not in self._global:
             self._global[key] = self._touched(track, at)
@@ -87,7 +95,7 @@ class Accesses:
         return found
 
     def _lanes(self, track: Track, at: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Each lane's address, and which take part (None: all)."""
+        """Each lane's address, and the mask of the participating lanes (None: all)."""
         place, active = track.places[at], track.active[at]
         lanes = self.warps * WARP
         if active is False:

@@ -1,10 +1,11 @@
-"""One multiprocessor, clock by clock: four schedulers, each of which issues at most one instruction of its warps; of
-clusters of blocks, as many multiprocessors as one has.
+"""One multiprocessor, clock by clock: four schedulers, each of which issues at most one instruction
+of its warps per clock; with clusters, as many multiprocessors as a cluster has blocks.
 
-A warp's next instruction waits for the clocks and the scoreboards that control words name, for its pipe, for a place in
-the queue of memory instructions, at barriers. A loop that takes the same time again and again is executed until it
-does; the time of its other iterations is added. Blocks that go on at different paces have the same on average: others
-take their places.
+A warp's next instruction waits for the stall count and the scoreboards of the control words, for
+its pipe, for a place in the queue of memory instructions, and at barriers. A loop is executed until
+the time of its iterations settles; the time of the remaining iterations is extrapolated. If blocks
+progress at different rates, the average is used, because further blocks take the places of those
+that end.
 """
 
 from __future__ import annotations
@@ -25,42 +26,46 @@ from .memory import SECTOR, Accesses
 from .ports import L2, REMOTE, ClusterClock, MemoryPorts
 
 SHARED, STORE, OTHER = 30, 20, 12
-"""Clocks from issue to result: of shared loads, of stores, and of other instructions that set a scoreboard. These,
-QUEUE, STAGGER and those of global memory are what was calibrated."""
+"""Clocks from issue to result: of shared loads, of stores, and of other instructions that set a
+scoreboard. These, QUEUE, STAGGER and the latencies of global memory are calibrated."""
 FENCED = L2
-"""Clocks from a fence for the whole chip to what is behind it: until L2 has answered. This is an estimate."""
+"""Clocks from a fence of chip scope to the next instruction: until L2 has answered. This is an
+estimate."""
 BOX, DRAINED, SEEN = 820, 24, 20
-"""Clocks from the issue of a box of a tensor to its bytes, from the last product of a warp group to its sums, from
-the end of a phase of a memory barrier to who waits for it. These are estimates: of a load, and of what starting a
-copy takes."""
+"""Clocks from the issue of a tensor box to its bytes, from the last product of a warp group to its
+sums, and from the end of a memory barrier's phase to the waiting threads. These are estimates: from
+a load and the cost of starting a copy."""
 QUEUE = 8
-"""Memory instructions of a scheduler's warps that may be on their way to their pipe."""
+"""Memory instructions of a scheduler's warps that can be queued for their pipe."""
 RELEASE = 8
 """Clocks from the last warp's arrival at a barrier to the next instruction."""
 LATEST = 5 * WINDOW
-"""Iterations after which a loop that has not settled is taken as it is on average."""
+"""Iterations after which a loop that has not settled is extrapolated from its average."""
 INSTRUCTION, CODE = 16, 32 * 1024
-"""Bytes of an instruction, and of those that the cache of a multiprocessor holds: a larger loop is fetched again in
-each iteration. Nobody publishes the size; by the measurement a loop of 34.5 KiB is slower, those of 21 KiB are not."""
+"""Bytes of an instruction, and bytes of a multiprocessor's instruction cache: a larger loop is
+fetched again in each iteration. The cache size is not published; by measurement a loop of 34.5 KiB
+is slower, and loops of 21 KiB are not."""
 SETTLED = 0.01
-"""By how much two stretches of a loop may differ that take the same time."""
+"""The relative difference up to which two windows of a loop take the same time."""
 WARM = 4000
-"""Clocks until the warps of a loop are taken to have found their order."""
+"""Clocks after which the order of the warps in a loop is assumed to be steady."""
 SIMULATE = "`--target sim` finds who waits for what"
 
 
 def large_loops(program: Disassembly) -> list[range]:
-    """Those whose instructions are fetched again in each iteration."""
+    """The innermost loops that exceed the instruction cache, so that each iteration fetches them
+    again."""
     return [loop for loop in program.innermost() if len(loop) * INSTRUCTION > CODE]
 
 
 class Multiprocessor:
-    """A trace's blocks on one multiprocessor of a chip; those of clusters on several, each of which has one block of
-    each cluster. What is counted is what one of them does, on average.
+    """A trace's blocks on one multiprocessor of a chip; with clusters on several, each of which has
+    one block of each cluster. The counts are the average of one multiprocessor.
 
     Args:
-        l1_bytes: what shared memory leaves to the cache of each.
-        l2: bytes per clock that each gets from there. `stores`: that each puts there.
+        l1_bytes: bytes of each L1 cache that shared memory does not use.
+        l2: bytes per clock that each multiprocessor reads from L2.
+        stores: bytes per clock that each multiprocessor writes to L2.
     """
 
     def __init__(
@@ -100,7 +105,8 @@ class Multiprocessor:
         ]
 
     def run(self) -> Clocks:
-        """Until every warp has ended."""
+        """Simulates until every warp has ended, and returns the counts. Raises W0782 if warps
+        deadlock at a memory barrier."""
         while (now := min(s.next for s in self.schedulers)) < NEVER:
             for scheduler in self.schedulers:
                 if scheduler.next <= now:
@@ -113,15 +119,14 @@ class Multiprocessor:
             self._lost(scheduler, self.end)
         found = Clocks()
         found.add(self.timing, 1 / self.together)
-        stored = max(
-            unit.l2_free for unit in self.units
-        )  # no warp waits for what it stores, but the next block's loads do
+        stored = max(unit.l2_free for unit in self.units)  # no warp waits for its stores, but the next block's loads do
         found.clocks = self.skipped + self.end
         found.wait("global", stored - self.end)
         return found
 
     def _turn(self, scheduler: Scheduler, now: float) -> None:
-        """One clock of a scheduler: the warp that issued last goes on if it can, else the oldest that can."""
+        """Simulates one clock of a scheduler: issues from the warp that issued last if it is ready,
+        else from the oldest ready warp."""
         soonest = NEVER
         for warp in (scheduler.last, *scheduler.warps):
             if warp.ready <= now:
@@ -140,7 +145,8 @@ class Multiprocessor:
         scheduler.next = soonest
 
     def _lost(self, scheduler: Scheduler, now: float) -> None:
-        """Count the clocks since the scheduler last issued; each of its warps gives a reason."""
+        """Counts the clocks since the scheduler last issued, divided among the reasons of its
+        warps."""
         if scheduler.idle is not None:
             since, reasons = scheduler.idle
             for why in reasons or ["ended"]:
@@ -148,7 +154,8 @@ class Multiprocessor:
             scheduler.idle = None
 
     def _from(self, scheduler: Scheduler, warp: Warp, code: int, now: float) -> float:
-        """When the warp can issue its next instruction, as far as is known now; what holds it up is noted."""
+        """The clock at which the warp can issue its next instruction, as far as known; records the
+        reason of a wait."""
         wake, why = now, warp.why
         for board in self.waits[code]:
             if warp.boards[board][0] > wake:
@@ -177,7 +184,8 @@ class Multiprocessor:
 
     @staticmethod
     def _queued(scheduler: Scheduler, warp: Warp, now: float) -> float:
-        """When there is a place in the queue, which warps get in the order in which they asked."""
+        """The clock at which the queue has a place for the warp; warps obtain places in the order
+        of their requests."""
         queue, line = scheduler.queue, scheduler.line
         while queue and queue[0] <= now:
             queue.popleft()
@@ -255,7 +263,7 @@ class Multiprocessor:
         return [n for n in range(first, first + WARP) if (active if isinstance(active, bool) else active[n])]
 
     def _barrier(self, warp: Warp, place: int) -> tuple[int, int]:
-        """The block and the place of a barrier, by the address that a warp has of it."""
+        """The block and the offset of a barrier, from the address that a warp uses for it."""
         return warp.block - warp.unit + (place >> BLOCK_SHIFT), place & ((1 << BLOCK_SHIFT) - 1)
 
     def _wake(self, warp: Warp, when: float) -> None:
@@ -264,7 +272,8 @@ class Multiprocessor:
         scheduler.next = min(scheduler.next, when)
 
     def _over(self, warp: Warp, now: float) -> tuple[float, str]:
-        """When a warp that waits for a phase of a memory barrier goes on, as far as that is known."""
+        """The clock at which a warp that waits for a phase of a memory barrier continues, as far as
+        known, and the reason."""
         found: BarrierUse = warp.track.places[warp.at]
         if found.kind != "wait" or not (lanes := self._lanes(warp)):
             return now, warp.why
@@ -279,9 +288,9 @@ class Multiprocessor:
         return (when + SEEN, "signal") if when + SEEN > now and when > 0 else (now, warp.why)
 
     def _signal(self, warp: Warp, now: float) -> None:
-        """What each of a warp's threads does to a memory barrier."""
+        """Applies the effects of a warp's threads on a memory barrier."""
         found: BarrierUse = warp.track.places[warp.at]
-        once = found.kind in ("init", "load", "store")  # for a warp
+        once = found.kind in ("init", "load", "store")  # one effect per warp, not per thread
         for lane in self._lanes(warp)[: 1 if once else WARP] if found.kind != "wait" else ():
             place, amount = found.of(lane)
             at = self._barrier(warp, place)
@@ -299,7 +308,7 @@ class Multiprocessor:
                 )
 
     def _load(self, warp: Warp, at: tuple[int, int], size: int, blocks: list[int], now: float) -> None:
-        """A box, which L2 reads once, comes to each of the blocks."""
+        """Delivers a box, which L2 reads once, to each of the blocks."""
         read = self.units[warp.unit].read(size, now)
         self.timing.moved["loaded"] += size
         for block in [warp.block - warp.unit + n for n in blocks] or [at[0]]:
@@ -312,7 +321,8 @@ class Multiprocessor:
             self._wake(other, barrier.ended + SEEN)
 
     def _gather(self, warp: Warp, now: float) -> None:
-        """One of a block's warps has come to a barrier, or has ended: let those go on that have met."""
+        """Handles the arrival of a warp at a block barrier, or its end: releases the waiting warps
+        if all have arrived."""
         mine = [other for other in self.warps if other.block == warp.block and not other.ended]
         barrier = warp.waiting or 0
         there = [other for other in mine if other.waiting == barrier]
@@ -322,7 +332,8 @@ class Multiprocessor:
                 self._wake(other, now + RELEASE)
 
     def _settle(self, now: float) -> None:
-        """The first warp begins an iteration: if those before took equal times, most that follow are skipped."""
+        """Begins an iteration of the first warp: if the previous iterations took equal times, skips
+        most of the remaining ones."""
         running = [warp for warp in self.warps if not warp.ended]
         here = [warp.repeats.at(warp.at) for warp in running]
         head = here[0].head if here[0] is not None else None
@@ -332,7 +343,7 @@ class Multiprocessor:
         if now < self.warm:
             return
         alive = [(warp, one) for warp, one in zip(running, here, strict=True) if one is not None]
-        done = sum(warp.at / one.length for warp, one in alive) / len(alive)  # iterations, of a warp on average
+        done = sum(warp.at / one.length for warp, one in alive) / len(alive)  # iterations, averaged over warps
         self.history.append((now, done, self.timing.copied()))
         if len(self.history) <= 2 * WINDOW:
             return
@@ -344,7 +355,7 @@ class Multiprocessor:
             then, old, since = self.history[WINDOW]
             new = (now - then) / (done - old)
         times = min(one.left for _, one in alive) - WINDOW // 2
-        times -= times % (2 * len({place for _, place in self.barriers}) or 1)  # phases have the same parities then
+        times -= times % (2 * len({place for _, place in self.barriers}) or 1)  # phases keep their parities then
         if times > 0:
             for warp, one in alive:
                 warp.at += times * one.length

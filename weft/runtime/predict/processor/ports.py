@@ -1,4 +1,5 @@
-"""What all warps of a multiprocessor share: the pipe of memory instructions, L1, part of L2; where clusters meet."""
+"""Resources shared by all warps of a multiprocessor: the pipe of memory instructions, L1, a part of
+L2; the barrier of clusters."""
 
 from __future__ import annotations
 
@@ -9,34 +10,40 @@ from .clocks import Clocks, Warp
 from .memory import OF_LINE, SECTOR, GlobalAccess
 
 GLOBAL, L1 = 650, 40
-"""Clocks from issue to result: of global loads that miss in L1, and of those that hit. Both were calibrated."""
+"""Clocks from issue to result: of global loads that miss in L1, and of loads that hit. Both are
+calibrated."""
 L2 = 300
-"""Clocks from when L2 has got round to a load to its result."""
+"""Clocks from the completion of a load in L2 to its result."""
 TAGS = 4
-"""Lines of L1 that an access may find in a clock. By the measurement of rows of different lengths: an access of 32
-lines takes 32 clocks where all begin in the same bank, and eight or little more where they do not."""
+"""Lines of L1 that an access can look up per clock. Measured with rows of different lengths: an
+access of 32 lines takes 32 clocks if all lines begin in the same bank, and eight or slightly more
+otherwise."""
 PORT = 64
-"""Bytes per clock that a multiprocessor takes in. A box for several blocks is read from L2 once, and comes to each
-of them: PTX ISA, `cp.async.bulk.tensor … .multicast::cluster`; CUTLASS multicasts for the traffic that this saves."""
+"""Bytes per clock that a multiprocessor receives. A box for several blocks is read from L2 once,
+and is delivered to each of them: PTX ISA, `cp.async.bulk.tensor … .multicast::cluster`; CUTLASS
+uses multicast to save this traffic."""
 REMOTE = 180
-"""Clocks until an arrival is at a barrier of another multiprocessor. An estimate: an access of its shared memory takes
-so long by Luo et al. (arXiv 2402.13499), quoted from memory; docs/performance.md says what 0 and 360 would change."""
+"""Clocks until an arrival reaches a barrier of another multiprocessor. An estimate: an access of
+another multiprocessor's shared memory takes this long by Luo et al. (arXiv 2402.13499), quoted from
+memory; docs/performance.md states the effect of 0 and 360 instead."""
 MEETING = 2 * REMOTE
-"""Clocks from the last arrival of a cluster's threads to who waits for it: there and back. This is an estimate."""
+"""Clocks from the last arrival of a cluster's threads to the waiting threads: there and back. This
+is an estimate."""
 
 
 @dataclass(eq=False)
 class MemoryPorts:
-    """One multiprocessor.
+    """The memory ports of one multiprocessor.
 
     Args:
-        l2: bytes per clock that it gets from there. `stores`: that it puts there.
-        l1_sectors: that its cache has.
-        timing: where what it moves is counted.
+        l2: bytes per clock that it reads from L2.
+        stores: bytes per clock that it writes to L2.
+        l1_sectors: sectors that its L1 cache holds.
+        timing: the counts to which its transfers are added.
 
     Attributes:
-        shared_free, l2_free, port_free: when each is free.
-        l1: by sector, when it is there.
+        shared_free, l2_free, port_free: the clock from which each resource is free.
+        l1: sector in the cache → the clock at which its data arrive.
     """
 
     l2: float
@@ -49,28 +56,29 @@ class MemoryPorts:
     l1: OrderedDict[int, float] = field(default_factory=OrderedDict)
 
     def read(self, size: int, now: float) -> float:
-        """When L2 has read so many bytes for it."""
+        """The clock at which L2 has read `size` bytes for the multiprocessor."""
         self.l2_free = max(self.l2_free, now) + size / self.l2
         return self.l2_free
 
     def write(self, size: int, now: float) -> float:
-        """When L2 has taken so many bytes of it."""
+        """The clock at which L2 has accepted `size` bytes from the multiprocessor."""
         self.l2_free = max(self.l2_free, now) + size / self.stores
         return self.l2_free
 
     def take(self, size: int, now: float) -> float:
-        """When so many bytes have come in."""
+        """The clock at which `size` bytes have been received."""
         self.port_free = max(self.port_free, now) + size / PORT
         return self.port_free
 
     def shared(self, wavefronts: float, now: float) -> float:
-        """When the data of an access of shared memory are through."""
+        """The clock at which the last wavefront of a shared-memory access is complete."""
         self.shared_free = max(self.shared_free, now + 2) + wavefronts
         self.timing.busy["shared"] += wavefronts
         return self.shared_free
 
     def access(self, mnemonic: str, access: GlobalAccess, now: float) -> tuple[float, float]:
-        """When an access of global memory has begun, and when its data are there: from L1, or as L2 gives them."""
+        """The clocks at which a global-memory access begins, and at which its data arrive: from L1
+        or from L2."""
         begin = max(self.shared_free, now + 2)
         loads, done, missing = mnemonic in ("LDG", "LD", "LDL"), now + L1, 0
         found, fetched = set[int](), set[int]()
@@ -100,11 +108,13 @@ class MemoryPorts:
 
 @dataclass(eq=False)
 class ClusterClock:
-    """The barrier of a cluster, in time.
+    """The barrier of a cluster, over time.
 
     Args:
-        warps: that meet.
-        count: how many have arrived since all last had; `generation`: how often all had; `ended`: when they last had.
+        warps: number of participating warps.
+        count: arrivals since the last completion.
+        generation: number of completions.
+        ended: clock of the last completion.
     """
 
     warps: int
@@ -114,7 +124,8 @@ class ClusterClock:
     waiting: list[Warp] = field(default_factory=list)
 
     def arrive(self, warp: Warp, now: float) -> list[Warp]:
-        """Who may go on when it has `ended`."""
+        """Counts an arrival. Returns the warps that it releases, at `ended`; none unless it is the
+        last arrival."""
         warp.meetings += 1
         self.count += 1
         if self.count < self.warps:
@@ -124,5 +135,5 @@ class ClusterClock:
         return woken
 
     def over(self, warp: Warp) -> float | None:
-        """When those have met whom a warp waits for; None where that is not known yet."""
+        """The clock at which the barrier that a warp waits for completes; None if not known yet."""
         return self.ended if self.generation >= warp.meetings else None
