@@ -204,4 +204,4 @@ def test_of_open_sizes_one_that_others_read_stays_outside(name: str) -> None:
     payload, fused = program(name, "?", "?"), schedule(name, "by lanes")
     with pytest.raises(WeftError, match=r"W0326: linalg\.generic has several results") as refused:
         weft.apply(fused, payload=payload)
-    assert "launch it on its own, before" in str(refused.value.diagnostics[0].hint)
+    assert "`launch` it on its own, before" in str(refused.value.diagnostics[0].hint)
