@@ -44,8 +44,8 @@ class Scan:
 
 
 def is_scan(op: ir.Operation) -> bool:
-    """Whether an op that reduces also writes along a dimension that it reduces: then it must reduce
-    in order, if it is no scan."""
+    """Whether an op that reduces also writes along a dimension that it reduces: its iterations have an
+    order."""
     return is_structured(op) and bool(elements_of(op))
 
 

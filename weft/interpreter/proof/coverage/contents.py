@@ -43,7 +43,7 @@ from .labels import (
 )
 from .left import Left
 from .once import Store, covers
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 
 Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]
 """The cells of a label and their turns; the symbols it depends on, and forms in terms of these."""
@@ -354,12 +354,12 @@ class Contents:
         for form, cell in axes:
             if (ends := run_of(form, Linear.of(cell), outer)) is None:
                 ranges = (part for s in form.symbols() if s in table for part in in_range_of(table[s], s))
-                ends = [*ranges, equal(put_in(form, table), Linear.of(cell))]
+                ends = [*ranges, equal(form.put(table), Linear.of(cell))]
             parts += ends
         free = {s for s in self.loops if s not in told and s not in outer and s not in staged}
         table |= {s: Linear.of(0) for s in free}
         for guard in self.guards[self._before.get(root, 0) :]:
-            found, symbols = guard.changed(lambda form: put_in(form, table)), involved(guard)
+            found, symbols = guard.changed(lambda form: form.put(table)), involved(guard)
             asked = all(
                 s in own or s in table or s.kind in ("parameter", "defined") for s in symbols
             ) and free.isdisjoint(symbols)

@@ -13,7 +13,6 @@ from ...indices.values import Values
 from ...ir.mlir import ir, made_by, users
 from ..kernels.model import digits_of
 from .labels import collect_radices
-from .payloads import put_in
 
 
 @record
@@ -55,8 +54,8 @@ def counted(
         return LoopCounter((symbol,), counter, form, tuple(below))
     table, high_end = {symbol: digits}, symbol.high or 0
     within = [] if digits.bounds()[1] == symbol.high else [at_least(digits * -1, -high_end)]
-    within += [each.changed(lambda part: put_in(part, table)) for each in below]
-    return LoopCounter(tuple(digits.symbols()), digits, put_in(form, table), tuple(within))
+    within += [each.changed(lambda part: part.put(table)) for each in below]
+    return LoopCounter(tuple(digits.symbols()), digits, form.put(table), tuple(within))
 
 
 def ends_of(values: Values, n: Linear) -> list[Linear]:

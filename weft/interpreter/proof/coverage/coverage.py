@@ -28,7 +28,7 @@ from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Store, Unclear, covers, executes_all, expect_once, expect_order, iterates, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, Element, Key, PayloadOp, PayloadOps, put_in, size
+from .payloads import BEFORE, CASTS, Coordinates, Element, Key, PayloadOp, PayloadOps, size
 from .points import Executes, solution, solved
 from .untouched import Untouched
 from .walk import Walk
@@ -258,7 +258,7 @@ def _expect_own_start(
         )
     table, executed = dict(zip(of.dims, point, strict=True)), [*execution.guards, execution.rows]
     masks = [each.when for each in execution.reads if each is not None]
-    if not all(is_zero(a - put_in(b, table), [*executed, *masks]) for a, b in zip(found.at, own.at, strict=True)):
+    if not all(is_zero(a - b.put(table), [*executed, *masks]) for a, b in zip(found.at, own.at, strict=True)):
         raise Unclear("its results are not known to begin with their own elements")
     if reads_outside(execution, point, extents, read, execution.rows):
         raise Unclear("some of its results begin with what is read outside")
@@ -297,7 +297,7 @@ def _own_padding(execution: Executes, point: Sequence[Linear], read: Read, paddi
     ]
     if len(padded) != 1 or padding is None or value_of(padded[0].outside) != padding:
         return TRUE
-    return padded[0].when.changed(lambda form: put_in(form, table))
+    return padded[0].when.changed(lambda form: form.put(table))
 
 
 def _role(op: ir.Operation, value: ir.Value) -> Literal["term", "factor"] | None:
@@ -390,7 +390,7 @@ def _where_it_differs(
         same = found.constant is not None and found.constant == value_of(of.starts[number])
     else:
         same = own is not None and found.key == own.key and all(
-            is_zero(a - put_in(b, point), store.guards) for a, b in zip(found.at, own.at, strict=True)
+            is_zero(a - b.put(point), store.guards) for a, b in zip(found.at, own.at, strict=True)
         )  # fmt: skip
     return iterates([of.extents[d] for d in of.reductions]) if same else TRUE
 

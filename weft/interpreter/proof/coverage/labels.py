@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import partial
 from math import prod
 
 from ....dsl.records import record
@@ -18,7 +17,7 @@ from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
-from .payloads import Coordinates, Key, digits, put_in
+from .payloads import Coordinates, Key, digits
 
 
 @record
@@ -80,8 +79,11 @@ class Label:
         table = self.within(coordinates)
         if table is None:
             return None
-        at, parts = (tuple(put_in(form, table) for form in forms) for forms in (self.at, self.parts))
-        change = partial(put_in, table=table)
+        at, parts = (tuple(form.put(table) for form in forms) for forms in (self.at, self.parts))
+
+        def change(form: Linear) -> Linear:
+            return form.put(table)
+
         when, rows = self.when.changed(change), where_bounds_leave_it(self.rows.changed(change))
         return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
 
@@ -177,7 +179,7 @@ def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> R
             wholes = [table[cell] if isinstance(cell, Symbol) else cell for cell in label.cells]
             its = {cell: whole for cell, whole in zip(other.cells, wholes, strict=True) if isinstance(cell, Symbol)}
             here = both(*(equal(wholes[axis], at[axis]) for axis in single))
-            when, rows = (f.changed(lambda form, its=its: put_in(form, its)) for f in (other.when, other.rows))
+            when, rows = (f.changed(lambda form, its=its: form.put(its)) for f in (other.when, other.rows))
             when, rows = (
                 either(both(here, one), both(here.negate(), its))
                 for one, its in ((when, found.when), (rows, found.rows))
@@ -199,8 +201,8 @@ def _renamed(label: Label, like: Label) -> Label:
     table = {mine: its for mine, its in pairs if isinstance(mine, Symbol) and isinstance(its, Symbol)}
     forms = {mine: Linear.of(its) for mine, its in table.items()}
     cells = tuple(table.get(c, c) if isinstance(c, Symbol) else c for c in label.cells)
-    at = tuple(put_in(form, forms) for form in label.at)
-    when, rows = (formula.changed(lambda form: put_in(form, forms)) for formula in (label.when, label.rows))
+    at = tuple(form.put(forms) for form in label.at)
+    when, rows = (formula.changed(lambda form: form.put(forms)) for formula in (label.when, label.rows))
     return replace(label, cells=cells, at=at, when=when, rows=rows)
 
 
@@ -389,6 +391,6 @@ def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | No
     return [at_least(cell, low), less(cell, low + total)]
 
 
-def parts_of(formula: Formula) -> tuple[Formula, ...]:
+def conjuncts_of(formula: Formula) -> tuple[Formula, ...]:
     """The conjuncts of a formula."""
     return formula.parts if formula.kind == "and" else (formula,)

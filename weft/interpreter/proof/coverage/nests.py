@@ -29,7 +29,7 @@ from .bodies import is_of_data
 from .contents import Contents
 from .labels import Read, value_of
 from .once import counters_of, iterates
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, put_in
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 from .points import Executes, solution
 from .untouched import NESTED
 
@@ -279,7 +279,7 @@ class Nests:
                 variable = self.held.values.linear(body_of(same[0][0]).arguments[0])
                 kept[dim.symbol] = _form(same[0][1]) if len(dim.bounds[0]) == 1 else variable
             if other.of.name != ATOMIC or not any(map(is_of_data, list(other.of.operands)[2:])):
-                equations += [(put_in(wanted, kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
+                equations += [(wanted.put(kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
         found = solution(equations, symbols)
         if found is None:
             return None
@@ -287,7 +287,7 @@ class Nests:
         for dim, (loop, _) in inner.items():
             low, high, by = dim.bounds
             (its,) = self._bounds(loop)
-            if (frozenset(put_in(f, table) for f in low), frozenset(put_in(f, table) for f in high), by) != its:
+            if (frozenset(f.put(table) for f in low), frozenset(f.put(table) for f in high), by) != its:
                 return None
         return tuple(found[symbol] for symbol in symbols)
 
@@ -307,7 +307,7 @@ class Nests:
         else:
             table = {dim.symbol: form for dim, form in zip(self._around(step.of), point, strict=True)}
             wanted = (self.held.values.linear(v) for v in list(step.of.operands)[2:])
-            self.held.write(cell, Read(step.key, tuple(put_in(form, table) for form in wanted), TRUE), (), updated=True)
+            self.held.write(cell, Read(step.key, tuple(form.put(table) for form in wanted), TRUE), (), updated=True)
 
 
 def _form(counter: Linear) -> Linear:

@@ -24,7 +24,7 @@ from ...indices.linear import TRUE, Floor, Formula, Linear, Symbol, at_least, bo
 from ..kernels.model import digits_of
 from ..solver import Unknown, point_where
 from .labels import Read, collect_radices, is_within
-from .payloads import Coordinates, Element, PayloadOp, put_in
+from .payloads import Coordinates, Element, PayloadOp
 from .points import Executes, Iterations
 
 
@@ -80,7 +80,7 @@ def expect_once(
     if again:
         return "it is executed again in each iteration of a loop around it"
     table = dict(zip(of.dims, forms, strict=True))
-    valid = [element.when.changed(lambda form: put_in(form, table)) for element in of.reads if element is not None]
+    valid = [element.when.changed(lambda form: form.put(table)) for element in of.reads if element is not None]
     inside = [part for form, n, _ in every for part in (at_least(form, 0), less(form, n))]
     results = [part for form, n, kind in every if not kind for part in (at_least(form, 0), less(form, n))]
     joint = _joined(numbers, algebra)
@@ -119,7 +119,7 @@ def expect_once(
 def _first(guards: Sequence[Formula], own: Sequence[Symbol], telling: Collection[Symbol]) -> Formula:
     """The condition of the first iteration of loops on which the iteration's point does not depend."""
     free = {s: Linear.of(0) for s in own if s not in telling}
-    return both(*(guard.changed(lambda form: put_in(form, free)) for guard in guards))
+    return both(*(guard.changed(lambda form: form.put(free)) for guard in guards))
 
 
 def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
@@ -258,8 +258,8 @@ def _in_digits(
     own = [part for s in symbols for part in (split[s].symbols() if s in split else (s,))]
     ends = [at_least(made * -1, -(s.high or 0)) for s, made in split.items() if made.bounds()[1] != s.high]
     split = redefined(split, (s for part in (*point, *guards) for s in part.symbols()))
-    parts = [guard.changed(lambda form: put_in(form, split)) for guard in guards]
-    return [put_in(form, split) for form in point], own, [*parts, *ends]
+    parts = [guard.changed(lambda form: form.put(split)) for guard in guards]
+    return [form.put(split) for form in point], own, [*parts, *ends]
 
 
 Number = tuple[Linear, Linear, bool]

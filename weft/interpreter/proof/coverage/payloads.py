@@ -9,9 +9,8 @@ determine (i, j, k).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import takewhile
 
 from ....dsl.records import record
@@ -172,7 +171,10 @@ class PayloadOps:
         for place, form in zip(made.writes[element.key[2]].at, element.at, strict=True):
             if (symbol := place.alone) is not None:
                 table[symbol] = form
-        put = partial(put_in, table=table)
+
+        def put(form: Linear) -> Linear:
+            return form.put(table)
+
         read = [Element(e.key, tuple(map(put, e.at)), e.when.changed(put)) for e in made.reads if e is not None]
         read = [e for e in read if not any(s in made.dims and s not in table for s in involved(*e.at))]
         return [one for e in read for one in (e, *self.made_of(e, most - 1))]
@@ -195,7 +197,7 @@ class PayloadOps:
             if made is None or element is None or made.reductions or made.divisor != by:
                 continue
             divisors = [e for e in self.made_of(element) if e.key == by]
-            if divisors and all(tuple(put_in(form, table) for form in e.at) == by_at for e in divisors):
+            if divisors and all(tuple(form.put(table) for form in e.at) == by_at for e in divisors):
                 return True
         return False
 
@@ -256,7 +258,7 @@ class PayloadOps:
             location, of.name, tuple(d for d, cell in enumerate(cells) if cell not in whole), tuple(cells), tuple(sizes),
             (Element(key, tuple(map(Linear.of, cells))),), (Element(of.writes[0].key, tuple(at)),), of.starts[:1], False,
             Counter([MERGED_BY.get(of.combiner, of.combiner)]), False, MERGED_BY.get(of.combiner, of.combiner), of_parts=True,
-            begins=() if begins is None else (Element(begins.key, tuple(put_in(form, table) for form in begins.at)),),
+            begins=() if begins is None else (Element(begins.key, tuple(form.put(table) for form in begins.at)),),
         )  # fmt: skip
 
     def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
@@ -369,11 +371,6 @@ def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linea
         if (d := dimension_of(expression)) is not None and found[d] is None:
             found[d] = size(values, operand, axis)
     return found
-
-
-def put_in(form: Linear, table: Mapping[Symbol, Linear]) -> Linear:
-    """The form with forms in place of some of its symbols."""
-    return form.put(table)
 
 
 def size(values: Values, value: ir.Value, axis: int) -> Linear:

@@ -9,8 +9,8 @@ from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
 from ...ir.mlir import ir
 from ..kernels.roots import RootBuffer
 from ..solver import is_zero
-from .labels import Label, Read, is_within, parts_of
-from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps, put_in
+from .labels import Label, Read, conjuncts_of, is_within
+from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
 
 @record(eq=False)
@@ -51,8 +51,8 @@ class Executes(Iterations):
     def padded(self, point: Coordinates) -> set[tuple[Key, Formula]]:
         """The condition that an iteration of the payload reads an element, and no padding."""
         table = dict(zip(self.of.dims, point, strict=True))
-        parts = ((each.key, part) for each in self.of.reads if each is not None for part in parts_of(each.when))
-        return {(key, part.changed(lambda form: put_in(form, table))) for key, part in parts}
+        parts = ((each.key, part) for each in self.of.reads if each is not None for part in conjuncts_of(each.when))
+        return {(key, part.changed(lambda form: form.put(table))) for key, part in parts}
 
     def parted(self, point: Coordinates, output: int) -> Coordinates:
         """The forms that distinguish the parts of a sum: loops in which its result is initialized
@@ -114,7 +114,7 @@ def solution(
         known |= dict(found[:1])
     if len(known) < len(dims):
         return None
-    return known if all(is_zero(put_in(left, known) - right, executed) for left, right in equations) else None
+    return known if all(is_zero(left.put(known) - right, executed) for left, right in equations) else None
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:

@@ -18,7 +18,7 @@ from ...indices.values import Values
 from ...mapping.shares import Owned
 from ..solver import Unknown, point_where
 from .once import Unclear, expect_once
-from .payloads import PayloadOp, put_in
+from .payloads import PayloadOp
 from .points import Iterations
 
 
@@ -157,4 +157,4 @@ def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear]:
     parts = (*share.at, *share.extents, *share.guards)
     used = reached((*share.own, *share.alone, *(s for part in parts for s in part.symbols())))
     table = redefined({s: ids[s.name] for s in used if s.kind == "thread" and s.name in ids}, used)
-    return lambda form: put_in(form, table)
+    return lambda form: form.put(table)

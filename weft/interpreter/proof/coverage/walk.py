@@ -30,7 +30,7 @@ from ..kernels.roots import RootBuffer
 from .bodies import choice_of, conjuncts, inside, is_of_data
 from .contents import Contents
 from .counters import counted, ends_of
-from .labels import Label, Read, parts_of, value_of
+from .labels import Label, Read, conjuncts_of, value_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -40,7 +40,6 @@ from .payloads import (
     PayloadOps,
     extents_of,
     hands_on,
-    put_in,
     through_casts,
 )
 from .points import Executes, solved
@@ -217,8 +216,8 @@ class Walk:
         of, op = execution.of, execution.op
         reads = [read for read in execution.reads if read is not None and read.key is not None]
         its = () if point is None else execution.padded(point)
-        masks = dict.fromkeys(part for read in reads for part in parts_of(read.when) if (read.key, part) not in its)
-        others = {part: read.when for read in reads for part in parts_of(read.rows)}
+        masks = dict.fromkeys(part for read in reads for part in conjuncts_of(read.when) if (read.key, part) not in its)
+        others = {part: read.when for read in reads for part in conjuncts_of(read.rows)}
         summed = involved(*(point[d] for d in of.reductions if point is not None))
         own = {part: [s for s in involved(part) if s.kind != "parameter"] for part in masks | others}
         asked = [part for part, used in own.items() if used and summed.keys().isdisjoint(used)]
@@ -229,7 +228,11 @@ class Walk:
                 begun = (label for label in (execution.started[number], *labels) if label is not None)
                 already = (label.read(cell[1]) for label in begun if label.rows != TRUE)
                 known += (
-                    part for read in already if read is not None for part in parts_of(read.rows) if part not in known
+                    part
+                    for read in already
+                    if read is not None
+                    for part in conjuncts_of(read.rows)
+                    if part not in known
                 )
             found.append(known)
         left = [part for part in others if not all(part in known for known in found)]
@@ -263,7 +266,7 @@ class Walk:
             each = next((read.each for read in reads if read is not None), 0)
             known = so_far and len(point) == 1
             return Read((BEFORE, of.location, 0), point, TRUE, None, each=each, rows=rows) if known else None
-        at = tuple(put_in(form, dict(zip(of.dims, point, strict=True))) for form in of.writes[number].at)
+        at = tuple(form.put(dict(zip(of.dims, point, strict=True))) for form in of.writes[number].at)
         parts, each = execution.parted(point, number), execution.each(point)
         return Read(of.writes[number].key, at, TRUE, None, parts, since, each, rows)
 
@@ -388,7 +391,14 @@ class Walk:
             results = (label.read(cell[1]) for label in labels if label.key is not None)
             for there in (each for each in results if each is not None):
                 self.held.use(
-                    both(*(part for read in known for part in parts_of(read.rows) if part not in parts_of(there.rows)))
+                    both(
+                        *(
+                            part
+                            for read in known
+                            for part in conjuncts_of(read.rows)
+                            if part not in conjuncts_of(there.rows)
+                        )
+                    )
                 )
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
@@ -416,7 +426,8 @@ class Walk:
         if summed is None or by is None or summed.key is None or by.key is None:
             return None
         divided = replace(
-            summed, rows=both(summed.rows, *(part for part in parts_of(by.rows) if part not in parts_of(summed.rows)))
+            summed,
+            rows=both(summed.rows, *(part for part in conjuncts_of(by.rows) if part not in conjuncts_of(summed.rows))),
         )
         return divided if self.payload.divides(summed.key, summed.at, by.key, by.at) else None
 
