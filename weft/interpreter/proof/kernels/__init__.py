@@ -1,1 +1,1 @@
-"""A kernel as a model: its accesses, barriers and sizes, read from the IR."""
+"""The model of a kernel: its accesses, barriers and sizes, read from the IR."""

@@ -1,9 +1,10 @@
-"""Blocks of a cluster: for which of them a load is, where they meet, and whose shared memory is accessed.
+"""The blocks of a cluster: the target blocks of a load, the cluster barriers, and the owner block
+of an accessed shared buffer.
 
-The proof takes the threads of a whole cluster together: which block a thread is of is one more of its ids
-    (`Algebra.rank`). Each
-block has its own shared memory, so that the number of the block is one more subscript there, the first one. A load for
-several blocks is one load for each of them, of one box.
+The proof covers the threads of a whole cluster together: the block of a thread is one more of its
+ids (`Algebra.rank`). Each block has its own shared memory, so the block number becomes an
+additional, first subscript of a shared buffer. A load for several blocks is modelled as one load of
+the same box for each of them.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from .roots import RootBuffer
 
 @record(eq=False)
 class Gathering:
-    """Where all threads of a cluster meet: they arrive at one place, and wait at another one.
+    """A cluster barrier: all threads of the cluster arrive at one place and wait at another.
 
     Args:
-        spaces: the memory whose accesses it orders; none where arrivals are relaxed.
+        spaces: the memory whose accesses the barrier orders; empty if its arrivals are relaxed.
     """
 
     arrival: Place
@@ -40,18 +41,19 @@ class Gathering:
 
 @record(eq=False)
 class ClusterOp:
-    """An arrival at a cluster's barrier, or a wait there."""
+    """An arrival at a cluster barrier, or a wait there."""
 
     place: Place
     op: ir.Operation
 
 
 def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gathering]:
-    """The meetings that arrivals and waits are, in the order of the text. `spaces`: what those order that are not
-    relaxed.
+    """Yields the cluster barriers formed by arrivals and waits, in text order. `spaces`: the memory
+    that arrivals order unless they are relaxed.
 
     Raises:
-        WeftError: W0640 where an arrival and its wait are not in one block of ops, one behind the other.
+        WeftError: W0640 if an arrival and its wait are not in one block of ops, one after the
+            other.
     """
     for one, other in zip(ops[::2], (*ops[1::2], None), strict=False):
         paired = other is not None and one.op.name != AWAIT_CLUSTER and other.op.name == AWAIT_CLUSTER
@@ -66,8 +68,8 @@ def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gatheri
 
 
 def targets(load: ir.Operation, values: Values) -> Iterator[tuple[Linear, Formula]]:
-    """The blocks of the cluster for which a load is, and when it is for each of them. One that is not there may be
-    among them."""
+    """Yields the target blocks of a load, each with the condition under which it is a target. A
+    block that does not exist may be among them."""
     mask = load.opview.multicastMask
     if mask is None:
         yield values.rank, TRUE
@@ -81,10 +83,10 @@ def targets(load: ir.Operation, values: Values) -> Iterator[tuple[Linear, Formul
 
 
 class OfBlocks:
-    """The shared buffers of a cluster: each once for each block.
+    """The shared buffers of a cluster: one instance for each block.
 
     Args:
-        values: of the kernel.
+        values: the values of the kernel.
     """
 
     def __init__(self, values: Values) -> None:
@@ -92,7 +94,7 @@ class OfBlocks:
         self._made: dict[RootBuffer, RootBuffer] = {}
 
     def buffer(self, buffer: RootBuffer) -> RootBuffer:
-        """The buffer; a shared one has the number of the block as its first subscript."""
+        """The buffer; a shared buffer gets the block number as its first subscript."""
         blocks = self.values.shape.blocks
         if buffer.space != "workgroup" or blocks == 1:
             return buffer
@@ -103,7 +105,8 @@ class OfBlocks:
     def place(
         self, buffer: RootBuffer, block: Linear | None, coordinates: tuple[Linear, ...] | None
     ) -> tuple[RootBuffer, tuple[Linear, ...] | None]:
-        """Where an element lies that has these coordinates in the buffer of a block; None: of the thread's own."""
+        """The buffer and the coordinates of an element, from its coordinates in the buffer of
+        `block` (None: the thread's own block)."""
         found = self.buffer(buffer)
         if found is buffer or coordinates is None:
             return found, coordinates

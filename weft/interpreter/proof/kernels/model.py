@@ -1,9 +1,10 @@
-"""What the conflict analysis knows of a kernel: its memory accesses and barriers, each with its place in the program.
+"""The model of a kernel for the conflict analysis: its memory accesses and barriers, each with its
+place in the program.
 
-Ids of threads and blocks that the kernel divides by constants are stated in digits (`split_ids`). Of a thread id below
-256 that is divided by 4 and by 32, three numbers are made: `t = 32*d2 + 4*d1 + d0`, each within its range. Then
-    `floor(t/4)` is `8*d2 + d1`:
-forms that rounded become plain sums, of which ISL makes small sets.
+Thread and block ids that the kernel divides by constants are expressed in digits (`split_ids`). A
+thread id below 256 that is divided by 4 and by 32 becomes three numbers: `t = 32*d2 + 4*d1 + d0`,
+each within its range. Then `floor(t/4)` is `8*d2 + d1`: forms with floor divisions become plain
+sums, for which ISL builds small sets.
 """
 
 from __future__ import annotations
@@ -48,15 +49,18 @@ class Access:
     """A read or write of one buffer.
 
     Args:
-        coordinates: the element; None if it may be any.
-        when: the condition under which `buffer` is meant (a select of memrefs), beside the guards of the place.
-        flat, sizes: what the coordinates are, as of a `View`.
-        atomic: of an atomic access, the type of what it updates: those of one type do not conflict with each other.
-        op: its name, and its location where it has one.
-        phase: of an asynchronous copy, whose access takes its time: that it begins (what happens before is ordered
-            before it), or that it has ended (before what happens behind it).
-        flight: which copy's; what begins and what has ended of one have the same.
-        landings: of one that begins, where it ends: at the first of these that is reached; at none of them, if none is.
+        coordinates: the element; None if it may be any element.
+        when: the condition under which `buffer` is accessed (a select of memrefs), in addition to
+            the guards of the place.
+        flat, sizes: the meaning of the coordinates, as in a `View`.
+        atomic: for an atomic access, the type that it updates; accesses of one type do not conflict
+            with each other.
+        op: the name of the op, with its location where it has one.
+        phase: for an asynchronous copy, which takes time: `begins` (ordered after everything before
+            it) or `ended` (ordered before everything after it).
+        flight: the identity of the copy; its begin and its ends have the same.
+        landings: for a begin, the ends: the first landing that is reached; no end, if none is
+            reached.
     """
 
     kind: Literal["read", "write"]
@@ -69,36 +73,39 @@ class Access:
     sizes: tuple[Linear, ...] = ()
     atomic: ir.Type | None = None
     chosen: bool = False
-    """`buffer` is one of several that a loop or a branch may hand on."""
+    """`buffer` is one of several that a loop or a branch may pass on."""
     certain: bool = True
-    """All elements that the coordinates can be are touched: no mask keeps some of them out."""
+    """Every element that the coordinates can denote is touched: no mask excludes some."""
     phase: Literal["", "begins", "ended"] = ""
     flight: int = 0
     landings: tuple[Landing, ...] = ()
     exchanged: bool = False
-    """A swizzle is in its last subscript that not all accesses of the buffer have."""
+    """The last subscript has a swizzle that not all accesses of the buffer have."""
     agent: Literal["", "load", "store", "product"] = ""
-    """Who makes it, while its thread goes on: the tensor memory accelerator, or the tensor cores of a warp group."""
+    """The asynchronous agent of the access, which runs while its thread continues: the tensor
+    memory accelerator, or the tensor cores of a warp group."""
     block: Linear | None = None
-    """For which block of the cluster it is, by its number there; None: for the thread's own."""
+    """The number, in the cluster, of the block that owns the element; None: the thread's own block."""
     part: OfMatrix | None = None
-    """Of which element of a warp's matrix it is; None: each thread makes its own."""
+    """The element of a warp's matrix that is accessed; None: each thread makes its own access."""
 
     @property
     def late(self) -> bool:
-        """Whether it goes on while its thread does."""
+        """Whether the access continues while its thread does."""
         return bool(self.agent or self.phase)
 
     @property
     def settled(self) -> bool:
-        """Whether it is known which element is meant, and when: nothing in it is not affine, or depends on data."""
+        """Whether the element and the condition of the access are known: all forms are affine and
+        independent of data."""
         if self.coordinates is None or not self.place.settled:
             return False
         forms = (*self.coordinates, self.when)
         return settled(s for form in forms for s in form.symbols())
 
     def flattened(self) -> Access:
-        """By the position in memory, where the buffer's layout is static; else any element of it may be meant."""
+        """The access in flat form, by the position in memory, where the layout of the buffer is
+        static; otherwise with unknown coordinates."""
         if self.flat:
             return self
         position = None if self.coordinates is None else self.buffer.position(self.coordinates, self.sizes)
@@ -106,13 +113,13 @@ class Access:
 
 
 def space_of_both(a: Access, b: Access) -> str:
-    """The memory that a barrier's fence has to cover to order the two. What is not known to wait for barriers, none
-    orders."""
+    """The memory space that a barrier's fence must cover to order the two accesses: "any", which no
+    fence covers, if one of them touches unknown memory."""
     return b.buffer.space if b.buffer.anything else a.buffer.space
 
 
 ALL_SPACES = frozenset({"workgroup", "global"})
-"""What a barrier can order accesses to, for the whole block."""
+"""The memory spaces in which a barrier can order the accesses of a whole block."""
 
 
 @record(eq=False)
@@ -146,7 +153,7 @@ class Barrier:
 
     @property
     def weight(self) -> int:
-        """How often a thread executes it."""
+        """The number of executions by each thread."""
         return prod(loop.weight for loop in self.place.loops)
 
 
@@ -204,31 +211,32 @@ class KernelModel:
 
     @property
     def warp(self) -> Linear | None:
-        """The number of a thread's warp; None where it is not known how many threads a block has."""
+        """The number of a thread's warp; None if the number of threads of a block is unknown."""
         return self.group_of(WARP)
 
     def group_of(self, threads: int) -> Linear | None:
-        """The number of a thread's group of so many in a row."""
+        """The number of a thread's group of `threads` consecutive threads."""
         if self.shape.threads is None:
             return None
         return self.shape.linear_id(self.values.thread_ids()).floordiv(threads)
 
     @cached_property
     def deciding(self) -> tuple[Symbol, ...]:
-        """Values that decide whether a barrier is executed, and are the same for all threads of a block."""
+        """Values that decide whether a barrier is executed, each the same for all threads of a
+        block."""
         steps = dict.fromkeys(step for barrier in self.barriers for step in barrier.place.steps)
         symbols = dict.fromkeys(s for step in steps for guard in step.guards for s in guard.symbols())
         return tuple(s for s in symbols if s.kind not in ("loop", "lane") and not s.depends.thread)
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether threads wait for more than barriers of their block, or somebody else than a thread accesses
-        memory."""
+        """Whether threads wait for more than barriers of their block, or an agent other than a
+        thread accesses memory."""
         waits = self.signals or self.registers
         return self.shape.blocks > 1 or bool(waits) or any(access.agent for access in self.accesses)
 
     def may_meet(self, a: Access, b: Access) -> bool:
-        """Whether the accesses may touch the same memory, as far as their buffers tell."""
+        """Whether the accesses may touch the same memory, as far as their buffers determine."""
         if a.buffer is b.buffer or a.buffer.anything or b.buffer.anything:
             return True
         return self.may_alias and a.buffer.foreign and b.buffer.foreign
@@ -238,7 +246,8 @@ Change = Callable[[Linear], Linear]
 
 
 def split_ids(model: KernelModel) -> None:
-    """State everything in `model` in digits of the ids that it divides. To be done before anyone looks at it."""
+    """Expresses everything in `model` in the digits of the ids that it divides. This must precede
+    every other use of the model."""
     radices: dict[Symbol, set[int]] = {}
 
     def collected(form: Linear) -> Linear:
@@ -266,8 +275,9 @@ def digits_of(symbol: Symbol, radices: list[int]) -> Linear | None:
     """The id as a sum of digits, the most significant first, or None.
 
     Args:
-        radices: the numbers it is divided by, in ascending order. The chain that they make is used: each that is a
-            multiple of the one before. Divisions by others stay what they are, of the sum of the digits.
+        radices: the divisors of the id, in ascending order. Only the chain in which each is a
+            multiple of the one before becomes digits. Divisions by other numbers remain, applied to
+            the sum of the digits.
     """
     chain = [1]
     for radix in radices:
@@ -282,7 +292,7 @@ def digits_of(symbol: Symbol, radices: list[int]) -> Linear | None:
 
 
 def _collect(form: Linear, radices: dict[Symbol, set[int]]) -> None:
-    """The numbers by which `form` divides ids."""
+    """Collects the numbers by which `form` divides ids."""
     for term in form.terms:
         if isinstance(term, Symbol):
             continue
@@ -295,7 +305,7 @@ def _collect(form: Linear, radices: dict[Symbol, set[int]]) -> None:
 
 
 def _restate(model: KernelModel, change: Change) -> None:
-    """Put `change(form)` for each form in the model."""
+    """Replaces each form in the model by `change(form)`."""
     values = model.values
     for symbol in values.definitions:
         if symbol.definition is not None:

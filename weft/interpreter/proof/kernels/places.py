@@ -1,5 +1,5 @@
-"""Where ops of a kernel stand: the regions and loops around them, their order in the text, and waits for asynchronous
-copies."""
+"""The places of a kernel's ops: the regions and loops around them, their text order, and the waits
+for asynchronous copies."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from ....dsl.records import record
 from ...indices.linear import Formula, Linear, Symbol, at_least, both, settled
 
 NOMINAL_TRIPS = 1024
-"""How often a loop is taken to run whose trip count is not known: barriers in it are dear."""
+"""The assumed trip count of a loop with an unknown trip count: barriers in such a loop are
+expensive."""
 
 
 @dataclass(eq=False)
 class Loop:
-    """A loop around accesses. `counter` counts its iterations from 0; `variable` is the loop variable, a form of it."""
+    """A loop around accesses. `counter` counts its iterations from 0; `variable` is the loop
+    variable, a form of the counter."""
 
     number: int
     counter: Symbol
@@ -29,7 +31,8 @@ class Loop:
 
 @dataclass(eq=False)
 class PlaceStep:
-    """One level of a path: which op of the block (`position`), which of its regions, and what holds inside."""
+    """One level of a path: the position of the op in its block, the region of that op, and the
+    conditions that hold inside."""
 
     position: int
     region: int
@@ -39,13 +42,14 @@ class PlaceStep:
 
 @record(eq=False)
 class Place:
-    """Where an op stands: the regions around it, outermost first, and its position in the innermost block."""
+    """The place of an op: the regions around it, outermost first, and its position in the innermost
+    block."""
 
     steps: tuple[PlaceStep, ...]
     position: int
 
     def into(self, region: int, guards: tuple[Formula, ...] = (), loop: Loop | None = None) -> tuple[PlaceStep, ...]:
-        """The way into a region of what stands here."""
+        """The path into a region of the op at this place."""
         return (*self.steps, PlaceStep(self.position, region, guards, loop))
 
     @property
@@ -63,18 +67,19 @@ class Place:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Text order of places."""
+        """A sort key: the text order of places."""
         return (*tuple(n for s in self.steps for n in (s.position, s.region)), self.position)
 
 
 @record(eq=False)
 class Landing:
-    """Where a thread waits until an asynchronous copy has arrived.
+    """The place where a thread waits until an asynchronous copy has arrived.
 
     Args:
-        place: of the wait.
-        at: loops around it, outermost first, whose iterations the copy decides: each with its counter there, as a form
-            of the copy's counters. Of all other loops around both, the wait is in the same iteration.
+        place: the place of the wait.
+        at: the loops around the wait, outermost first, in which the copy determines the iteration:
+            each with its counter at the wait, as a form of the copy's counters. In all other loops
+            around both, the wait is in the same iteration.
     """
 
     place: Place
@@ -82,7 +87,8 @@ class Landing:
 
     @property
     def reached(self) -> Formula:
-        """When there are those iterations: what the loops' conditions leave out says how many there are at most."""
+        """The condition that these iterations exist: the guards of the loops, and the upper bounds
+        of their counters."""
         decided = {loop for loop, _ in self.at}
         guards = [
             guard.changed(self.there) for step in self.place.steps if step.loop in decided for guard in step.guards
@@ -91,14 +97,15 @@ class Landing:
         return both(*guards, *(at_least(Linear.of(high) - counter, 0) for counter, high in most if high is not None))
 
     def there(self, form: Linear) -> Linear:
-        """A form of those loops' counters in those iterations."""
+        """A form in the counters of those loops, evaluated at those iterations."""
         counters = {loop.counter: counter for loop, counter in self.at}
         return form.replaced(lambda s: counters.get(s, Linear.of(s)))
 
 
 @record(eq=False)
 class GroupEvent:
-    """A group is committed, or (`pending` is given) waited for until at most that many newer ones are pending."""
+    """The commit of a group, or (if `pending` is given) a wait until at most `pending` newer groups
+    are pending."""
 
     place: Place
     pending: int | None = None

@@ -1,5 +1,5 @@
-"""Which barriers all threads of a block, or of a warp or a warp group, reach together. The others are faults, and order
-nothing."""
+"""The barriers that all threads of a block, of a warp or of a warp group reach together. The other
+barriers are faults, and order nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .model import Barrier, KernelModel
 
 
 def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
-    """The barriers that are reached by all threads of a block or by none; and what is divergent, ops of a warp among
-    it."""
+    """The uniform barriers, reached by all threads of a block or by none, and the divergent
+    barriers, which include collective ops of a warp."""
     uniform: list[Barrier] = []
     divergent: list[Barrier] = []
     for barrier in (*model.barriers, *model.warp_wide):
@@ -30,10 +30,11 @@ def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], li
 
 
 def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["together", "apart", "unknown"]:
-    """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or for none, in each
-    iteration.
+    """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or
+    for none, in each iteration.
 
-    Conditions that do not depend on the thread need no proof. Those that do are compared for two threads, by ISL.
+    Conditions that do not depend on the thread need no proof. ISL compares the other conditions for
+    two threads.
     """
 
     def differs(depends: Depends) -> bool:
@@ -56,9 +57,9 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
         here.append(equal(x.form(warp), y.form(warp)))
     there = [y.formula(g) for g in barrier.place.guards]
     for naming in (x, y):
-        naming.definitions()  # they may name more
+        naming.definitions()  # the definitions may add names
     if any(s.kind == "defined" for naming in (x, y) for s in naming.names):
-        return "unknown"  # a thread's own minimum: existential, and its complement is not what `there` negated says
+        return "unknown"  # a minimum of the thread's own: existential, so the complement is not the negation of `there`
     try:
         names, both_there = points(solver, (shared, x, y), here)
         if solver.is_empty(solver.subtract(both_there, solver.set(names, there))):
@@ -69,8 +70,9 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
 
 
 def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
-    """Whether a barrier with a number is known to be that of one group of threads: all threads that meet at the number,
-    here or elsewhere, are of one group, which is whole and has one number here. Number 0 is the block's own."""
+    """Whether a numbered barrier is known to belong to a single group of threads: all threads that
+    arrive at the number, here or elsewhere, are in one group, which is complete and uses one number
+    here. Number 0 is the barrier of the block."""
     group, number, threads = model.group_of(barrier.threads), barrier.number, model.shape.threads
     if group is None or number is None or threads is None:
         return False
@@ -99,8 +101,9 @@ def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
 
 
 def met_elsewhere(model: KernelModel, barrier: Barrier, solver: Solver) -> str | None:
-    """The op at which threads may meet those that wait at a barrier with a number, though not all of their group execute
-    it: the hardware counts threads that arrive at a number, wherever that is, and in whichever iteration."""
+    """The op at which other threads may arrive at the number of this barrier, although not all
+    threads of its group execute it; None if there is no such op. The hardware counts the threads
+    that arrive at a number, at any op and in any iteration."""
     number, group = barrier.number, model.group_of(barrier.threads)
     if number is None:
         return None
@@ -122,7 +125,7 @@ def met_elsewhere(model: KernelModel, barrier: Barrier, solver: Solver) -> str |
 
 
 def _shares(symbol: Symbol) -> bool:
-    """Whether two threads, in any iterations, see one value."""
+    """Whether two threads, in any iterations, see one value of the symbol."""
     return not symbol.depends.thread and not symbol.depends.loops
 
 
@@ -131,7 +134,7 @@ def _apart(a: Linear, b: Linear) -> tuple[Formula, Formula]:
 
 
 def _never(solver: Solver, namings: tuple[Naming, ...], said: list[Formula]) -> bool:
-    """Whether it is known that not all of this holds."""
+    """Whether it is known that the formulas never hold together."""
     try:
         return solver.is_empty(points(solver, namings, said)[1])
     except Unknown:

@@ -1,7 +1,7 @@
-"""The buffers that a kernel's memrefs are views of, and where their elements lie.
+"""The root buffers of a kernel's memrefs, and the addresses of their elements.
 
-Elements are told apart by their indices where no two of them lie at one address, else by their addresses: a layout such
-as `strided<[4, 1]>` of 8x8 puts several elements at one.
+Elements are distinguished by their indices where no two of them have the same address, and by their
+addresses otherwise: a layout such as `strided<[4, 1]>` of 8x8 puts several elements at one address.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ class RootBuffer:
     """A root buffer.
 
     Args:
-        strides: those of its elements in memory, None where its layout is not static; offset: where its first element
-            lies.
-        plain: it lies row by row from its first element on.
-        foreign: it comes from outside what is analysed (an argument), so that nothing tells it from other such ones.
-        value: the memref that is it, or the name of a global.
-        of_each_block: each block of a cluster has one: its number is the first subscript.
-        by_address: its type, where elements are told apart by their addresses.
-        unknown: strides that are known at run time only, which those addresses depend on.
+        strides: the strides of its elements in memory; None where its layout is not static.
+        offset: the position of its first element.
+        plain: its elements are contiguous and row-major from its first element on.
+        foreign: it comes from outside the analysed code (an argument), so it may be the same memory
+            as another foreign buffer.
+        value: its memref, or the name of a global.
+        of_each_block: each block of a cluster has its own instance; the block number is the first
+            subscript.
+        by_address: its type, where elements are distinguished by their addresses.
+        unknown: the strides known only at run time on which those addresses depend.
     """
 
     name: str
@@ -50,12 +52,13 @@ class RootBuffer:
 
     @property
     def anything(self) -> bool:
-        """It stands for any memory that threads share: what is behind a memref, or what an op does, is not known."""
+        """Whether it represents any memory that threads share, because the memory of a memref, or
+        the effects of an op, are unknown."""
         return self.space == "any"
 
     def steps(self, sizes: Sequence[Linear] = ()) -> tuple[int, ...] | None:
-        """The strides of its elements in memory; of rows of `sizes`, if coordinates count in those. None where they are
-        open."""
+        """The strides of its elements in memory; those of rows of `sizes`, if the coordinates refer
+        to such rows. None where the strides are unknown."""
         if not sizes:
             return self.strides
         if not all(size.is_constant for size in sizes[1:]):
@@ -63,7 +66,7 @@ class RootBuffer:
         return tuple(prod(size.constant for size in sizes[d + 1 :]) for d in range(len(sizes)))
 
     def position(self, coordinates: Sequence[Linear], sizes: Sequence[Linear] = ()) -> Linear | None:
-        """Where an element lies in memory, in elements; None where `steps` are."""
+        """The position of an element in memory, in elements; None where `steps` is None."""
         if (strides := self.steps(sizes)) is None:
             return None
         return sum(
@@ -72,7 +75,8 @@ class RootBuffer:
 
     @property
     def size(self) -> int | None:
-        """How many elements memory has from where the buffer begins to its last element; None where that is open."""
+        """The number of elements of memory up to the buffer's last element, from the buffer's
+        start; None where unknown."""
         if self.strides is None or not self.offset.is_constant:
             return None
         reach = MemrefLayout(self.shape, self.strides, self.offset.constant).reach
@@ -92,16 +96,16 @@ class Coordinate:
 
 @record
 class View:
-    """How indices of a memref become coordinates of `root`.
+    """The map from the indices of a memref to coordinates of `root`.
 
     Args:
-        axes: one per coordinate; None if they may be anything.
-        flat: there is one coordinate, the position in memory.
-        sizes: what the coordinates count in, where those are not the root's own axes.
-        when: the view is this one under this condition.
-        unit: how many coordinates an element takes: its bytes, in a view of bytes.
-        base: where the memory begins that a reinterpret_cast counts from.
-        chosen: it is one of several that a loop or a branch may hand on.
+        axes: one entry per coordinate; None if the coordinates may be anything.
+        flat: the only coordinate is the position in memory.
+        sizes: the sizes in which the coordinates count, where those are not the root's own axes.
+        when: the condition under which the memref has this view.
+        unit: the number of coordinates that an element takes: its bytes, in a view of bytes.
+        base: the start of the memory, from which a reinterpret_cast counts.
+        chosen: the view is one of several that a loop or a branch may pass on.
     """
 
     root: RootBuffer
@@ -115,22 +119,23 @@ class View:
 
 
 def placed(layout: MemrefLayout, values: Values, *, by_address: bool) -> tuple[Linear, tuple[Linear, ...]]:
-    """The offset of a buffer's first element; and the strides, where elements are told apart by their addresses. What
-    is known at run time only is the same number for all threads."""
+    """The offset of a buffer's first element, and, if `by_address`, its strides. A number known
+    only at run time is the same for all threads."""
     strides = layout.strides if by_address else ()
     offset, *steps = (values.opaque(NOTHING) if n is None else Linear.of(n) for n in (layout.offset, *strides))
     return offset, tuple(steps)
 
 
 def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.Value] = frozenset()) -> bool | None:
-    """Whether no two elements of a memref lie at one address; None where that is not known.
+    """Whether no two elements of a memref have the same address; None where unknown.
 
-    Of strides that its type leaves open, what it was made of tells, or what is passed.
+    If the type leaves strides open, the answer comes from the sources of the memref, or from the
+    operands of calls and launches.
 
     Args:
-        passed_in_rows: where the strides of an argument of a host function are open, it lies row by row: the runtime
+        passed_in_rows: an argument of a host function with open strides is row-major: the runtime
             passes nothing else.
-        seen: values that are being asked about: one that a loop hands on to itself adds nothing.
+        seen: the values in progress: a value that a loop passes on to itself adds nothing.
 
     Raises:
         WeftError: W0398 for a layout that no strides express.
@@ -162,7 +167,7 @@ def _number(entry: int | ir.Value) -> int | None:
 
 
 def _keeps_apart(view: ir.Operation) -> bool:
-    """Whether two elements of a view are two of what it shows."""
+    """Whether the view maps distinct elements to distinct elements of its source."""
     how = VIEWS[view.name]
     if how == "subview":
         return not {0, DYNAMIC} & set(ir.DenseI64ArrayAttr(view.attributes["static_strides"]))
@@ -170,7 +175,7 @@ def _keeps_apart(view: ir.Operation) -> bool:
 
 
 def _given(argument: ir.Value) -> list[ir.Value]:
-    """What calls and launches pass for an argument of a function or a kernel."""
+    """The operands of calls and launches for an argument of a function or a kernel."""
     if not isinstance(argument.owner, ir.Block):
         return []
     holder, around = maker(argument), list(ancestors(maker(argument)))

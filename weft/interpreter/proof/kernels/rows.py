@@ -1,9 +1,11 @@
-"""Accesses side by side, as one: the four stores of a vector that is taken apart are the four lanes of one.
+"""Adjacent accesses, joined into one: the four stores of an unrolled vector become the four lanes
+of one store.
 
     write S[r, c]; write S[r, c + 1]; write S[r, c + 2]; write S[r, c + 3]   →   write S[r, c + lane], lane in 0 … 3
 
-The elements are the same ones. No barrier stands between the accesses, and no other access of the buffer: whatever is
-asked of each of them has the answer that it has for all, and there are a sixteenth of the pairs.
+The elements are the same. No barrier and no other access of the buffer is between the joined
+accesses, so every query has the same answer for each of them as for the joined access. The number
+of pairs of four-lane accesses shrinks to a sixteenth.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from .roots import RootBuffer
 
 
 def joined(accesses: Iterable[Access], barriers: Sequence[Barrier], values: Values) -> list[Access]:
-    """The accesses, in the order of the program; those that are a row of neighbours made by one op of the payload are
-    one."""
+    """The accesses, in program order; adjacent accesses that one op of the payload makes are joined
+    into one."""
     rows: list[_Row] = []
     last: dict[RootBuffer, _Row] = {}
     for access in accesses:
@@ -35,14 +37,14 @@ def joined(accesses: Iterable[Access], barriers: Sequence[Barrier], values: Valu
 
 
 class _Row:
-    """Accesses `step` apart along one axis, beginning with `first`."""
+    """Accesses at a distance of `step` along one axis, the first of them `first`."""
 
     def __init__(self, first: Access) -> None:
         self.first, self.end = first, first.place
         self.axis, self.step, self.count = 0, 0, 1
 
     def takes(self, access: Access, barriers: Sequence[Barrier]) -> bool:
-        """Whether the access is the next one; it has joined the row then."""
+        """Whether the access is the next of the row; if so, adds it to the row."""
         found = self._offset(access)
         if found is None or any(_between(self.end, barrier.place, access.place) for barrier in barriers):
             return False
@@ -55,7 +57,8 @@ class _Row:
         return True
 
     def _offset(self, access: Access) -> tuple[int, int] | None:
-        """Along which axis, and how far, the access is from the first one; None where it is not a neighbour."""
+        """The axis and the distance from the first access to this one; None if the two are not in
+        one row."""
         mine, its = self.first, access
         if (
             (mine.kind, mine.op) != (its.kind, its.op)
@@ -81,7 +84,7 @@ class _Row:
         return along[0] if len(along) == 1 and not any(form.terms for form in apart) else None
 
     def access(self, values: Values) -> Access:
-        """All of them."""
+        """The access that joins all accesses of the row."""
         if self.count == 1 or self.first.coordinates is None:
             return self.first
         lane = Linear.of(values.fresh("lane", THREAD, 0, self.count - 1))
@@ -96,8 +99,8 @@ def _lanes(access: Access) -> list[Symbol]:
 
 
 def _between(start: Place, place: Place, end: Place) -> bool:
-    """Whether a place is in, or in what stands in, the part of a block from `start` to `end`, which are both directly
-    in it."""
+    """Whether a place is, or is nested, between `start` and `end`, which are both directly in one
+    block."""
     depth = len(start.steps)
     if place.steps[:depth] != start.steps:
         return False

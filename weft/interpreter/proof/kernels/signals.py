@@ -1,5 +1,5 @@
-"""What a kernel does with memory barriers, warp groups and proxies, as index forms: what `proof/signals/` proves things
-of."""
+"""The ops of a kernel on memory barriers, warp groups and proxies, as index forms: the input of the
+proofs in `proof/signals/`."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Signal:
     """An op on a memory barrier.
 
     Args:
-        index: which one of its ring.
-        block: the block of the cluster whose barrier it is, by its number there.
-        when: the condition under which it is done, beside the guards of the place.
-        amount: of an `init`, how many arrivals a phase has; of an arrival, how many bytes it says are to come; of a
-            load, how many it brings.
-        odd: of a wait, when it waits for the parity 1.
-        relaxed: of an arrival, that it orders nothing but time.
+        index: the index of the barrier in its ring.
+        block: the number, in the cluster, of the block that owns the barrier.
+        when: the condition under which the op takes effect, in addition to the guards of the place.
+        amount: for an `init`, the number of arrivals of a phase; for an arrival, the number of
+            bytes it announces; for a load, the number of bytes it brings.
+        odd: for a wait, the condition that it waits for parity 1.
+        relaxed: for an arrival: it orders time only, and no memory accesses.
     """
 
     kind: Literal["init", "arrive", "load", "wait"]
@@ -68,7 +68,7 @@ class Signal:
     relaxed: bool = False
 
     def changed(self, change: Callable[[Linear], Linear]) -> Signal:
-        """The same in other forms."""
+        """The signal with `change` applied to its forms."""
         index, block, amount = change(self.index), change(self.block), change(self.amount)
         return replace(
             self, index=index, block=block, amount=amount, when=self.when.changed(change), odd=self.odd.changed(change)
@@ -77,8 +77,8 @@ class Signal:
 
 @record(eq=False)
 class Fence:
-    """What its thread wrote to these memories by ordinary stores is visible to asynchronous accesses; of `inits`:
-    barriers are."""
+    """A fence: ordinary stores of its thread to these memories become visible to asynchronous
+    accesses; with `inits`, the initialization of barriers does."""
 
     place: Place
     op: str
@@ -88,7 +88,8 @@ class Fence:
 
 @record(eq=False)
 class RegisterChange:
-    """Each thread of a warp group has `count` registers from there on; `more`: it asks for more than it has."""
+    """A register change: from this place on, each thread of a warp group has `count` registers.
+    `more`: the group requests more than it has."""
 
     place: Place
     op: str
@@ -104,7 +105,8 @@ class Signals:
         self._rings: dict[ir.Value, Ring] = {}
 
     def signals(self, op: ir.Operation, place: Place) -> Iterator[Signal]:
-        """An op on a memory barrier: one signal, or one for each block of the cluster that a load is for."""
+        """Yields the signals of an op on a memory barrier: one, or one for each target block of a
+        load."""
         found = self._signal(op, place)
         if op.name not in LOADS:
             yield found
@@ -146,8 +148,8 @@ class Signals:
         )
 
     def _addressed(self, op: ir.Operation) -> tuple[ir.Operation, Linear]:
-        """The op that takes the address of the barrier that one arrives at, and the block of the cluster in which that
-        is."""
+        """The op that takes the address of the barrier of an arrival, and the block of the cluster
+        that owns the barrier."""
         made, block = producer(op.operands[0]), self.values.rank
         while made is not None and made.name in (POINTER, OTHER_BLOCK):
             block = self.values.linear(made.operands[1]) if made.name == OTHER_BLOCK else block
@@ -175,5 +177,5 @@ class Signals:
 
 
 def fence(op: ir.Operation, place: Place) -> Fence:
-    """What a fence makes visible."""
+    """The fence of an op, with the memories that it makes visible."""
     return Fence(place, describe(op), fenced_spaces(op), op.name == FENCE_INIT)

@@ -1,10 +1,10 @@
-"""Which elements the tensor memory accelerator and the products of warp groups touch: boxes of tensors, tiles,
-described matrices.
+"""The elements touched by the tensor memory accelerator and by products of warp groups: boxes of
+tensors, tiles, and matrices given by descriptors.
 
-A tile that a box is copied to is written as one piece, from where the memref begins on. A matrix that a descriptor
-describes is read line by line: as many bytes as the swizzle has, of all rows, then the next ones, a box further on. A
-    swizzle exchanges pieces
-in groups of lines, of which whole ones are touched.
+A tile that receives a box is written as one contiguous piece from the start of the memref. A matrix
+given by a descriptor is read in lines: a swizzle's width in bytes of every row, then the next such
+width, one box further on. A swizzle exchanges pieces within groups of lines; only whole groups are
+touched.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ from .views import View, Views
 
 @record
 class TouchedBox:
-    """Elements of a buffer: what one asynchronous op reads or writes of it. `view` says when they are meant."""
+    """The elements of a buffer that one asynchronous op reads or writes. `view` holds the condition
+    under which they are touched."""
 
     writes: bool
     view: View
@@ -56,11 +57,11 @@ Inside = Callable[[Linear, int], bool]
 
 
 def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: Views) -> Iterator[Access]:
-    """The accesses of a load or a store of the tensor memory accelerator, or of a product of a warp group that is
-    waited for.
+    """Yields the accesses of a load or a store of the tensor memory accelerator, or of a product of
+    a warp group that is awaited.
 
     Raises:
-        WeftError: W0640 for what is not followed.
+        WeftError: W0640 for an op that the analysis does not support.
     """
     if (unknown := not_followed(op)) is not None:
         raise fail("W0640", f"the race analysis does not follow {unknown}: {describe(op)}", hint=OTHERWISE)
@@ -85,8 +86,8 @@ def _inside(model: KernelModel, form: Linear, size: int, place: Place) -> bool:
 
 
 def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Iterator[TouchedBox]:
-    """What a load, a store, or a product touches. `inside`: whether an index is known to be in 0 … size-1 where the op
-    stands."""
+    """Yields the boxes that a load, a store, or a product touches. `inside`: a test of whether an
+    index is known to be in 0 … size-1 at the place of the op."""
     seen = op.opview
     load = load_of(op) if op.name in LOADS else None
     if load is not None or op.name == STORE:
@@ -99,9 +100,9 @@ def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Ite
         assert box is not None
         yield from _tile(tile, box, values, views, writes=load is not None)
         at = [values.linear(v) for v in reversed(list(coordinates))]
-        known = op.name != LOAD_PIXELS and len(at) == len(box.box)  # of pixels: anywhere in the images
+        known = op.name != LOAD_PIXELS and len(at) == len(box.box)  # pixels: anywhere in the images
         lanes = [_lane(values, n) for n in box.box] if known else []
-        for view in views.of(given):  # of a tensor that has more axes than the box, too
+        for view in views.of(given):  # also for a tensor with more axes than the box
             fits = lanes and all(d < len(at) for axis in view.axes or () for d, _ in axis.strides)
             found = views.coordinates(view, [a + b for a, b in zip(at, lanes, strict=True)]) if fits else None
             yield TouchedBox(load is None, view, found, view.flat and found is not None)
@@ -114,7 +115,7 @@ OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`), or wai
 
 
 def not_followed(op: ir.Operation) -> str | None:
-    """What it does that is not followed."""
+    """The unsupported property of the op, as text; None if it is supported."""
     if op.name in PRODUCTS and may_pend(op) and not flies(op):
         return "products whose sums may be used in flight (`waitGroup` is not 0, and no wait for all is between)"
     if op.name in PRODUCTS and any(after is None for _, after in operands(op)):
@@ -165,7 +166,7 @@ def _lines(
     views: Views,
     inside: Inside,
 ) -> tuple[tuple[Linear, ...], bool] | None:
-    """The elements of the matrix, and whether their coordinate is flat; None where that is not known."""
+    """The elements of the matrix, and whether their coordinate is flat; None where unknown."""
     each = known_bytes(held.element)
     start = views.coordinates(view, [Linear.of(0)] * ir.MemRefType(tile.type).rank)
     root = view.root
@@ -175,7 +176,7 @@ def _lines(
     places = panel_layout(box, rows, columns * each)
     position = root.position(start)
     assert position is not None
-    group = LINES * box.swizzle  # bytes after which a swizzle begins again
+    group = LINES * box.swizzle  # the period of the swizzle, in bytes
     if box.swizzle and (rows % LINES or position.content * each % group):
         return None
     parts = [(d.count, d.stride) for d in places.digits]
@@ -186,7 +187,8 @@ def _lines(
 def _placed(
     root: RootBuffer, start: tuple[Linear, ...], parts: Sequence[tuple[int, int]], values: Values, inside: Inside
 ) -> tuple[tuple[Linear, ...], bool] | None:
-    """Each part along an axis of the buffer, where there is one that has its stride and room for it."""
+    """The coordinates with each part along the axis of the buffer that has its stride and room for
+    it; None if some part has no such axis."""
     out = list(start)
     assert root.strides is not None
     for count, stride in parts:

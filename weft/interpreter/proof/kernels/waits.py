@@ -1,4 +1,5 @@
-"""Ops that threads reach together: barriers of a block, of a warp, and what warps and warp groups execute as one."""
+"""Ops that threads reach together: barriers of a block or a warp, and collective ops of warps and
+warp groups."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .places import Place
 
 
 def barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
-    """One of `BARRIERS`."""
+    """Adds an op of `BARRIERS` to the model."""
     if op.name == WARP_BARRIER:
         _warp_barrier(model, op, place)
     elif op.name == NUMBERED_BARRIER:
@@ -42,7 +43,7 @@ def _block_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
 
 
 def _warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
-    """One of all lanes of a warp."""
+    """Adds a barrier of all lanes of a warp."""
     _expect_whole(model.shape, op, WARP)
     if mask_of_lanes(op) != ALL_LANES:
         raise fail(
@@ -54,8 +55,8 @@ def _warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
 
 
 def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values: Values) -> None:
-    """One with a number, for so many threads in a row: those of a group. Number 0 for no number of threads is the
-    block's own."""
+    """Adds a numbered barrier for a group of consecutive threads. Number 0 without a thread count
+    is the barrier of the block."""
     number, count = ([*part, None][0] for part in segments(op)[:2])
     if count is None and not op.results and (number is None or values.linear(number) == Linear.of(0)):
         model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op)))
@@ -73,8 +74,8 @@ def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values
 
 
 def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -> None:
-    """All of so many threads in a row execute it together, as lanes do a barrier of their warp, and it orders
-    nothing."""
+    """Records an op that `threads` consecutive threads execute together, like a barrier of their
+    warp, but without any order between memory accesses."""
     _expect_whole(model.shape, op, threads)
     found = Barrier(place, frozenset(), describe(op), narrow=True, threads=threads)
     if any(guard.depends().thread for guard in place.guards):

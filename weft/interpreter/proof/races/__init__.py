@@ -1,1 +1,1 @@
-"""Conflicts, barriers and unwritten reads of a kernel, exact by integer sets."""
+"""Conflicts, barriers and unwritten reads of a kernel, decided exactly with integer sets."""

@@ -1,14 +1,14 @@
-"""Which of the proposed barriers to keep: a cheapest set that separates every conflict.
+"""The choice among the proposed barriers: a cheapest set that separates every conflict.
 
-Each colliding class (`relations.PairClass`) asks for barriers that together separate all of its collisions; most are
-separated whole by one barrier, some only by several together. Choosing is a hitting-set problem, small enough to be
-solved exactly by branch and bound; beyond a limit of nodes, a greedy choice from which nothing can be removed is taken
-(sound, maybe not cheapest).
+Each colliding class (`relations.PairClass`) requires barriers that together separate all of its
+collisions. One barrier suffices for most classes; some need several together. The choice is a
+hitting-set problem, small enough for an exact solution by branch and bound. Beyond a limit of nodes
+the result is a greedy choice from which no barrier can be removed: sound, maybe not cheapest.
 
-The least scope is chosen with the barrier: where all collisions of a class are of two threads of one warp, a barrier of
-    each warp
-in a candidate's place does what a block's does. A candidate `n` has such a twin, `~n`, which is looked at only where it
-may make the choice cheaper.
+The choice includes the narrowest scope. Where all collisions of a class are between two threads of
+one warp, a barrier of each warp at a candidate's place does the work of a barrier of the block. A
+candidate `n` has such a twin, `~n`. The search considers twins only where they may make the choice
+cheaper.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class ChosenBarriers:
 
     Args:
         chosen: candidate numbers, in text order.
-        reasons: by candidate, what would be unordered without it, without witnesses.
-        spaces: by candidate, the memory its fence must cover.
+        reasons: by candidate, the conflicts that would be unordered without it, without witnesses.
+        spaces: by candidate, the memory spaces that its fence must cover.
         unseparated: conflicts that no proposed barrier separates.
         exact: whether the choice is proven to be a cheapest one.
-        of_warps: the chosen ones that are barriers of each warp, or become that.
-        of_groups: likewise of each warp group.
+        of_warps: the chosen candidates that are, or become, barriers of each warp.
+        of_groups: the chosen candidates that are, or become, barriers of each warp group.
     """
 
     chosen: tuple[int, ...]
@@ -57,21 +57,22 @@ class ChosenBarriers:
 
 
 def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset()) -> ChosenBarriers:
-    """The cheapest set of candidates that, with the barriers that are no candidates, separates all conflicts of the
-    model.
+    """The cheapest set of candidates that separates all conflicts of the model, together with the
+    barriers that are not candidates.
 
-    Cheapest: fewest barriers of a block executed per thread, then fewest of a warp, then fewest in the text, then as
-        many of
-    `existing` (candidates that stand in the program already) as possible, then as late in the text as possible.
+    Cheapest means: fewest block barriers executed per thread, then fewest warp barriers, then
+    fewest in the text, then as many of `existing` (candidates that are already in the program) as
+    possible, then as late in the text as possible.
     """
     return _Search(model, existing).run()
 
 
 @dataclass(eq=False)
 class _Demand:
-    """Classes that are described alike and between the same barriers (`pairs`), what separates all of one (`whole`),
-    and what some of it (`part`: one barrier stands for all that separate the same). `left` remembers which unions
-    suffice."""
+    """Classes with the same description, between the same barriers (`pairs`), and the candidates
+    that separate them: all collisions of a class (`whole`), or a part of them (`part`: each
+    candidate maps to one representative of the barriers that separate the same part). `left` caches
+    which unions of barriers suffice."""
 
     pairs: list[PairClass]
     whole: set[int]
@@ -81,7 +82,7 @@ class _Demand:
 
     @property
     def pair(self) -> PairClass:
-        """The first of them, which is asked for all."""
+        """The first class, which represents all of them in queries."""
         return self.pairs[0]
 
     @property
@@ -89,7 +90,7 @@ class _Demand:
         return self.whole | set(self.part)
 
     def add_twins(self, barriers: Mapping[int, Barrier]) -> None:
-        """Barriers of each warp in the places of a block's, where they do as much."""
+        """Adds the warp twins of the block barriers, if all collisions are within one warp."""
         if self.in_one_warp:
             self.whole |= {~n for n in self.whole if not barriers[n].narrow}
             twins = {barrier: replace(barrier, narrow=True) for barrier in self.part.values() if not barrier.narrow}
@@ -143,7 +144,8 @@ class _Search:
         self.unseparated += in_flight(model)
 
     def _between(self, place: Place) -> Hashable:
-        """The same for places that no barrier, and nothing that holds one, separates."""
+        """A key that is equal for two places if no barrier, and no op that contains one, is between
+        them."""
         marks = self._marks.get(place.steps, ())
         return place.steps, bisect_left(marks, place.position), bisect_right(marks, place.position)
 
@@ -170,13 +172,14 @@ class _Search:
 
     @staticmethod
     def _separates(pair: PairClass, barrier: Barrier) -> bool | None:
-        """True: all; False: none; None: perhaps some."""
+        """Whether the barrier separates all collisions (True), none (False), or perhaps some
+        (None)."""
         if space_of_both(pair.first, pair.second) in barrier.spaces and pair.keeps_known(barrier):
-            return None  # in a loop, those of iterations that are further apart
+            return None  # in a loop, the barrier may separate iterations that are further apart
         try:
             separated = pair.separated_by(barrier)
         except Unknown:
-            return False  # a barrier of which it is not known what it separates is taken to separate nothing
+            return False  # unknown effect: the barrier is assumed to separate nothing
         return separated if isinstance(separated, bool) else None
 
     def run(self) -> ChosenBarriers:
@@ -202,7 +205,7 @@ class _Search:
         )  # fmt: skip
 
     def _needing(self, chosen: frozenset[int]) -> dict[int, list[_Demand]]:
-        """The demands for which each of the chosen barriers stands."""
+        """The demands that would be unmet without it, for each chosen barrier."""
         found: dict[int, list[_Demand]] = {n: [] for n in chosen}
         for demand in self.demands:
             whole = demand.whole & chosen
@@ -212,8 +215,9 @@ class _Search:
         return found
 
     def _warps_may_do(self, found: _Choice) -> bool:
-        """Whether less can do if barriers of warps order what they can. Of the demands for which each chosen barrier
-        stands, one that is not in one warp is enough to say no, if the cheapest choice for these alone is as dear."""
+        """Whether warp barriers may lower the cost. The check collects, for each chosen barrier,
+        one demand that needs it and that is not within one warp. If the cheapest choice for these
+        demands alone costs as much as `found`, warp barriers cannot help."""
         crossing: list[_Demand] = []
         for needing in self._needing(found.chosen).values():
             sure, rest = (d for d in needing if d.pair.known_in_two_warps), (d for d in needing if not d.in_one_warp)
@@ -223,7 +227,7 @@ class _Search:
 
 @record
 class _Choice:
-    """Candidates that meet all demands."""
+    """A set of candidates that meets all demands, with its cost."""
 
     cost: Cost
     chosen: frozenset[int]
@@ -234,15 +238,17 @@ def _cheapest(demands: Sequence[_Demand], cost: dict[int, Cost]) -> _Choice:
     demands = _hardest(demands)
     everything = frozenset(n for d in demands for n in d.useful)
     greedy = everything
-    for number in sorted(everything, key=lambda n: cost[n], reverse=True):  # remove what can be removed, dearest first
+    for number in sorted(
+        everything, key=lambda n: cost[n], reverse=True
+    ):  # remove what can be removed, the most expensive first
         if all(d.met(greedy - {number}) for d in demands):
             greedy -= {number}
     return _Branching(demands, cost, greedy).run()
 
 
 def _hardest(demands: Sequence[_Demand]) -> list[_Demand]:
-    """Those that are not met wherever another one is: what meets one of few barriers, meets all that these are
-    among."""
+    """The demands that no other demand implies. A demand with few separating barriers implies each
+    demand with a superset of them."""
     apart: dict[Hashable, _Demand] = {}
     for demand in demands:
         apart.setdefault((frozenset(demand.whole), id(demand) if demand.part else 0), demand)
@@ -281,7 +287,8 @@ class _Branching:
 
 
 def superfluous_barriers(model: KernelModel) -> list[Barrier]:
-    """The barriers of a race-free kernel each of which could go: the others separate all conflicts without it."""
+    """The barriers of a race-free kernel that are redundant one at a time: without any one of them,
+    the others still separate all conflicts."""
     phases = Phases(model.barriers)
     idle = dict.fromkeys(model.barriers)
     for pair in possible_classes(model, Phases(())):
@@ -294,7 +301,8 @@ def superfluous_barriers(model: KernelModel) -> list[Barrier]:
 
 
 def _two_that_suffice(pair: PairClass, phases: Phases) -> set[Barrier]:
-    """Of the barriers that are sure to separate the class, as many as tell whether there are several."""
+    """Barriers that are sure to separate the class; the search ends as soon as there is more than
+    one."""
     found: set[Barrier] = set()
     for barriers in phases.sure(pair.first.place, pair.second.place, space_of_both(pair.first, pair.second), pair.loop):
         found.update(barriers[:2])

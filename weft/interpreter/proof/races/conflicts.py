@@ -1,4 +1,5 @@
-"""Conflicts of a kernel: two threads, one element, at least one write, and nothing that orders them."""
+"""Conflicts of a kernel: two threads access one element, at least one writes it, and no order is
+established between them."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ BY_ADDRESS = (
 
 
 def not_affine(*accesses: Access) -> str:
-    """Why it is not known which elements they touch."""
+    """The reason why the touched elements are unknown, as the text of an assumption."""
     open_layout = next((access.buffer for access in accesses if _hangs_on_strides(access)), None)
     if open_layout is not None:
         return OPEN_LAYOUT.format(open_layout.name, open_layout.by_address)
@@ -75,14 +76,15 @@ def not_affine(*accesses: Access) -> str:
 
 
 def _hangs_on_strides(access: Access) -> bool:
-    """Whether it is known at run time only which address is meant, for the strides of the buffer are."""
+    """Whether the address is known only at run time because the strides of the buffer are."""
     unknown, symbols = access.buffer.unknown, {s for form in access.coordinates or () for s in form.symbols()}
     return bool(unknown) and (not access.settled or not unknown.isdisjoint(symbols))
 
 
 @record
 class Instance:
-    """One execution of an access: by which thread, in which block, with which loop variables (by the loops' labels)."""
+    """One execution of an access: its thread, its block, and the values of its loop variables, by
+    the labels of the loops."""
 
     op: str
     kind: Literal["read", "write"]
@@ -92,7 +94,8 @@ class Instance:
 
     @staticmethod
     def of(model: KernelModel, access: Access, naming: Naming, point: Mapping[Symbol, int]) -> Instance:
-        """The access as it is at a point of a set in the names of `naming`; what the point does not fix is left out."""
+        """The access at a point of a set in the names of `naming`. Values that the point does not
+        determine are left out."""
 
         def at(forms: Iterable[Linear]) -> list[int | None]:
             return [naming.form(form).value(point) for form in forms]
@@ -108,7 +111,8 @@ class Instance:
         return f"thread {_triple(self.thread)}{at}: {self.op} {'writes' if self.kind == 'write' else 'reads'} it"
 
     def said(self, *, across_blocks: bool = False) -> str:
-        """With the block, if it is not the first one or `across_blocks`."""
+        """The text of the instance; it includes the block if that is not the first block, or if
+        `across_blocks`."""
         return f"block {_triple(self.block)}, {self}" if any(self.block) or across_blocks else str(self)
 
 
@@ -117,24 +121,27 @@ class Conflict:
     """A conflict with its witness.
 
     Args:
-        kind: what order is missing: the write before the read, the read before the write, or one write before the
-            other.
-        element: coordinates in the buffer (one flat position where views of it reshape); empty if it may be any.
-        first, second: two instances that collide; None where ISL gave none within its limit.
-        assumption: why it is not proven, and what would make it exact; empty if it is.
-        carried_by: the loop a later iteration of which `second` is in.
-        across_blocks: the threads are of different blocks: no barrier can order them.
-        alone: the two are one execution of one op, by two threads: no barrier can order them either.
-        agent: who makes one of them asynchronously, as of an `Access`; `unfenced_proxy`: what is missing is a fence of
-            the proxy.
-        in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders them either.
-        unfenced: a barrier that would order them if its fence named the memory.
-        in_between: a barrier of a warp, which orders what other threads do in between.
-        layout: the type of the buffer, where elements are told apart by their addresses.
-        of_block: in whose shared memory the element is, by the number of the block in its cluster; None without
-            clusters.
-        where: values of the witness of what is known at run time only, by name.
-        needed: what such sizes have to be for it, in words.
+        kind: the missing order: write before read, read before write, or write before write.
+        element: coordinates in the buffer (one flat position where its views reshape it); empty if
+            any element may be meant.
+        first, second: two instances that collide; None where ISL found none within its limit.
+        assumption: why the conflict is not proven, and what would make the answer exact; empty if
+            it is proven.
+        carried_by: the loop that carries the conflict: `second` is in a later iteration of it.
+        across_blocks: the threads are in different blocks: no barrier can order them.
+        alone: both instances belong to one execution of one op by two threads: no barrier can order
+            them either.
+        agent: the agent that makes one of the accesses asynchronously, as in `Access`.
+        unfenced_proxy: a fence of the proxy is missing.
+        in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders the
+            two either.
+        unfenced: a barrier that would order the two if its fence covered the memory.
+        in_between: a warp barrier between the two, which orders only threads of the same warp.
+        layout: the type of the buffer, where its elements are distinguished by their addresses.
+        of_block: the number, within its cluster, of the block that owns the shared memory of the
+            element; None without clusters.
+        where: the witness values of the numbers known only at run time, by name.
+        needed: the conditions on such sizes under which the conflict exists, as text.
     """
 
     kind: Kind
@@ -164,7 +171,7 @@ class Conflict:
         return self.assumption != ""
 
     def notes(self, quote: Callable[[str], str] = lambda op: "") -> tuple[str, ...]:
-        """The witness, in words. `quote`: what is said behind an op."""
+        """The witness as text. `quote`: a function that gives the text to append after an op."""
         element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
         if self.first is None or self.second is None:
             return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {self.assumption}",)
@@ -180,7 +187,7 @@ class Conflict:
 
 
 def of_block(number: int | None) -> str:
-    """` of block 1 of the cluster`; nothing without a number."""
+    """The phrase ` of block 1 of the cluster`; empty without a number."""
     return "" if number is None else f" of block {number} of the cluster"
 
 
@@ -191,8 +198,9 @@ def _triple(ids: Iterable[int | None]) -> str:
 def conflicts(
     model: KernelModel, barriers: Iterable[Barrier] | None = None, *, solver: Solver | None = None
 ) -> list[Conflict]:
-    """The conflicts within a block that `barriers` (those of the model, if None) leave; one for each pair of accesses
-    and way they follow each other. `solver` bounds the effort; a question it gives up on is a conflict, `assumed`."""
+    """The conflicts within a block that `barriers` (default: those of the model) leave, one for
+    each pair of accesses and each way in which one follows the other. `solver` bounds the effort; a
+    query that exceeds the bound counts as a conflict, `assumed`."""
     used = Phases(model.barriers if barriers is None else barriers)
     out: list[Conflict] = []
     for pair in colliding_classes(model, used, solver):
@@ -203,12 +211,14 @@ def conflicts(
 
 
 def in_flight(model: KernelModel, solver: Solver | None = None) -> list[Conflict]:
-    """What meets an asynchronous copy before it has arrived: no barrier helps."""
+    """The conflicts of asynchronous copies with accesses before their arrival: no barrier orders
+    them."""
     return [replace(as_conflict(pair, pair.found), in_flight=True) for pair in meetings(model, solver)]
 
 
 def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None) -> list[Conflict]:
-    """Pairs of accesses to global memory by two blocks, at least one a write: no barrier orders them."""
+    """Pairs of accesses to global memory by two blocks, at least one of them a write: no barrier
+    orders them."""
     solver = solver or Solver()
     out: list[Conflict] = []
     own_rows = _OwnRows(model, solver)
@@ -221,8 +231,8 @@ def conflicts_between_blocks(model: KernelModel, *, solver: Solver | None = None
 
 
 class _OwnRows:
-    """Coordinates that depend on the block alone. Where each block has rows of its own, they tell for all accesses at
-    once that no two blocks touch one element."""
+    """Coordinates that depend on the block alone. Where each block has its own rows, these
+    coordinates prove for all accesses at once that no two blocks touch one element."""
 
     def __init__(self, model: KernelModel, solver: Solver) -> None:
         self.model, self.solver = model, solver
@@ -258,7 +268,7 @@ _Rows = tuple[Linear | None, ...]
 
 
 def _of_block(form: Linear) -> bool:
-    """Whether it is the same for all threads of a block, in all iterations of its loops."""
+    """Whether the form has one value for all threads of a block and all iterations of its loops."""
     return not any(symbol.depends.thread or symbol.depends.loops for symbol in form.symbols())
 
 
@@ -266,13 +276,14 @@ def _of_block(form: Linear) -> bool:
 
 
 def colliding_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> list[PairClass]:
-    """The classes of pairs in a block that collide, less those that one of the `fixed` barriers is sure to separate."""
+    """The classes of pairs within a block that collide, except those that one of the `fixed`
+    barriers is sure to separate."""
     return [pair for pair in possible_classes(model, fixed, solver) if _collides(pair)]
 
 
 def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> Iterator[PairClass]:
-    """The classes of pairs in a block that may collide: not all of them do. Without a `solver` the model's own is
-    asked."""
+    """The classes of pairs within a block that may collide; not all of them do. The default
+    `solver` is the model's own."""
     if model.shape.threads == 1:
         return
     solver = solver or model.solver
@@ -305,7 +316,7 @@ def _collides(pair: PairClass) -> bool:
 
 
 def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = False) -> Conflict:
-    """The conflict with a witness out of `left`."""
+    """The conflict of a class, with a witness from `left`."""
     a, b = pair.first, pair.second
     kind: Kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
     sample = None if left is None else pair.solver.sample(left)
@@ -334,8 +345,8 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
     whole = whole if block is None else whole[1:]
     first, second = Instance.of(pair.model, a, pair.x, point), Instance.of(pair.model, b, pair.y, point)
     if loop is None and not across_blocks and (earlier := _carrier(a, b, first, second)) is not None:
-        # no barrier is in the loop, so that all its iterations are one question; in the witness the one below comes
-        # first
+        # no barrier is in the loop, so one query covers all its iterations; in the witness, the
+        # op that is later in the text may come first
         a, b, first, second, loop = b, a, second, first, earlier
         kind = "WAW" if a.kind == b.kind else "RAW" if a.kind == "write" else "WAR"
     together = (
@@ -351,7 +362,8 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
 
 
 def _carrier(a: Access, b: Access, first: Instance, second: Instance) -> str | None:
-    """The loop around both of which `second` is in an earlier iteration than `first`; None where it comes behind."""
+    """The loop around both accesses in which `second` is an iteration earlier than `first`; None
+    where `second` is not earlier."""
     loops, _ = meeting(a.place, b.place)
     mine, its = dict(first.iterations), dict(second.iterations)
     for label in (loop.label for loop in loops):
@@ -363,7 +375,8 @@ def _carrier(a: Access, b: Access, first: Instance, second: Instance) -> str | N
 
 
 def _others_between(pair: PairClass) -> tuple[str | None, str | None]:
-    """A barrier between the two whose fence leaves out their memory, and one of a warp; None where there is none."""
+    """A barrier between the two accesses with a fence that omits their memory, and a warp barrier
+    between them; None where there is none."""
     space, barriers = space_of_both(pair.first, pair.second), pair.model.barriers
 
     def between(some: list[Barrier]) -> str | None:

@@ -1,9 +1,10 @@
-"""What an operation of a host function touches, as sets of elements: launches by their kernels, copies and host
-accesses by their indices. Do two of them touch an element in common?
+"""Footprints: the sets of elements that the operations of a host function touch. Launches touch
+those of their kernels; copies and host accesses touch those of their indices. The query is whether
+two operations touch a common element.
 
-A window says which part of a buffer an operation may reach; a kernel that walks every second element of it reaches
-less. The sets are those of the race analysis: all instances of an access, by all threads and blocks, in every
-    iteration.
+A window bounds the part of a buffer that an operation may reach. A kernel that accesses every
+second element of the window reaches less. The sets are those of the race analysis: all instances of
+an access, over all threads, blocks and iterations.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ Meeting = Literal["apart", "together", "unknown"]
 
 
 class Footprints:
-    """The footprints of the operations of a module's host functions, worked out when asked for, and kept.
+    """The footprints of the operations of a module's host functions, computed on demand and cached.
 
     Args:
-        module: a module; it must not change while this is used.
+        module: the module, which must not change during the lifetime of this object.
     """
 
     def __init__(self, module: ir.Module) -> None:
@@ -47,11 +48,13 @@ class Footprints:
     def meet(
         self, one: ir.Operation, changes: bool, other: ir.Operation, overwrites: bool, buffer: ir.Value | str
     ) -> Meeting:
-        """Whether what `one` reads (or changes) of a buffer and what `other` reads (or changes) of it have an element
-        in common.
+        """Whether the elements of a buffer that `one` reads (or changes) and those that `other`
+        reads (or changes) overlap: "apart", "together" or "unknown".
 
         Args:
-            buffer: the value that is the buffer, or the name of a global.
+            changes: `one` changes the elements; otherwise it reads them.
+            overwrites: `other` changes the elements; otherwise it reads them.
+            buffer: the value of the buffer, or the name of a global.
         """
         keys = self._key(one), self._key(other)
         key = (keys[0], changes, keys[1], overwrites, buffer)
@@ -61,7 +64,7 @@ class Footprints:
             if mine is None or its is None:
                 self._meetings[key] = "unknown"
             elif (not mine and one not in self._uses) or (not its and other not in self._uses):
-                self._meetings[key] = "together"  # it hands the buffer on: to whoever called, say
+                self._meetings[key] = "together"  # the op passes the buffer on, for example to the caller
             else:
                 self._meetings[key] = self._meet(mine, its)
         return self._meetings[key]
@@ -82,7 +85,7 @@ class Footprints:
         try:
             model = model_of(self._uses[op])
         except WeftError:
-            return None  # an op that the analysis does not read
+            return None  # an op that the analysis does not support
         return tuple(replace(a, when=both(*a.place.guards, a.when, *model.facts)) for a in model.accesses)
 
     def _done_by_host(self, op: ir.Operation) -> tuple[Access, ...] | None:
@@ -125,12 +128,12 @@ def _uses(module: ir.Module) -> list[KernelUse]:
     try:
         return kernel_uses(module)
     except WeftError:
-        return []  # launches in an order that is not known: each is what its windows say
+        return []  # the order of the launches is unknown: each launch has only its windows
 
 
 def _known(access: Access) -> bool:
-    """Whether it is known which elements are touched: each symbol may have all values in its range, as a number that
-    the host passes."""
+    """Whether the touched elements are known exactly: each symbol may take all values in its range,
+    like a number that the host passes."""
     symbols = (s for form in (*(access.coordinates or ()), access.when) for s in form.symbols())
     guessed = any(s.guessed or (s.kind == "opaque" and s.depends != NOTHING) for s in symbols)
     return access.coordinates is not None and not guessed and not access.buffer.anything

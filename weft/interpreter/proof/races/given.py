@@ -1,5 +1,5 @@
-"""Sizes and numbers of arguments, known at run time only, on which conflicts depend: what they have to be for one, in
-words."""
+"""Sizes and numeric arguments known only at run time, on which conflicts depend: the conditions on
+them under which a conflict exists, as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .relations import PairClass
 
 
 def given_numbers(pair: PairClass) -> dict[str, Linear]:
-    """Those that the pair depends on, by their names, in its symbols."""
+    """The numbers on which the pair depends, by name, as forms in the symbols of the pair."""
     given = pair.model.given
     return {
         name: pair.x.form(form) for name, form in given.items() if pair.shared_names.names.keys() >= set(form.symbols())
@@ -22,8 +22,8 @@ def given_numbers(pair: PairClass) -> dict[str, Linear]:
 
 
 def needed(pair: PairClass, left: isl.Set | None, given: Mapping[str, Linear]) -> tuple[str, ...]:
-    """What they are wherever the set is not empty, in words. Not all of it where the set is more than a polyhedron;
-    nothing where ISL does not tell."""
+    """The conditions on the numbers that hold wherever the set is not empty, as text. The
+    conditions are incomplete if the set is not a polyhedron, and empty if ISL gives up."""
     names: dict[Symbol, tuple[str, int]] = {}
     for name, form in given.items():
         for symbol, factor in form.terms.items():
@@ -43,7 +43,7 @@ def needed(pair: PairClass, left: isl.Set | None, given: Mapping[str, Linear]) -
 
 
 def _not_negative(constraint: isl.Constraint, symbols: list[Symbol]) -> list[Linear]:
-    """What a constraint says is 0 or more."""
+    """The forms that a constraint requires to be 0 or more."""
     form = Linear.of(int(constraint.get_constant_val().to_python()))
     for d, symbol in enumerate(symbols):
         form = form + Linear.of(symbol) * int(constraint.get_coefficient_val(isl.dim_type.set, d).to_python())
@@ -51,7 +51,7 @@ def _not_negative(constraint: isl.Constraint, symbols: list[Symbol]) -> list[Lin
 
 
 def _bound(form: Linear, names: Mapping[Symbol, tuple[str, int]]) -> str | None:
-    """`form >= 0`, in words; None where it has none."""
+    """The text of `form >= 0`; None where it has none."""
     terms = [(*names[symbol], factor) for symbol, factor in form.terms.items() if isinstance(symbol, Symbol)]
     if len(terms) == 1:
         ((called, unit, factor),) = terms

@@ -1,13 +1,14 @@
-"""Pairs of accesses, each of which takes from its begin to its end, and the ways in which one can follow the other.
+"""Pairs of accesses, each with a begin and an end, and the ways in which one can follow the other.
 
-`pairs_of` is the one enumeration: all that look for conflicts ask it, of each access together with each, itself
-    included, whoever
-makes them. An ordinary access begins and ends at its op. An asynchronous copy begins there, and ends at the wait at
-which it has arrived: in between is in flight. Of a pair, in each way,
+`pairs_of` is the only enumeration. Every search for conflicts uses it. It pairs each access with
+each access, itself included, whichever agent makes them. An ordinary access begins and ends at its
+op. An asynchronous copy begins at its op and ends at the wait where it has arrived; between the two
+it is in flight. Each way of a pair falls under one of two cases:
 
-- the second comes behind the end of the first: a barrier has to separate them (`ways`);
-- the second begins while the first is in flight, or at the same time (`meetings`): no barrier helps; a later use, more
-  waiting, or one more buffer does. Its own thread's accesses meet a copy as others do.
+- the second access comes after the end of the first: a barrier has to separate them (`ways`);
+- the second access begins while the first is in flight, or at the same time (`meetings`): no
+barrier helps; a later use, more waiting, or one more buffer does. Accesses by the copy's own thread
+conflict with it as well.
 """
 
 from __future__ import annotations
@@ -25,16 +26,18 @@ from .relations import PairClass
 
 @dataclass(eq=False)
 class Meeting(PairClass):
-    """Instances of a copy's access (`first`) and of another one that comes before the copy has arrived.
+    """Instances of a copy's access (`first`) and of another access that comes before the copy has
+    arrived.
 
     Args:
-        at_once: both are instances of one op, in one iteration: of two threads.
+        at_once: both are instances of one op in one iteration, by two threads.
     """
 
     at_once: bool = field(default=False, kw_only=True)
 
     def collide(self) -> bool:
-        """Whether there are any, of whichever iterations: no barrier separates them. Raises Unknown."""
+        """Whether there are collisions, in any iterations: no barrier separates them. Records one
+        as `known`. Raises Unknown."""
         names, parts = self._described
         self.known = self.example(self.solver.point(names, parts, names))
         return self.known is not None
@@ -49,10 +52,10 @@ class Meeting(PairClass):
         return early
 
     def _before(self, landing: Landing) -> Formula:
-        """`second` comes before the wait."""
+        """The condition that `second` comes before the wait."""
         decided = {loop for loop, _ in landing.at}
         if self.loop is not None and self.loop in landing.place.loops and self.loop not in decided:
-            return FALSE  # it is in a later iteration of what holds the copy and its wait
+            return FALSE  # `second` is in a later iteration of the loop that holds the copy and its wait
         before: Formula = TRUE if meeting(self.second.place, landing.place)[1] < 0 else FALSE
         for loop, at in reversed(landing.at):
             if loop in self.second.place.loops:
@@ -62,14 +65,17 @@ class Meeting(PairClass):
 
 
 def meetings(model: KernelModel, solver: Solver | None = None) -> Iterator[Meeting]:
-    """The ways in which an access may meet a copy in flight; all that is not known to be impossible."""
+    """The ways in which an access may conflict with a copy in flight: all that are not proven
+    impossible."""
     solver = solver or model.solver
     for a, b in pairs_of(model):
         for copy, other in ((a, b), (b, a))[: 1 if a is b else 2]:
             if copy.phase != "begins":
                 continue
             loops, order = meeting(copy.place, other.place)
-            same = order < 0 or (order == 0 and copy is a)  # at once they meet in one way, not in two
+            same = order < 0 or (
+                order == 0 and copy is a
+            )  # two accesses at the same op conflict in one way, not in two
             for level in [*range(len(loops)), *([len(loops)] if same else ())]:
                 carried = level < len(loops)
                 found = Meeting(model, copy, other, loops, level, carried, solver, at_once=not carried and order == 0)
@@ -82,7 +88,8 @@ def meetings(model: KernelModel, solver: Solver | None = None) -> Iterator[Meeti
 
 
 def pairs_of(model: KernelModel) -> Iterator[tuple[Access, Access]]:
-    """Accesses, as they begin, that may touch the same memory, at least one of which writes it."""
+    """The pairs of accesses, at their begins, that may touch the same memory, at least one of them
+    a write."""
     begin = [access for access in model.accesses if access.phase != "ended"]
     for number, a in enumerate(begin):
         for b in begin[number:]:
@@ -92,7 +99,7 @@ def pairs_of(model: KernelModel) -> Iterator[tuple[Access, Access]]:
 
 
 def over_and_begun(model: KernelModel) -> Iterator[tuple[Access, Access]]:
-    """The same pairs, each of which has one that is over where the other one begins, as the two stand there."""
+    """The pairs of `pairs_of`, each with one access at its end and the other access at its begin."""
     ends: dict[int, list[Access]] = {}
     for access in model.accesses:
         if access.phase == "ended":
@@ -107,8 +114,10 @@ def over_and_begun(model: KernelModel) -> Iterator[tuple[Access, Access]]:
 
 
 def ways(first: Access, second: Access, shared: Iterable[Loop]) -> Iterator[Way]:
-    """In what order, and carried by which loop, instances of the two can follow each other: where one can be over when
-    the other begins. What begins is not over there, and what has ended did not begin there."""
+    """The orders in which instances of the two accesses can follow each other, with the loop that
+    carries each (None: the same iteration), such that the earlier access can be over when the later
+    one begins. An access of phase `begins` is not over at its place, and one of phase `ended` did
+    not begin there."""
     for loop in (None, *shared):
         for a, b in ((first, second), (second, first))[: 1 if loop is None or first is second else 2]:
             if a.phase != "begins" and b.phase != "ended":
@@ -119,5 +128,6 @@ Way = tuple[Access, Access, "Loop | None"]
 
 
 def loops_of_copies(model: KernelModel) -> set[Loop]:
-    """The loops around what begins or has ended: whether something comes before or behind it, their iterations tell."""
+    """The loops around the begins and ends of asynchronous accesses: their iterations decide
+    whether an access comes before or after these points."""
     return {loop for access in model.accesses if access.phase for loop in access.place.loops}

@@ -1,9 +1,9 @@
-"""Which barriers separate two places for certain, by their positions in the text alone.
+"""The barriers that are certain to separate two places, derived from positions in the text alone.
 
-Most questions about barriers are answered here, without ISL: a barrier in a block of ops that every execution of an
-    access passes
-separates it from what stands behind the barrier, and, in a loop, from all of other iterations that are separated by an
-execution of it.
+Most queries about barriers are answered here, without ISL. Take a barrier in a block of ops that
+every execution of an access passes through. It separates the access from everything after the
+barrier. In a loop, it also separates the access from all accesses in other iterations with an
+execution of the barrier in between.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..kernels.places import Loop, Place, PlaceStep
 
 
 def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
-    """The loops around both places, and which comes first in one iteration of them all (-1: a, 1: b, 0: the same
-    op)."""
+    """The loops around both places, and their order within one iteration of all these loops (-1:
+    `a` first, 1: `b` first, 0: the same op, or an unknown order)."""
     loops: list[Loop] = []
     for s, t in zip(a.steps, b.steps, strict=False):
         if s.position != t.position:
             return tuple(loops), -1 if s.position < t.position else 1
-        if s.loop is not t.loop:  # a loop that is taken as two: nothing is known of their order (`signals/steps.py`)
+        if s.loop is not t.loop:  # one loop modelled as two, in unknown order (`signals/steps.py`)
             return tuple(loops), 0
         if s.loop is not None:
             loops.append(s.loop)
@@ -35,31 +35,32 @@ def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
 
 
 def position_at(place: Place, depth: int) -> int:
-    """The position of what holds the place in its block `depth` regions down."""
+    """The position, in the block `depth` regions down, of the op that contains the place (or is the
+    place)."""
     return place.steps[depth].position if depth < len(place.steps) else place.position
 
 
 Steps = tuple[PlaceStep, ...]
 Row = list[Barrier]
-"""The barriers of one block of ops that order one kind of memory for all threads, in the order of the text."""
+"""The barriers of one block of ops that order one kind of memory for all threads, in text order."""
 
 
 def _in_front(row: Row, place: Place) -> int:
-    """How many of the row's barriers stand in front of what holds the place in their block."""
+    """The number of barriers of the row before the op that contains the place in their block."""
     return bisect_left(row, position_at(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
 
 
 def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[Row]:
-    """Rows of barriers, cut where the places stand: what one barrier of a piece separates of the two, each of them
-    does."""
+    """The rows of barriers, cut at the two places. All barriers of a piece separate the same
+    instances of the two."""
     for row in rows:
         cuts = sorted({0, _in_front(row, first), _in_front(row, second), len(row)})
         yield from (row[start:end] for start, end in pairwise(cuts))
 
 
 def is_sure(barrier: Barrier, first: Place, second: Place, carried: Loop | None) -> bool:
-    """Whether a barrier that orders the memory of two accesses separates all their instances: `Phases.sure`, of one
-    barrier."""
+    """Whether a barrier that orders the memory of two accesses separates all their instances: the
+    test of `Phases.sure`, for one barrier."""
     steps, position = barrier.place.steps, barrier.place.position
     passed, passes = first.steps[: len(steps)] == steps, second.steps[: len(steps)] == steps
     behind = passed and position >= position_at(first, len(steps))
@@ -70,7 +71,7 @@ def is_sure(barrier: Barrier, first: Place, second: Place, carried: Loop | None)
 
 
 class Phases:
-    """Barriers, by the blocks of ops that they stand in."""
+    """Barriers, grouped by the blocks of ops that contain them."""
 
     def __init__(self, barriers: Iterable[Barrier]) -> None:
         self.barriers = tuple(barriers)
@@ -78,7 +79,7 @@ class Phases:
         self._chains: dict[tuple[str, Steps], list[Row]] = {}
 
     def rows(self, space: str) -> dict[Steps, Row]:
-        """The rows that order this memory, by the block that they stand in."""
+        """The rows that order this memory, by the steps to their block."""
         if space not in self._rows:
             made = self._rows[space] = {}
             for barrier in sorted(self.barriers, key=lambda barrier: barrier.place.position):
@@ -87,7 +88,8 @@ class Phases:
         return self._rows[space]
 
     def _around(self, place: Place, space: str) -> list[Row]:
-        """The rows in the blocks around the place: whoever gets there passes them."""
+        """The rows in the blocks around the place: every thread that reaches the place passes
+        through these blocks."""
         key = space, place.steps
         if key not in self._chains:
             rows = self.rows(space)
@@ -96,8 +98,9 @@ class Phases:
         return self._chains[key]
 
     def sure(self, first: Place, second: Place, space: str, carried: Loop | None) -> Iterator[Sequence[Barrier]]:
-        """Barriers each of which separates all instances of two accesses to this memory: `second` in a later iteration
-        of `carried`, or, where it is None, in the same one of all loops around both that hold barriers."""
+        """Yields barriers, each of which separates all instances of two accesses to this memory.
+        `second` is in a later iteration of `carried`, or, if `carried` is None, in the same
+        iteration of all loops around both that hold barriers."""
         for row in self._around(first, space):
             around = row[0].place
             if carried is None:
@@ -111,5 +114,5 @@ class Phases:
                 yield row[: _in_front(row, second)]
 
     def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
-        """Whether a barrier is sure to separate all instances."""
+        """Whether some barrier is sure to separate all instances."""
         return any(self.sure(first, second, space, carried))

@@ -1,11 +1,12 @@
-"""What is wrong with a kernel, as diagnostics, and what is proven of it: that is stated on the IR, as the fingerprint
-of exactly what was proven.
+"""The faults of a kernel, as diagnostics, and the proof that it has none, recorded in the IR as a
+fingerprint of exactly what was proven.
 
-`insert-barriers` and `verify-sync` try the launch of a loop and prove the kernel that it makes. They leave
-`weft.proven` on the loop: a digest of all that `launch` makes the kernel of. `launch` proves what has no such mark, or
-    has become something else since,
-and leaves `weft.proven` on the kernel, a digest of its text; what a later statement changed is proven again at the
-schedule's end. Nobody has to take a mark away: it is one of the thing as it was.
+`insert-barriers` and `verify-sync` try the launch of a loop and prove the resulting kernel. They
+leave `weft.proven` on the loop: a digest of everything that `launch` builds the kernel from.
+`launch` proves each kernel without such a mark, or with a mark that no longer matches, and leaves
+`weft.proven` on the kernel: a digest of its text. A kernel that a later statement changes is proven
+again at the end of the schedule. No statement has to remove a mark: a mark is valid only for the
+text that it was computed from.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
 
 
 def span(source: Source | None, op: str) -> Span | None:
-    """Where `op` stands, as `describe` says it."""
+    """The span of `op`, from the text that `describe` gives for it."""
     found = _PLACE.match(op)
     if found is None or source is None:
         return None
@@ -45,14 +46,15 @@ def span(source: Source | None, op: str) -> Span | None:
 
 
 def quoted(source: Source | None, op: str) -> str:
-    """The line of `op`, below what is said of it."""
+    """The source line of `op`, formatted to follow a note about it."""
     at = span(source, op)
     text = at.source.line(at.line).strip() if at is not None else ""
     return f"\n    {text}" if text else ""
 
 
 def first_few(found: list[Diagnostic], most: int, where: str) -> list[Diagnostic]:
-    """So many of them; the last one says how many more there are."""
+    """The first `most` diagnostics. If there are more, the last one shown has a note with the
+    number left out."""
     shown = found[:most]
     if len(found) > most:
         more = f"and {len(found) - most} more in this {where}"
@@ -62,13 +64,13 @@ def first_few(found: list[Diagnostic], most: int, where: str) -> list[Diagnostic
 
 SHOWN = 5
 CONSEQUENCES = ("W0662", "W0663")
-"""Of memory barriers: mostly consequences of what is shown before them."""
+"""Codes of memory-barrier faults that are mostly consequences of the diagnostics shown before them."""
 EXACT = "; a loop that the payload calls parallel is believed where it is all that is launched"
-"""What helps against an assumption, in a schedule."""
+"""The remedy for an assumption, in a schedule."""
 
 
 def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
-    """What is said of a barrier, or of what a warp does together, that some threads may not reach."""
+    """The diagnostic of a barrier, or of a warp-collective op, that some threads may not reach."""
     group = "a subgroup" if barrier.narrow else "a cluster" if barrier.of_cluster else "a block"
     if barrier.number is not None:
         group = f"a group of {barrier.threads} threads"
@@ -94,21 +96,24 @@ def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
 
 
 class Findings:
-    """What the analysis finds in one kernel.
+    """The findings of the analysis in one kernel.
 
     Args:
-        source: the text the kernel stands in, so that places in it can be shown.
-        independent: threads do different iterations of loops that are parallel: what is only assumed to collide does
-            not.
+        source: the text that contains the kernel, from which places in it are quoted.
+        independent: threads execute different iterations of the parallel loops, so that merely
+            assumed conflicts are dropped.
 
     Attributes:
-        conflicts: those in a block, then those between blocks.
-        ordered: whether all paths of an order were asked for (`signals/`), and not barriers alone.
-        faults: what is wrong with its memory barriers.
-        unwritten: reads of shared memory before any write; looked for only where there are no conflicts (which come
-            first, because the order of the program says nothing where they are).
-        believed: how many conflicts were assumed, and are none because iterations are `independent`.
-        wrong: what is said of reductions that combine something else than they state.
+        conflicts: conflicts within a block, then conflicts between blocks.
+        ordered: whether the analysis covered all means of ordering (`signals/`), and not barriers
+            alone.
+        faults: the faults of its memory barriers.
+        unwritten: reads of shared memory before any write. The analysis computes them only if
+            shared memory has no conflicts, no barrier is divergent and there are no faults; otherwise
+            the program order means nothing.
+        believed: the number of assumed conflicts that were dropped because iterations are
+            `independent`.
+        wrong: diagnostics of reductions that do not compute the combination that they state.
     """
 
     def __init__(self, model: KernelModel, source: Source | None = None, *, independent: bool = False) -> None:
@@ -134,8 +139,9 @@ class Findings:
                 self.unwritten = self.unwritten if again.faults else again.unwritten()
 
     def _counted(self, found: list[Conflict]) -> tuple[list[Conflict], SignalJudgement | None]:
-        """Conflicts with copies, where groups are counted exactly: what is asked first counts those of straight code
-        and of simple loops alone. Where that is not known either, the conflicts are assumed."""
+        """Conflicts with copies, with an exact count of groups. The first query counts groups only
+        in straight-line code and simple loops. Where the exact count is unknown as well, the
+        conflicts in flight become assumed."""
         exact = judge_signals(self.model)
         if not exact.faults:
             if all(c.first is not None for c in exact.conflicts):
@@ -149,7 +155,8 @@ class Findings:
         return not (self.model.divergent or self.faults or self.conflicts or self.unwritten or self.wrong)
 
     def superfluous(self) -> list[Barrier]:
-        """The barriers each of which could go, and the others would still order everything."""
+        """The barriers that are redundant one at a time: without any one of them, the others still
+        order everything."""
         if not self.clean or not self.ordered:
             return superfluous_barriers(self.model) if self.clean else []
         every = self.model.barriers
@@ -159,7 +166,7 @@ class Findings:
         ]
 
     def diagnostics(self) -> list[Diagnostic]:
-        """All of it; of many conflicts the first few."""
+        """All diagnostics; of many conflicts, the first few."""
         late = [f for f in self.faults if f.code in CONSEQUENCES]
         found = [self._fault(f) for f in self.faults if f not in late]
         found += [self._conflict(c) for c in self.conflicts] + [self._unwritten(r) for r in self.unwritten]
@@ -245,28 +252,30 @@ TAKEN = "`unproven` after the loop of `launch`, or `--unproven`, takes the kerne
 
 
 def state_proof(module: ir.Module, root: ir.Operation, outlined: Outlined | None = None) -> None:
-    """Say of a mapped loop that the kernel it makes is proven. `outlined`: that kernel, which is used up."""
+    """Records on a mapped loop that its kernel is proven. `outlined`: that kernel, which this call
+    consumes."""
     root.attributes[PROVEN] = ir.StringAttr.get(_of_loop(module, root, outlined), module.context)
 
 
 def stands(module: ir.Module, root: ir.Operation) -> bool:
-    """Whether the loop was proven, and is still the one that was."""
+    """Whether the loop was proven and has not changed since."""
     return PROVEN in root.attributes and ir.StringAttr(root.attributes[PROVEN]).value == _of_loop(module, root)
 
 
 def state_kernel_proof(kernel: ir.Operation) -> None:
-    """Say of a kernel that it is proven."""
+    """Records on a kernel that it is proven."""
     kernel.attributes[PROVEN] = ir.StringAttr.get(_digest(kernel), kernel.context)
 
 
 @record
 class Judgement:
-    """Of a kernel that `launch` has made.
+    """The verdict on a kernel that `launch` has made.
 
     Args:
-        found: why it is not proven race-free; nothing if it is.
-        believed: how many conflicts the analysis could only assume, which are none because iterations are independent.
-        combined: what is proven of its shared reductions.
+        found: the reasons why it is not proven race-free; empty if it is.
+        believed: the number of merely assumed conflicts that were dropped because iterations are
+            independent.
+        combined: the proven facts about its shared reductions.
     """
 
     found: tuple[Diagnostic, ...]
@@ -275,8 +284,8 @@ class Judgement:
 
 
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
-    """Prove a kernel. `independent`: no two threads do the same iteration of its parallel loops
-    (`mapping/preconditions.py`)."""
+    """Proves a kernel. `independent`: no two threads execute the same iteration of its parallel
+    loops (`mapping/preconditions.py`)."""
     try:
         findings = Findings(kernel_model(kernel, block=block, grid=grid, passed_in_rows=True), independent=independent)
     except WeftError as error:
@@ -285,9 +294,10 @@ def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool)
 
 
 def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Operation]:
-    """Kernels of the schedule, not of the payload (`payloads`: their symbols), that are not what was proven of them.
+    """The kernels of the schedule that differ from what was proven of them.
 
-    Those that were let through are not among them.
+    Kernels of the payload (`payloads`: their symbols) and kernels that were let through are not
+    included.
     """
     return [k for k in operations(module.operation, "gpu.func", "gpu.launch") if not _settled(k, payloads)]
 
@@ -295,7 +305,8 @@ def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Ope
 def judge_changed(
     module: ir.Module, changed: Sequence[ir.Operation]
 ) -> Iterator[tuple[ir.Operation, tuple[Diagnostic, ...]]]:
-    """Those of the changed kernels that can't be proven as they stand now, as their launches use them, and why."""
+    """Yields each changed kernel that cannot be proven in its current form, with the launches that
+    use it, and its diagnostics."""
     for use in kernel_uses(module):
         if use.kernel in changed:
             try:
@@ -307,20 +318,22 @@ def judge_changed(
 
 
 def kernel_symbols(module: ir.Module) -> frozenset[str]:
-    """The kernels of a payload, which are left to `weft verify`. `gpu.launch` stands for those that have no name."""
+    """The symbols of the kernels of a payload, which are left to `weft verify`. `gpu.launch`
+    represents the kernels without a name."""
     return frozenset(map(symbol_of, operations(module.operation, "gpu.func", "gpu.launch")))
 
 
 def let_through(kernel: ir.Operation, found: Sequence[Diagnostic]) -> list[str]:
-    """Mark a kernel that is launched though it is not proven. Returns the remarks."""
+    """Marks a kernel that is launched without a proof. Returns the remarks."""
     kernel.attributes[UNPROVEN] = ir.StringAttr.get(found[0].message, kernel.context)
     what = "not proven" if found[0].code == "W0614" else "not proven race-free"
     return [f"{what}: {found[0].message}", *(f"  {note}" for note in found[0].notes)]
 
 
 def refusal(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics of a kernel that is not built because of them. Of ops that the analysis does not know, most are
-    unknown to the emitter, too: to take the kernel as it is leads nowhere."""
+    """The diagnostics of a kernel that is refused. The last hint offers `unproven`, except for an
+    op that the analysis does not support: the emitter does not support most such ops either, so to
+    accept the kernel unproven would not help."""
     *others, last = found
     if last.code == "W0640":
         return [*found]
@@ -334,19 +347,20 @@ def _settled(kernel: ir.Operation, payloads: Collection[str]) -> bool:
 
 
 def symbol_of(kernel: ir.Operation) -> str:
-    """`matmul_kernel::matmul`."""
+    """The symbol of a kernel, such as `matmul_kernel::matmul`; the op name `gpu.launch` for a
+    kernel without a symbol."""
     if kernel.name == "gpu.launch" or kernel.parent is None:
         return kernel.name
     return f"{symbol(kernel.parent.operation)}::{symbol(kernel)}"
 
 
 def _of_loop(module: ir.Module, root: ir.Operation, outlined: Outlined | None = None) -> str:
-    """All that `launch_loop` reads, and nothing else: the loop, what it uses of the host, and what arguments are
-    called. Which name is free for the kernel is not a part of it."""
+    """A digest of exactly what `launch_loop` reads: the loop, the host values that it uses, and the
+    names of arguments. The symbol that is free for the kernel is not part of it."""
     with module.context, root.location:
         outlined = outlined or outline(module, root)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")
-        # where a constant stands, and whether two are one, is not proven: it changes with what else the host needs
+        # the proof does not depend on the positions of constants or on duplicate constants; both vary with other host code
         kept: dict[str, ir.Operation] = {}
         for op in operations(outlined.function, "arith.constant"):
             same = kept.setdefault(f"{op.attributes['value']} {op.results[0].type}", op)

@@ -1,13 +1,14 @@
 """Pairs of accesses, and barriers between them, as integer sets.
 
-A *class* of a pair (x, y) is a way in which two instances can follow each other without program order between them: in
-the same iteration of every loop that holds barriers and both accesses, or y in a later iteration of the n-th such loop.
-The *collisions* of a class are its pairs of instances that touch one element from two threads of a block. A barrier
-*separates* those pairs for which an instance of it, one that is sure to be executed, comes between in the schedule
-(Kelly's 2d+1 vectors: static positions and loop counters in turn).
+A *class* of a pair (x, y) is a way in which two instances can follow each other without program
+order between them: in the same iteration of every loop that holds barriers and both accesses, or
+with y in a later iteration of the n-th such loop. The *collisions* of a class are its pairs of
+instances that touch one element from two threads of a block. A barrier *separates* the pairs
+between which an instance of it, certain to be executed, comes in the schedule (Kelly's 2d+1
+vectors: static positions and loop counters, interleaved).
 
-Symbols that both instances must agree on share a name and so a dimension: this is what makes uninterpreted values work,
-and keeps the sets small. Many barriers need no sets: `phases.py`.
+Symbols on which both instances must agree share a name, and so a dimension. This makes
+uninterpreted values work, and keeps the sets small. Many barriers need no sets: `phases.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Example:
-    """A collision of a class. `like`: one of the same two threads, in other names."""
+    """A collision of a class. `like`: a collision of the same two threads, in other names."""
 
     pair: PairClass
     find: Callable[[], isl.Point]
@@ -41,7 +42,7 @@ class Example:
 
     @cached_property
     def point(self) -> isl.Point:
-        """Raises Unknown."""
+        """The point of the collision. Raises Unknown."""
         return self.find()
 
     @cached_property
@@ -50,14 +51,15 @@ class Example:
 
     @cached_property
     def in_two_warps(self) -> bool:
-        """Whether it is of threads of two warps: no work at all."""
+        """Whether the two threads are in two warps; a cheap test."""
         if self.like is not None:
             return self.like.in_two_warps
         warp, there = self.pair.model.warp, self.values
         return warp is not None and self.pair.x.form(warp).value(there) != self.pair.y.form(warp).value(there)
 
     def iterations_apart(self, loop: Loop) -> int:
-        """How many iterations of the loop that carries the class the second access is after the first. Raises Unknown."""
+        """The number of iterations, of the loop that carries the class, from the first to the
+        second access. Raises Unknown."""
         return self.values[self.pair.y(loop.counter)] - self.values[self.pair.x(loop.counter)]
 
 
@@ -66,13 +68,14 @@ class PairClass:
     """One way in which instances of `first` and `second` can follow each other.
 
     Args:
-        equal: in how many of the `shared` loops (those around both that hold barriers) the iterations are the same.
-        carried: whether `second` is in a later iteration of the next of them; else all are equal.
+        equal: the number of `shared` loops (around both, with barriers) with equal iterations.
+        carried: whether `second` is in a later iteration of the next shared loop; else all are
+            equal.
         unknown: ISL gave up on the collisions.
-        known: one of the collisions, between neighbouring iterations if there is one: barriers separate it that stand
-            behind the first or in front of the second in the loop's body, and no others.
-        still: of a class that a loop carries, the one of the same two in one iteration.
-        unsure: a barrier that may separate more of them than it is known to.
+        known: a collision, between neighbouring iterations if possible: exactly the barriers after
+            the first or before the second access in the loop's body separate it.
+        still: for a class carried by a loop, the class of the same accesses in one iteration.
+        unsure: a barrier that may separate more collisions than is proven.
     """
 
     model: KernelModel
@@ -96,23 +99,23 @@ class PairClass:
         self.y = Naming("y_", self.shared_names, self._shares)
 
     def _shares(self, symbol: Symbol) -> bool:
-        """Whether both instances see one value."""
+        """Whether both instances see one value of the symbol."""
         on = symbol.depends
         return not on.thread and on.loops <= self._same and (self.same_block or not on.block)
 
     @property
     def loop(self) -> Loop | None:
-        """The loop that carries the conflict."""
+        """The loop that carries the conflict; None if no loop does."""
         return self.shared[self.equal] if self.carried else None
 
     @property
     def names(self) -> list[Symbol]:
-        """The dimensions of all its sets."""
+        """The dimensions of all sets of the class."""
         return self._described[0]
 
     @cached_property
     def collisions(self) -> isl.Set:
-        """Pairs of instances of two threads that touch one element."""
+        """The pairs of instances, by two threads, that touch one element."""
         names, parts = self._described
         return self.solver.set(names, parts, names)
 
@@ -126,7 +129,7 @@ class PairClass:
             return None
 
     def collide(self) -> bool:
-        """Whether there are any, one of which is then `known`. Raises Unknown."""
+        """Whether there are collisions; one of them is then `known`. Raises Unknown."""
         self.known = self._once("known", self._some, self._turned)
         return self.known is not None
 
@@ -146,8 +149,9 @@ class PairClass:
         return None if found is None else Example(self, lambda: found)
 
     def _once(self, what: str, find: Callable[[], T], turned: Callable[[T], T]) -> T:
-        """What is found of all classes that are described alike. `turned`: what is found of those the other way round,
-        as it is this way; where time tells the two apart, it is another question."""
+        """The result named `what`, shared by all classes with the same description. `turned`
+        converts the result of the reversed class; a carried class has no reversed one, because time
+        orders its instances."""
 
         def found() -> T:
             other = None if self.carried else self.solver.alike.get(self._key(self.second, self.first))
@@ -157,25 +161,26 @@ class PairClass:
 
     @cached_property
     def alike(self) -> Alike:
-        """What is found of all classes that are described alike."""
+        """The results shared by all classes with the same description."""
         return self.solver.alike.setdefault(self._key(self.first, self.second), Alike())
 
     def _key(self, first: Access, second: Access) -> Hashable:
-        """All that `_described` is made of, the model aside."""
+        """Everything that determines `_described`, except the model's contents."""
         sides = self.model.written(first), self.model.written(second)
         way = self.first is self.second, self.first.buffer is self.second.buffer, self.same_block
         return type(self), self.model, *way, self.shared, self.equal, self.carried, *sides
 
     def _goes_on(self, still: PairClass) -> bool:
-        """Whether nothing depends on the iteration: two that collide in one do so in different ones, and the other way
-        round."""
+        """Whether nothing depends on the iteration: a collision within one iteration then implies
+        one between iterations, and conversely."""
         free = {loop.number for loop in self.shared[self.equal :]}
         trips = self.shared[self.equal].trips
         return not still.unknown and trips is not None and trips > 1 and not still._matters & free
 
     @cached_property
     def _matters(self) -> frozenset[int]:
-        """The loops on whose iteration something depends. A counter that both share is in no difference of theirs."""
+        """The loops on which some value depends. A counter shared by both cancels in their
+        differences."""
         values, accesses = self.model.values, (self.first, self.second)
         said = [g for access in accesses for g in (*access.place.guards, access.when, *self.model.facts)]
         said += [form for access in accesses for form in access.coordinates or ()]
@@ -188,14 +193,14 @@ class PairClass:
         return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
 
     def _moved(self, still: PairClass) -> Example | None:
-        """A collision in one iteration, from the loop's first to its second; None where it lacks a dimension."""
+        """A collision of one iteration, moved to the first and second; None without a dimension."""
         assert still.known is not None and self.loop is not None
         steps = {self.x(self.loop.counter): 0, self.y(self.loop.counter): 1}
         found = self._in_own_names(still.known, steps, turned=self.first is not still.first)
         return None if found is None else Example(self, lambda: found, still.known)
 
     def _turned(self, known: Example | None) -> Example | None:
-        """The collision, with its first instance as the second."""
+        """The collision with its two instances exchanged."""
         if known is None:
             return None
 
@@ -208,7 +213,7 @@ class PairClass:
         return Example(self, found, known)
 
     def _in_own_names(self, known: Example, values: dict[Symbol, int], *, turned: bool) -> isl.Point | None:
-        """Another class's collision in this one's dimensions, but for `values`; None where it lacks one."""
+        """Another class's collision in this class's dimensions, with `values` preset; None if one is missing."""
         other, there, names = known.pair, known.values, self.names
         sides = (other.y, other.x) if turned else (other.x, other.y)
         for mine, its in zip((self.shared_names, self.x, self.y), (other.shared_names, *sides), strict=True):
@@ -234,7 +239,7 @@ class PairClass:
             parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
         self._apart = self._different_threads() if self.same_block else self._different_blocks()
         parts.append(self._apart)
-        for symbol in self.model.deciding:  # whether a barrier is executed must be a dimension for all of them
+        for symbol in self.model.deciding:  # the execution of a barrier depends on these: dimensions of every set
             self.x(symbol)
             self.y(symbol)
         parts += self._known_of_numbers()
@@ -246,14 +251,14 @@ class PairClass:
             return self._two_threads()
         apart = zip((a.row, a.column), (b.row, b.column), strict=True)
         unequal = [part for mine, its in apart for part in _unequal(self.x.form(mine), self.y.form(its))]
-        return both(self._two_threads(), either(self._two_groups(WARP), *unequal))  # else one lane of a warp makes both
+        return both(self._two_threads(), either(self._two_groups(WARP), *unequal))  # else one lane makes both
 
     def _two_threads(self) -> Formula:
         ids = self.model.values.thread_ids()
         if self.model.shape.threads is not None:
             linear = self.model.shape.linear_id(ids)
             x, y = self.x.form(linear), self.y.form(linear)
-            # a pair of instances of one access is met twice, once in each order
+            # a pair of instances of one access would appear twice, once in each order
             return less(x, y) if self.first is self.second and not self.carried else either(*_unequal(x, y))
         return either(*(part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))))
 
@@ -268,8 +273,8 @@ class PairClass:
         return either(*sides) if sides else FALSE
 
     def _known_of_numbers(self) -> list[Formula]:
-        """What the values of both instances tell of other numbers: those that they make up, those that they are
-        multiples of."""
+        """Facts on the numbers of both instances: equal parts make equal numbers, and multiples of
+        different processors are at least a chunk apart."""
         values, out = self.model.values, []
         numbers = [each for each in values.made_up.values() if self.x.form(each.number) != self.y.form(each.number)]
         waiting = [(each.number, p, q) for each in numbers for p, q in product(each.ways, repeat=2)]
@@ -288,18 +293,19 @@ class PairClass:
                 both(less(theirs, ours), less(other + chunk, mine + 1)),
             ]
             if not at_or_above(each.chunk, 0):
-                apart.append(less(chunk, Linear.of(0)))  # then it says nothing
+                apart.append(less(chunk, Linear.of(0)))  # a negative chunk implies nothing
             out.append(either(both(equal(ours, theirs), equal(mine, other)), *apart))
         return out
 
     def _named(self, naming: Naming, forms: Iterable[Linear]) -> bool:
-        """Whether the forms are of symbols that the instance has anyway."""
+        """Whether the instance already has all symbols of the forms as dimensions."""
         return all(s in naming.names or s in self.shared_names.names for form in forms for s in form.symbols())
 
     # ---- barriers between --------------------------------------------------------------------------------------------
 
     def separated_by(self, barrier: Barrier) -> isl.Set | bool:
-        """Those collisions that `barrier` separates: all (True), none (False), or a set over the same dimensions."""
+        """The collisions that `barrier` separates: all (True), none (False), or a set over the same
+        dimensions."""
         if space_of_both(self.first, self.second) not in barrier.spaces:
             return False
         if is_sure(barrier, self.first.place, self.second.place, self.loop):
@@ -307,7 +313,7 @@ class PairClass:
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
         key = barrier.place.steps, before, after, barrier.threads if barrier.narrow else 0
-        if key not in self._separated:  # the same for all barriers of a block between the same two positions
+        if key not in self._separated:  # one result for all barriers of a block between the same two positions
             self._separated[key] = self._between(barrier, (len(above), before), (len(below), after))
         found = self._separated[key]
         if found is None:
@@ -315,8 +321,9 @@ class PairClass:
         return found
 
     def keeps_known(self, barrier: Barrier) -> bool:
-        """Whether the barrier's place alone tells that it does not separate the collision that is known: of two
-        neighbouring iterations, where it is before the first access and after the second in the loop's body."""
+        """Whether the barrier's place alone proves that it does not separate the `known` collision:
+        one of neighbouring iterations, with the barrier before the first access and after the
+        second in the loop's body."""
         loop, steps = self.loop, barrier.place.steps
         if loop is None or self.known is None or not steps or steps[-1].loop is not loop:
             return False
@@ -327,14 +334,14 @@ class PairClass:
             return False
 
     def may_separate(self, barrier: Barrier) -> bool:
-        """Whether an instance of the barrier may come between, whatever the conditions around it."""
+        """Whether a barrier instance may come in between, whatever the conditions around it."""
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
         in_time = (before < 0 or len(above) > self.equal) and (after < 0 or len(below) > self.equal)
         return in_time and space_of_both(self.first, self.second) in barrier.spaces
 
     def _between(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool | None:
-        """The union of all pieces of `first < barrier < second`; None if ISL gave up on one of them."""
+        """The union of all pieces of `first < barrier < second`; None if ISL gave up on one."""
         try:
             out: isl.Set | bool = False
             for piece in self._pieces(barrier, up, down):
@@ -347,7 +354,7 @@ class PairClass:
             return None
 
     def _two_groups(self, threads: int) -> Formula:
-        """The two threads are of two groups of so many."""
+        """The condition that the two threads are in different groups of `threads` threads."""
         group = self.model.group_of(threads)
         if group is None:
             raise Unknown
@@ -355,7 +362,7 @@ class PairClass:
 
     @cached_property
     def in_one_warp(self) -> bool:
-        """Whether all collisions are of two threads of one warp. Raises Unknown."""
+        """Whether all collisions are between two threads of one warp. Raises Unknown."""
         if self.still is not None and self._goes_on(self.still):
             return self.still.in_one_warp
         return not self.known_in_two_warps and self._once("in one warp", self._never_two_warps, bool)
@@ -364,25 +371,26 @@ class PairClass:
         if self.model.shape.threads is not None and self.model.shape.threads <= WARP:
             return True
         names, parts = self._described
-        far = [part for part in parts if part is not self._apart]  # threads of two warps are two
+        far = [part for part in parts if part is not self._apart]  # different warps imply different threads
         return self.solver.point(names, [*far, self._two_groups(WARP)], names) is None
 
     @property
     def known_in_two_warps(self) -> bool:
-        """Whether the collision that is known is of threads of two warps: no work at all."""
+        """Whether the `known` collision is between threads of two warps; a cheap test."""
         return self.known is not None and self.known.in_two_warps
 
     def _of_group(self, separated: isl.Set | bool, threads: int) -> isl.Set | bool:
-        """Of what a barrier of a warp, or of so many threads, comes between, what it separates."""
+        """The part of `separated` within one group: a barrier of `threads` threads separates only
+        that."""
         if separated is False or self.in_one_warp:
             return separated
         across = self.solver.set(self.names, [self._two_groups(threads)])
         return self.solver.subtract(self.collisions if separated is True else separated, across)
 
     def _pieces(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> Iterator[isl.Set | bool]:
-        """Those that are not empty, one for each pair of levels at which they part."""
+        """The non-empty pieces, one for each pair of levels at which the instances part."""
         static = len(barrier.place.loops) + 1
-        # those that part by their positions first: most of them need no ISL
+        # pieces that part by static positions come first: most of them need no ISL
         for i in (*((static,) if up[1] < 0 else ()), *range(up[0])):
             for j in (*((static,) if down[1] < 0 else ()), *range(down[0])):
                 if i >= self.equal and j >= self.equal:
@@ -391,13 +399,13 @@ class PairClass:
                         yield piece
 
     def _piece(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool:
-        """`first` and the barrier part at level `up[0]` of the `up[1]` loops around both, it and `second` at
-        `down`'s."""
+        """The piece where `first` and the barrier part at level `up[0]` of the `up[1]` loops around
+        both, and the barrier and `second` at `down`'s."""
         loops = barrier.place.loops
-        as_x, as_y = min(up), min(down)  # so many of the barrier's counters are those of x, of y
+        as_x, as_y = min(up), min(down)  # the number of the barrier's counters shared with x, with y
         x, y = self.x, self.y
         if self.carried and min(as_x, as_y) > self.equal:
-            return False  # it would be in the iteration of both, which are in different ones
+            return False  # one iteration cannot be that of both: theirs differ
         numbers = [loop.number for loop in loops]
         naming = BarrierNaming(x, y, set(numbers[:as_x]), set(numbers[:as_y]), of_thread=barrier.narrow)
         formulas = [
@@ -419,7 +427,7 @@ class PairClass:
         return self.solver.project(self.solver.set([*self.names, *own], formulas, own), len(self.names))
 
     def _sure(self, barrier: Barrier, naming: Naming, as_x: int, as_y: int) -> list[Formula]:
-        """What makes this instance of the barrier be executed, less what x or y being there already says."""
+        """The conditions for this barrier instance to execute, less those that x or y implies."""
         implied: set[PlaceStep] = set()
         for access, same in ((self.first, as_x), (self.second, as_y)):
             depth = 0

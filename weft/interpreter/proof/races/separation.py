@@ -1,4 +1,4 @@
-"""What barriers leave of the collisions of a class of pairs."""
+"""The collisions of a class of pairs that barriers leave unseparated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .relations import PairClass
 
 
 def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
-    """The collisions that the barriers leave; None if that is not known (which counts as: some)."""
+    """The collisions that the barriers leave; None if unknown, which counts as some."""
     left = pair.found
     pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
     subtracted: set[int] = set()
@@ -27,12 +27,13 @@ def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
                 subtracted.add(id(separated))
                 left = pair.solver.subtract(left, separated)
         except Unknown:
-            pair.unsure = barrier  # a barrier of which it is not known what it separates is taken to separate nothing
+            pair.unsure = barrier  # unknown effect: the barrier is assumed to separate nothing
     return left
 
 
 def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
-    """Whether the barriers are known to separate all collisions. One that none separates tells already."""
+    """Whether the barriers are known to separate all collisions. A single known collision that no
+    barrier separates already decides."""
     if pair.known is not None:
         try:
             if not any(_holds(pair, barrier, pair.known.point) for barrier in barriers):
@@ -43,7 +44,7 @@ def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
 
 
 def empty(pair: PairClass, left: isl.Set | None) -> bool:
-    """Whether it is known that nothing is left."""
+    """Whether it is known that no collision is left."""
     try:
         return left is not None and pair.solver.is_empty(left)
     except Unknown:
@@ -51,7 +52,7 @@ def empty(pair: PairClass, left: isl.Set | None) -> bool:
 
 
 def _holds(pair: PairClass, barrier: Barrier, known: isl.Point) -> bool:
-    """Whether a barrier may separate a collision that is known."""
+    """Whether a barrier may separate a known collision."""
     if pair.keeps_known(barrier):
         return False
     separated = pair.separated_by(barrier)

@@ -1,10 +1,10 @@
-"""Reads of shared memory that nobody wrote before.
+"""Reads of shared memory that no thread has written before.
 
-For each read: its instances, less those whose element some write has written in an earlier instance. What remains reads
-whatever the block before left behind. "Earlier" is the order of the program (Kelly's 2d+1 vectors), in one thread and
-across threads alike: between threads that order is only kept where barriers keep it, and where they do not there is a
-    conflict, which
-`conflicts` finds. So this question is worth asking of kernels that have none.
+For each read, the analysis subtracts from its instances those with an element that some write has
+written in an earlier instance. The remaining instances read whatever the previous block left in the
+memory. "Earlier" means program order (Kelly's 2d+1 vectors), both within a thread and across
+threads. Between threads, only barriers enforce that order; where they do not, there is a conflict,
+which `conflicts` finds. The analysis is therefore meaningful only for kernels without conflicts.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .phases import meeting
 
 @record
 class UnwrittenRead:
-    """A read of an element that no thread of the block has written. `reader` None: ISL gave no witness within its
-    limit.
+    """A read of an element that no thread of the block has written. `reader` is None if ISL gave no
+    witness within its limit.
 
     Args:
         assumption: why it is not proven; empty if it is.
-        of_block: in whose shared memory the element is, as of a `Conflict`.
+        of_block: the block that owns the shared memory of the element, as in `Conflict`.
     """
 
     buffer: str
@@ -46,7 +46,8 @@ class UnwrittenRead:
 
 
 def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[UnwrittenRead]:
-    """Reads (and atomic updates) of shared memory that may come before any write of their element, one for each op."""
+    """Reads (and atomic updates) of shared memory that may come before any write of their element,
+    one for each op."""
     solver = solver or Solver()
     whole: dict[Hashable, _Unfilled | None] = {}
     rooms: dict[Hashable, list[_Room]] = {}
@@ -56,11 +57,11 @@ def unwritten_reads(model: KernelModel, solver: Solver | None = None) -> list[Un
         if (room := _room(read)) is not None:
             rooms.setdefault(_neighbours(model, read, room), []).append(room)
     found = (_unwritten(model, read, solver, whole, rooms) for read in reads)
-    return list(dict.fromkeys(each for each in found if each is not None))  # of copies of one op one may be told
+    return list(dict.fromkeys(each for each in found if each is not None))  # copies of one op yield one report
 
 
 def _writes(model: KernelModel, read: Access) -> list[Access]:
-    """What may have written the buffer."""
+    """The non-atomic writes that may have written the buffer."""
     writes = [a for a in model.accesses if a.buffer is read.buffer and a.kind == "write" and a.atomic is None]
     return [a for a in writes if a.phase != "begins"]
 
@@ -75,8 +76,10 @@ def _unwritten(
     whole: dict[Hashable, _Unfilled | None],
     rooms: Mapping[Hashable, list[_Room]],
 ) -> UnwrittenRead | None:
-    """`whole`: the answers of `_unfilled` so far. Neighbours that read one buffer behind the same writes have one
-    answer for the room around all of theirs (`rooms`), of which each is asked what it reads; else one for each."""
+    """The finding for one read, or None. `whole` caches the answers of `_unfilled`. Neighbours,
+    which read one buffer after the same writes, share one answer for the union of their rooms
+    (`rooms`), against which each read is tested; where ISL gave up on that, each read has an answer
+    for its own room."""
     writes = _writes(model, read)
     if (own := _room(read)) is not None:
         alike = _neighbours(model, read, own)
@@ -107,11 +110,12 @@ def _unwritten(
 def _unfilled(
     model: KernelModel, read: Access, writes: Sequence[Access], room: _Room, solver: Solver
 ) -> _Unfilled | None:
-    """The elements in `room` that are not written before the read, whichever of them it reads and whoever does; None
-    where ISL gave up.
+    """The elements in `room` that are not written before the read, for any element that it may read
+    and any thread; None where ISL gave up.
 
-    A tile that is filled before it is used is the common case, and often all that can be decided: which elements a
-    ragged product reads can be worse to describe than which ones the tile has.
+    The common case is a tile that is filled before it is used, and often nothing more can be
+    decided: the elements that a ragged product reads can be harder to describe than the elements of
+    the tile.
     """
     fresh = model.values.fresh
     anywhere = tuple(at if isinstance(at, Linear) else Linear.of(fresh("lane", THREAD, *at)) for at in room)
@@ -127,13 +131,15 @@ def _unfilled(
 
 @record
 class _Unfilled:
-    """`left`: instances of a read of any element, and elements, that nobody has written before."""
+    """The elements that no thread has written before, with the instances of a read of any element
+    (`left`)."""
 
     question: _Question
     left: isl.Set
 
     def may_have(self, read: Access) -> bool:
-        """Whether the read may be of one of them. A room is as wide as intervals show; what is read may be less."""
+        """Whether the read may be of an unwritten element. A room is as wide as intervals show; the
+        read may use less of it."""
         question, solver = self.question, self.question.solver
         try:
             if solver.is_empty(self.left):
@@ -152,7 +158,7 @@ class _Unfilled:
 
 
 def _neighbours(model: KernelModel, read: Access, room: _Room) -> Hashable:
-    """The same for reads that differ in the ranges of their rooms alone."""
+    """A key that is equal for reads with rooms that differ only in their ranges."""
     alike = tuple(at if isinstance(at, Linear) else None for at in room)
     return (
         read.buffer,
@@ -163,14 +169,15 @@ def _neighbours(model: KernelModel, read: Access, room: _Room) -> Hashable:
 
 
 def _around(rooms: Sequence[_Room]) -> _Room:
-    """The room that holds those of neighbours."""
+    """The smallest room that contains the rooms of all neighbours."""
     sides = zip(*rooms, strict=True)
     return tuple(at[0] if isinstance(at[0], Linear) else (min(a for a, _ in at), max(b for _, b in at)) for at in sides)
 
 
 def _room(read: Access) -> _Room | None:
-    """The elements that may be meant, along each coordinate: the one that all threads mean (of a stage), or a range,
-    which is that of the buffer less its padding. None where the buffer has no known size."""
+    """The elements that may be read, along each coordinate: one form that is the same for all
+    threads (such as a stage), or a range within the buffer without its padding. None where the
+    buffer has no known size."""
     out: list[Linear | tuple[int, int]] = []
     for axis, extent in enumerate(_extents(read)):
         if extent is None:
@@ -186,8 +193,9 @@ def _room(read: Access) -> _Room | None:
 
 @record
 class _Piece:
-    """A condition on the read's instances: there is an instance of a write before it. `own`: that instance's
-    dimensions. `earlier`: it is of an earlier iteration of a loop around both."""
+    """A condition on the read's instances: an instance of a write exists before it. `own`: the
+    dimensions of that instance. `earlier`: that instance is in an earlier iteration of a loop
+    around both."""
 
     own: tuple[Symbol, ...]
     formulas: tuple[Formula, ...]
@@ -195,7 +203,7 @@ class _Piece:
 
 
 class _Question:
-    """One read: the space of its instances, and what of it is known to be written."""
+    """One read: the space of its instances, and the part of it that is known to be written."""
 
     def __init__(self, model: KernelModel, read: Access, solver: Solver) -> None:
         self.model, self.read, self.solver = model, read, solver
@@ -214,8 +222,8 @@ class _Question:
                     self.here.append(less(self.naming.form(coordinate), Linear.of(extent)))
 
     def pieces(self, writes: Sequence[Access]) -> list[_Piece]:
-        """One for each way in which an instance of a write can come before the read, first of all those in the
-        iteration that the read is in: they are often all there is."""
+        """The pieces, one for each way in which an instance of a write can come before the read.
+        Those in the read's own iteration come first: often they suffice."""
         found: list[_Piece] = []
         for write in writes:
             if write.coordinates is None or self.read.coordinates is None or not write.certain:
@@ -227,7 +235,8 @@ class _Question:
         return sorted(found, key=lambda piece: piece.earlier)
 
     def _piece(self, write: Access, loops: Sequence[Loop], level: int) -> _Piece | None:
-        """The write is in the same iteration of the first `level` loops, and in an earlier one of the next."""
+        """The piece where the write is in the same iteration of the first `level` loops, and in an
+        earlier iteration of the next; None if no instance is certain."""
         fixed = {loop.number for loop in loops[:level]}
 
         def shares(symbol: Symbol) -> bool:
@@ -243,7 +252,7 @@ class _Question:
             parts.append(less(Linear.of(naming(loops[level].counter)), Linear.of(self.naming(loops[level].counter))))
         parts += naming.definitions()
         if any(s.kind == "opaque" for s in naming.names):
-            self.unsure = True  # such a value may be anything: that an instance exists is not known
+            self.unsure = True  # such a value may be anything: the existence of an instance is unknown
             return None
         return _Piece(tuple(naming.names.values()), tuple(parts), level < len(loops))
 
@@ -259,7 +268,8 @@ class _Question:
 
 
 def _extents(read: Access) -> tuple[int | None, ...]:
-    """The sizes of the buffer along the access's coordinates: indices beyond them are another fault."""
+    """The sizes of the buffer along the access's coordinates; indices out of bounds are a separate
+    fault."""
     shape = read.buffer.shape
     if read.sizes:
         return tuple(size.constant if size.is_constant else None for size in read.sizes)
