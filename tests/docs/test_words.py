@@ -136,16 +136,15 @@ def faults(found: dict[str, list[str]], limits: dict[str, int]) -> list[str]:
 
 
 def test_the_words_become_fewer(update: bool) -> None:
-    found = counted()
+    found, counts = counted(), TABLE
     if update:
         file = Path(__file__)
-        counts = {name: len(found.get(name, [])) for name in WORDS}
+        counts = {name: min(len(found.get(name, [])), TABLE.get(name, 0)) for name in WORDS}  # fewer, never more
         text = re.sub(
             r"^TABLE: dict\[str, int\] = \{.*?\}\n", table(counts), file.read_text(), flags=re.MULTILINE | re.DOTALL
         )
         pinned(file, text, update)
-        return
-    wrong = faults(found, TABLE)
+    wrong = faults(found, counts)
     assert not wrong, "\n".join(wrong)
 
 
