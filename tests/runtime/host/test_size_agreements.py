@@ -10,6 +10,9 @@ import pytest
 import weft
 from weft.dsl.diagnostics import WeftError
 
+pytestmark = pytest.mark.filterwarnings("error:W0082")
+"""What is read is in bounds: that is known where it is proven what a kernel combines."""
+
 CONVOLUTION = """
 func.func @convolution(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(y, x, a, b) -> (2 * y + a, x + 3 * b)>,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...ir.mlir import ir, made_by, ops_of, producer, users
-from ...ir.structured import body_of
+from ...ir.structured import body_of, yielded
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -71,3 +71,28 @@ def computes(op: ir.Operation) -> Counter[str]:
         asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
         found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
     return found
+
+
+CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")
+"""Conversions: their operand is the same element."""
+
+
+def through_casts(value: ir.Value) -> ir.Value:
+    """The operand of conversions."""
+    while (cast := made_by(value, *CASTS)) is not None:
+        value = cast.operands[0]
+    return value
+
+
+def hands_on(op: ir.Operation, number: int) -> bool:
+    """Whether an output is an input, or a value that the body loads, unchanged."""
+    value = through_casts(yielded(op)[number])
+    made = producer(value)
+    if made is not None and made.name == "arith.select" and made_by(made.operands[2], "arith.constant") is not None:
+        made = producer(made.operands[1])
+    if made is None:
+        return True
+    while made is not None and made.name == "scf.if":
+        ends = ops_of(made.regions[0].blocks[0])
+        made = producer(ends[-1].operands[0])
+    return made is not None and made.name == "memref.load"

@@ -22,13 +22,13 @@ from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..kernels.roots import RootBuffer
 from ..solver import Unknown, is_zero
-from .bodies import computes, inside
+from .bodies import CASTS, computes, inside
 from .contents import Contents
 from .labels import Read, value_of
 from .left import Left, found_in
 from .nests import NestExecuted
 from .once import Store, Unclear, covers, executes_all, expect_once, expect_order, iterates, reads_outside
-from .payloads import BEFORE, CASTS, Coordinates, Element, Key, PayloadOp, PayloadOps, size
+from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps, size
 from .points import Executes, solution, solved
 from .untouched import Untouched
 from .walk import Walk

@@ -80,7 +80,8 @@ def expect_once(
     if again:
         return "it is executed again in each iteration of a loop around it"
     table = dict(zip(of.dims, forms, strict=True))
-    valid = [element.when.changed(lambda form: form.put(table)) for element in of.reads if element is not None]
+    whens = (of.fits, *(element.when for element in of.reads if element is not None))
+    valid = [when.changed(lambda form: form.put(table)) for when in whens]
     inside = [part for form, n, _ in every for part in (at_least(form, 0), less(form, n))]
     results = [part for form, n, kind in every if not kind for part in (at_least(form, 0), less(form, n))]
     joint = _joined(numbers, algebra)
@@ -216,9 +217,11 @@ def reads_outside(
     Raises:
         Unknown: the sets are too hard.
     """
-    parts = [part for d, (form, n) in enumerate(zip(point, extents, strict=True)) if d not in execution.of.reductions
-             for part in (at_least(form, 0), less(form, n))]  # fmt: skip
-    return point_where([*execution.guards, *parts, own, read.when.negate()]) is not None
+    of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
+    inside = [both(at_least(form, 0), less(form, n)) for form, n in zip(point, extents, strict=True)]
+    results = [part for d, part in enumerate(inside) if d not in of.reductions]
+    fits = either(both(*inside).negate(), of.fits.changed(lambda form: form.put(table)))
+    return point_where([*execution.guards, *results, fits, own, read.when.negate()]) is not None
 
 
 def _in_one_cell(symbols: Sequence[Symbol], execution: Iterations, algebra: Algebra) -> list[Symbol]:

@@ -27,7 +27,7 @@ from ...memory.effects import accesses
 from ...memory.layouts import kept_dimensions, mixed
 from ...memory.views import way
 from ...reductions.identities import update
-from .bodies import computes
+from .bodies import computes, hands_on, through_casts
 from .hosts import HostLoops
 from .untouched import Untouched
 
@@ -74,6 +74,8 @@ class PayloadOp:
         divisor: it divides an element by one of this tensor, and computes nothing else.
         unread: the inputs that only have sizes, such as the window of a pooling.
         of_parts: it is no op of the payload, but the combination of one's parts.
+        fits: the condition on `dims` that subscripts such as `2*i + k` are inside of their operands,
+            which is required of static sizes by the verifier, and checked of others before a run.
     """
 
     location: str
@@ -92,6 +94,7 @@ class PayloadOp:
     unread: frozenset[int] = frozenset()
     of_parts: bool = False
     begins: tuple[Element | None, ...] = ()
+    fits: Formula = TRUE
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -224,7 +227,7 @@ class PayloadOps:
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
             None if combined is None else combined.combiner,
             _divisor(op, elements), frozenset(n for n in range(space.inputs) if not is_read(op, n)),
-            begins=tuple(elements[space.inputs :]),
+            begins=tuple(elements[space.inputs :]), fits=_fits(values, op, space, maps),
         )  # fmt: skip
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
@@ -373,6 +376,19 @@ def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linea
     return found
 
 
+def _fits(values: Values, op: ir.Operation, space: Structure, maps: Sequence[Sequence[Linear]]) -> Formula:
+    """The condition that subscripts are inside of operands, of those that are no dimension.
+
+    Args:
+        maps: the values of the op's indexing maps.
+    """
+    forms = (form for at in maps for form in at)
+    subscripted = zip(subscripts(op, space.maps), forms, strict=True)
+    derived = ((form, size(values, operand, axis)) for (operand, axis, expr), form in subscripted
+               if dimension_of(expr) is None)  # fmt: skip
+    return both(*(part for form, n in derived for part in (at_least(form, 0), less(form, n))))
+
+
 def size(values: Values, value: ir.Value, axis: int) -> Linear:
     """A size of a tensor or memref, as a form."""
     found = size_behind(value, axis)
@@ -404,17 +420,6 @@ def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Line
     return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []
 
 
-CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")
-"""Conversions: their operand is the same element."""
-
-
-def through_casts(value: ir.Value) -> ir.Value:
-    """The operand of conversions."""
-    while (cast := made_by(value, *CASTS)) is not None:
-        value = cast.operands[0]
-    return value
-
-
 def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:
     """The tensor by whose elements an op divides those of another one, if it does nothing else."""
     ends = yielded(op)
@@ -425,17 +430,3 @@ def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None
     divided, by = (through_casts(operand) for operand in division.operands)
     found = elements[arguments.index(by)] if by in arguments[: len(elements)] and divided in arguments else None
     return None if found is None else found.key
-
-
-def hands_on(op: ir.Operation, number: int) -> bool:
-    """Whether an output is an input, or a value that the body loads, unchanged."""
-    value = through_casts(yielded(op)[number])
-    made = producer(value)
-    if made is not None and made.name == "arith.select" and made_by(made.operands[2], "arith.constant") is not None:
-        made = producer(made.operands[1])
-    if made is None:
-        return True
-    while made is not None and made.name == "scf.if":
-        ends = ops_of(made.regions[0].blocks[0])
-        made = producer(ends[-1].operands[0])
-    return made is not None and made.name == "memref.load"

@@ -27,7 +27,7 @@ from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...reductions.identities import update
 from ..kernels.roots import RootBuffer
-from .bodies import choice_of, conjuncts, inside, is_of_data
+from .bodies import choice_of, conjuncts, hands_on, inside, is_of_data, through_casts
 from .contents import Contents
 from .counters import counted, ends_of
 from .labels import Label, Read, conjuncts_of, value_of
@@ -39,8 +39,6 @@ from .payloads import (
     PayloadOp,
     PayloadOps,
     extents_of,
-    hands_on,
-    through_casts,
 )
 from .points import Executes, solved
 
