@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...hardware.queries import VALUELESS
-from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, involved, less
+from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, either, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer
@@ -27,11 +27,13 @@ from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...reductions.identities import update
 from ..kernels.roots import RootBuffer
+from ..solver import point_where
 from .bodies import choice_of, conjuncts, hands_on, inside, is_of_data, through_casts
 from .contents import Contents
 from .counters import counted, ends_of
 from .labels import Label, Read, conjuncts_of, value_of
 from .nests import Nests
+from .once import iterates
 from .payloads import (
     BEFORE,
     PARTS,
@@ -414,8 +416,10 @@ class Walk:
 
     def _divided(self, op: ir.Operation, number: int, reads: Sequence[Read | None]) -> Read | None:
         """A sum of terms that the payload divides by the same element, if the kernel divides the
-        sum instead: the identity of the sum."""
-        division = made_by(through_casts(yielded(op)[number]), "arith.divf")
+        sum instead, where it has terms: the identity of the sum."""
+        value = through_casts(yielded(op)[number])
+        choice = made_by(value, "arith.select")
+        division = made_by(value if choice is None else through_casts(choice.operands[1]), "arith.divf")
         arguments = list(body_of(op).arguments)
         places = [] if division is None else [through_casts(operand) for operand in division.operands]
         if any(place not in arguments[: len(reads)] for place in places) or len(places) != 2:
@@ -423,11 +427,18 @@ class Walk:
         summed, by = (reads[arguments.index(place)] for place in places)
         if summed is None or by is None or summed.key is None or by.key is None:
             return None
-        divided = replace(
-            summed,
-            rows=both(summed.rows, *(part for part in conjuncts_of(by.rows) if part not in conjuncts_of(summed.rows))),
-        )
-        return divided if self.payload.divides(summed.key, summed.at, by.key, by.at) else None
+        if choice is not None and through_casts(choice.operands[2]) != places[0]:
+            return None
+        if not self.payload.divides(summed.key, summed.at, by.key, by.at):
+            return None
+        of = self.payload.at(summed.key[1])
+        divides = TRUE if choice is None else self.values.condition(choice.operands[0])
+        has_terms = TRUE if of is None else iterates([of.extents[d] for d in of.reductions])
+        differs = either(both(divides, has_terms.negate()), both(has_terms, divides.negate()))
+        if differs != FALSE and point_where([*self._guards, differs]) is not None:
+            return None
+        own = conjuncts_of(summed.rows)
+        return replace(summed, rows=both(summed.rows, *(part for part in conjuncts_of(by.rows) if part not in own)))
 
 
 _HARMLESS = frozenset({

@@ -9,7 +9,7 @@ from ....dsl.records import record
 from ...ir.cloning import clone_body, clone_with, replace_operands
 from ...ir.copying import fill_with
 from ...ir.mlir import ahead_of, arith, ir, operations, ops_of, producer, scf
-from ...ir.sizes import sizes_of
+from ...ir.sizes import iterations_of, sizes_of
 from ...ir.structured import (
     body_of,
     copy_marks,
@@ -109,7 +109,8 @@ def _passed_on(op: ir.Operation, sums: Sequence[ir.Value], out: ir.Value | None)
 
 
 def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -> ir.Operation:
-    """Behind a sum, its product with that of another sum, or its quotient by it."""
+    """The product of a sum with another one, or its quotient by it, after the sum. A sum of no terms
+    is not divided: without terms, `(p / s)·v` adds nothing, and s is 0."""
     result = op.results[0]
     uses = [use.owner for use in result.uses]
     rank = len(shape_of(result))
@@ -117,10 +118,16 @@ def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -
 
     def body(own: list[ir.Value]) -> list[ir.Value]:
         other = _converted(own[1], own[0].type)
-        return [(arith.divf if power < 0 else arith.mulf)(own[0], other)]
+        made = (arith.divf if power < 0 else arith.mulf)(own[0], other)
+        if terms is None:
+            return [made]
+        some = arith.cmpi(arith.CmpIPredicate.sgt, terms, arith.constant(ir.IndexType.get(), 0))
+        return [arith.select(some, made, own[0])]
 
     with ahead_of(op):
         place = empty(sizes_of(result), element_type(result))
+        number_of_terms = iterations_of(op, structure(op))[one.walked]
+        terms = number_of_terms if power < 0 and isinstance(number_of_terms, ir.Value) else None
         made = generic(
             [result, by], [place], [whole, whole.get_submap(list(one.rows)), whole], ["parallel"] * rank, body
         )
