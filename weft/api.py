@@ -156,7 +156,7 @@ def compile(
     recipe = load(schedule, payload=payload, settings=settings, layer=layer, unproven=unproven, unchecked=unchecked)
     kernel = compiled(recipe, entry, target)
     if kernel.assumed and not (assumed or unchecked):
-        from .comparison.words import not_proven
+        from .comparison.report import not_proven
 
         message = f"W0082: {not_proven(recipe.name, kernel.assumed)}; it was only compared; `assumed=True` accepts that"
         warnings.warn(message, stacklevel=3)

@@ -102,8 +102,8 @@ def audit_bundle(path: Path | str) -> Audit:
 def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
     """What a module says that its text and plan do not show; the proof of the rest; its indices."""
     from .interpreter.ir import mlir
-    from .interpreter.proof.inside import index_uses
-    from .runtime.cpu.admitted import NotLoopsError, expect_finished
+    from .interpreter.proof.in_bounds import index_uses
+    from .runtime.cpu.allow_lists import NotLoopsError, expect_finished
     from .verify import verify_source
 
     verdict = verify_source(Source(name, text))

@@ -58,7 +58,7 @@ def _key(recipe: Recipe, entry: str | None) -> str:
 
 
 def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
-    from .comparison.once import compared
+    from .comparison.comparison import compared
     from .pipeline import applied, planned
 
     done = applied(recipe)

@@ -24,7 +24,7 @@ from .runtime.run.execution import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .comparison.once import ComparedOnce
+    from .comparison.comparison import ComparedOnce
     from .interpreter.session.session import Step
     from .runtime.devices.device import Device
     from .runtime.plan.dtypes import Floats
@@ -171,7 +171,7 @@ def build_bundle(
 
     Raises W0080, W0081 where they are not equal, W0082 where it is not proven what they combine: nothing is written.
     """
-    from .comparison import once
+    from .comparison import comparison
     from .runtime.cpu.reference import reference
     from .runtime.files.bundle import expect_place, write_bundle
     from .runtime.files.inputs import chosen_inputs, sized
@@ -183,12 +183,12 @@ def build_bundle(
     expect_apart([Output("-o", output)], recipe.reads)
     expect_place(output)
     clock = recipe.clock
-    if data_seed is not None or once.expected(recipe, entry):
+    if data_seed is not None or comparison.expected(recipe, entry):
         _prepare_reference(clock)
     done = applied(recipe)
     made = planned(done, entry)
-    found = once.compared(made, entry)
-    once.expect_proven(made, found)
+    found = comparison.compared(made, entry)
+    comparison.expect_proven(made, found)
     plan, cuda, module = bundled(made)
     arrays = expected = own = None
     if data_seed is not None:

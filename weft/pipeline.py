@@ -301,11 +301,11 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
     """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the
     module is as it is read from that. (Reading simplifies an affine map now and then.)"""
     from .interpreter.ir import mlir
-    from .runtime.cpu.admitted import without_freedom
+    from .runtime.cpu.allow_lists import without_freedom
     from .runtime.cuda.module import emit
-    from .runtime.host.agreements import state_agreements
     from .runtime.host.functions import entry_function
     from .runtime.host.host import make_plan
+    from .runtime.host.size_conditions import state_agreements
 
     text = made.applied.text
     with made.applied.recipe.clock.phase("write"):
@@ -323,8 +323,8 @@ def planned(done: Applied, entry: str | None = None, *, text: bool = True) -> Pl
     Without `text`, what only the simulator knows has none, and a comment that states why; else W05xx is raised.
     """
     from .runtime.cuda.module import emit
-    from .runtime.host.agreements import agreements
     from .runtime.host.host import make_plan
+    from .runtime.host.size_conditions import agreements
 
     try:
         with done.recipe.clock.phase("plan"):

@@ -23,7 +23,7 @@ import weft
 from weft import cli
 from weft.auditing import audit_bundle
 from weft.dsl.diagnostics import WeftError
-from weft.runtime.cpu import admitted
+from weft.runtime.cpu import allow_lists
 
 SOAK = "WEFT_SOAK" in os.environ
 SEED, FIRST, CHANGES = (
@@ -275,15 +275,15 @@ SHOWN = frozenset((
 
 def test_every_attribute_of_every_op_is_shown_or_may_not_be_there() -> None:
     """By the bindings' own definitions of the ops that a finished module may have."""
-    known = admitted.KERNEL_OPS | admitted.RULES.keys() | {"func.func", "gpu.func", "gpu.module", "memref.global"}
-    free = {*admitted._HINTS, *admitted._NO_FLAGS, "roundingmode"}  # the last one is refused for what it says
+    known = allow_lists.KERNEL_OPS | allow_lists.RULES.keys() | {"func.func", "gpu.func", "gpu.module", "memref.global"}
+    free = {*allow_lists._HINTS, *allow_lists._NO_FLAGS, "roundingmode"}  # the last one is refused for what it says
     unknown: dict[str, set[str]] = {}
     for dialect in sorted({op.partition(".")[0] for op in known}):
         source = inspect.getsource(importlib.import_module(f"torch_mlir.dialects._{dialect}_ops_gen"))
         for defined in source.split("\nclass ")[1:]:
             name = re.search(r'OPERATION_NAME = "([^"]+)"', defined)
             if name is not None and name[1] in known:
-                has = set(re.findall(r'attributes\["(\w+)"\]', defined)) - SHOWN - free - admitted._OF_EVERY_OP
+                has = set(re.findall(r'attributes\["(\w+)"\]', defined)) - SHOWN - free - allow_lists._OF_EVERY_OP
                 unknown |= {name[1]: has} if has else {}
     assert not unknown
 

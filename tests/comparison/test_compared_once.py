@@ -15,8 +15,8 @@ from places import ROOT
 
 import weft
 from weft import api, cli
-from weft.comparison import once
-from weft.comparison.once import ComparedOnce, compared
+from weft.comparison import comparison
+from weft.comparison.comparison import ComparedOnce, compared
 from weft.comparison.sizes import open_sizes, shrunk
 from weft.comparison.work import work_of
 from weft.dsl.diagnostics import WeftError
@@ -159,14 +159,14 @@ def test_all_that_builds_compares(
 
     # and what is built all the same says so
     assert cli.run(["build", "mine.weft", "-o", "bundle", "--unchecked", *options]) == 0
-    assert f"values not compared: {once.ASKED}" in capsys.readouterr().err
-    assert json.loads((tmp_path / "bundle" / "plan.json").read_text())["unchecked"] == once.ASKED
+    assert f"values not compared: {comparison.ASKED}" in capsys.readouterr().err
+    assert json.loads((tmp_path / "bundle" / "plan.json").read_text())["unchecked"] == comparison.ASKED
     assert cli.run(["run", "bundle", "--target", "cpu", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["unchecked"] == once.ASKED
+    assert json.loads(capsys.readouterr().out)["unchecked"] == comparison.ASKED
     assert cli.run(["run", "bundle", "--target", "cpu"]) == 0
     assert "values not compared when it was built" in capsys.readouterr().err.replace("\n", " ")
     kernel = weft.compile("mine.weft", settings=settings, target="cpu", unchecked=True)
-    assert kernel.report["unchecked"] == once.ASKED
+    assert kernel.report["unchecked"] == comparison.ASKED
     assert cli.run(["golden", "mine.weft", "--update", "--unchecked", *options]) == 0
     golden = tmp_path / "mine.golden.mlir"
     assert read_golden(golden).choice.unchecked and "--unchecked" in golden.read_text().partition("\n")[0]
@@ -200,13 +200,13 @@ def test_it_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
         calls.append(one.applied.recipe.name)
         return ComparedOnce(("here",), summary="all of it")
 
-    monkeypatch.setattr(once, "_compared", counted)
+    monkeypatch.setattr(comparison, "_compared", counted)
     for _ in range(2):
         assert compared(made("naive", m=17), None) == ComparedOnce(("here",), summary="all of it")
     assert len(calls) == 1
-    assert not once.expected(api.load("naive", settings={"m": 17}), None)
+    assert not comparison.expected(api.load("naive", settings={"m": 17}), None)
     for settings in ({"m": 18}, {"m": 17, "bm": 8}, {"m": 17, "type": "f64"}):
-        assert once.expected(api.load("naive", settings=settings), None)
+        assert comparison.expected(api.load("naive", settings=settings), None)
         compared(made("naive", **settings), None)
     assert len(calls) == 4
     compared(made("shared", m=17), None)

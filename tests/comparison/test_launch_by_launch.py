@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.comparison.once import compared
+from weft.comparison.comparison import compared
 from weft.dsl.diagnostics import Diagnostic, WeftError
 from weft.interpreter.ir import cloning
 from weft.interpreter.ir.mlir import ir, operations

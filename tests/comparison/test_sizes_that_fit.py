@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.comparison.once import compared
+from weft.comparison.comparison import compared
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.runtime.files.fitting import fitted
+from weft.runtime.files.fitting_sizes import fitted
 from weft.runtime.host.functions import signature
 
 

@@ -13,7 +13,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.functions import PARTICIPANTS
 from weft.interpreter.ir.mlir import ir, operations
 from weft.interpreter.proof.combination.combination import is_marked
-from weft.interpreter.proof.combination.reached import LOAD, STORE, Reached, array_of, continues
+from weft.interpreter.proof.combination.reached_ops import LOAD, STORE, Reached, array_of, continues
 from weft.interpreter.reductions.identities import COMMUTATIVE
 
 

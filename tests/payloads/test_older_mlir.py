@@ -7,8 +7,8 @@ import pytest
 
 import weft
 from weft.dsl.diagnostics import Source, WeftError
-from weft.interpreter.ir.misnamed import misnamed_op
 from weft.interpreter.ir.mlir import operations
+from weft.interpreter.ir.unknown_names import misnamed_op
 from weft.payloads.edits import Edit, Older
 from weft.payloads.older_mlir import rewritten
 from weft.payloads.payload import parse_payload

@@ -16,8 +16,8 @@ from weft.payloads.payload import parse_payload
 from weft.recipes import builders
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
-from weft.runtime.host.agreements import agreements
 from weft.runtime.host.functions import signature
+from weft.runtime.host.size_conditions import agreements
 from weft.runtime.plan.plan import Apply
 
 

@@ -20,7 +20,7 @@ from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import is_structured
 from ..interpreter.memory.effects import is_memref, written
 from ..interpreter.memory.table import ALLOCATIONS
-from ..interpreter.memory.views import behind
+from ..interpreter.memory.views import root_memref
 from ..runtime.cuda.module import kernel_functions
 from ..runtime.host.functions import array_type, entry_function, is_written
 from ..runtime.plan.plan import Copy, Free, Launch, Plan, PlanStep, used_buffers
@@ -89,7 +89,7 @@ def traced(payload: ir.Module, entry: str, kinds: Iterable[tuple[str, int]]) -> 
     writers: dict[ir.Value, list[int]] = {}
     for number, part in enumerate(parts):
         made = [r for r in part.results if len(part.regions) and isinstance(r.type, ir.RankedTensorType)]
-        changed = dict.fromkeys(behind(v) for op in (part, *operations(part)) for v in written(op) if is_memref(v))
+        changed = dict.fromkeys(root_memref(v) for op in (part, *operations(part)) for v in written(op) if is_memref(v))
         for value in (*made, *(root for root in changed if _is_buffer(root, block))):
             kind, before = array_type(value.type, "a value of the payload"), tuple(writers.get(value, ()))
             if value in changed:

@@ -12,7 +12,7 @@ from ..interpreter.ir.mlir import constant_of, ir, operations, run_passes
 from ..interpreter.ir.refusing import describe
 from ..interpreter.ir.structured import body_of, element_type, is_structured, structure
 from ..runtime.form.kernel_form import named
-from ..runtime.form.left_open import may_be_open
+from ..runtime.form.undefined_results import may_be_open
 from ..runtime.host.functions import entry_function
 from ..runtime.plan.dtypes import FLOATS
 from ..runtime.plan.signature import FunctionSignature

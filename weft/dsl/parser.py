@@ -185,14 +185,14 @@ class TreeBuilder:
 
     # ---- values ----------------------------------------------------------------------------------
 
-    def _said(self, _: Span, word: str) -> Any:
+    def _plain_text(self, _: Span, word: str) -> Any:
         return word
 
     def _open(self, span: Span, word: str) -> tree.Literal:
         """A size of a payload that is known at run time only."""
         return tree.Literal(span, word)
 
-    _type = _space_kind = _lanes = _every = _symbolic = _distribution_kind = _said
+    _type = _space_kind = _lanes = _every = _symbolic = _distribution_kind = _plain_text
 
     def _space_value(self, span: Span, kind: Any, *dimensions: Any) -> tree.Space:
         every = dimensions == ("*",)

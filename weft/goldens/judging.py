@@ -71,7 +71,7 @@ class Maker:
 
     def check(self, golden: Golden) -> tuple[str, ...]:
         """Compare the kernels with their payload, and say on what, a line each. Raises W0080, W0081."""
-        from ..comparison.once import compared_all
+        from ..comparison.comparison import compared_all
 
         return tuple(one.line for one in compared_all(self._applied(golden)) if one.line is not None)
 

@@ -2,7 +2,7 @@
 
 Ops that only have another name now, or another way to write the same, become those of today; of the header that
 Polygeist writes for the machine (`dlti.dl_spec` of entries) the width of an index is kept. Where an op was removed and
-nothing has the same text, the parser's message gets a hint (`interpreter/ir/misnamed.py`).
+nothing has the same text, the parser's message gets a hint (`interpreter/ir/unknown_names.py`).
 """
 
 from __future__ import annotations

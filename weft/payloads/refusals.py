@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
-from ..interpreter.ir.misnamed import dialect_hint, hint_for, todays
 from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.ir.unknown_names import dialect_hint, hint_for, todays
 from ..interpreter.proof.hosts.events import uses_tokens
 from .naming import span_of
 

@@ -9,12 +9,12 @@ from ..interpreter.indices.arithmetic import trip_count
 from ..interpreter.ir.affine_maps import dimension_of
 from ..interpreter.ir.functions import inputs_of
 from ..interpreter.ir.mlir import children, entries, ir
-from ..interpreter.ir.sizes import argument_behind, form_of
+from ..interpreter.ir.sizes import argument_dimension, form_of
 from ..interpreter.ir.structured import Structure, element_type, is_structured, shape_of, structure, subscripts
 from ..interpreter.memory.effects import combiner
 from ..interpreter.memory.table import ATOMIC
 from ..runtime.form.kernel_form import named
-from ..runtime.host.functions import argument_names, called, entry_function
+from ..runtime.host.functions import argument_names, callee_of, entry_function
 
 OPERATIONS: dict[str, int] = dict.fromkeys(named(arith="addf subf mulf divf addi subi muli"), 1)
 OPERATIONS |= {**dict.fromkeys(("math.fma", "vector.fma", "complex.add", "complex.sub"), 2), "complex.mul": 6}
@@ -70,7 +70,7 @@ def _done(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
         elements = math.prod(n or 0 for n in shape_of(result)) if isinstance(result.type, ir.ShapedType) else 1
         return OPERATIONS[op.name] * elements
     if op.name == "func.call":
-        if (function := called(op)[0]) is None:
+        if (function := callee_of(op)[0]) is None:
             raise _UnknownError
         return _of_function(function, [None] * inputs_of(function))
     if op.name == ATOMIC:
@@ -98,7 +98,7 @@ def _extent(op: ir.Operation, space: Structure, dimension: int, given: Sequence[
             form = form_of(operand, axis)
             if isinstance(form, int):
                 return form
-            if (found := argument_behind(form.tensor, form.axis)) is not None:
+            if (found := argument_dimension(form.tensor, form.axis)) is not None:
                 shape = given[ir.BlockArgument(found[0]).arg_number]
                 if shape is not None:
                     return shape[found[1]] + form.plus

@@ -122,7 +122,7 @@ _VALUES = {"INT", "FLOAT", "MINUS"}
 def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
     """The beginning of a word before the cursor, and the words that could stand there. `text`: up to the cursor."""
     if (found := _COMMAND.fullmatch(text)) and found[1] in COMMANDS:
-        word, words = found[2], sorted(_behind(desk, found[1]))
+        word, words = found[2], sorted(_arguments_of(desk, found[1]))
     elif dotted := _DOTTED.search(text):
         matching = text[: dotted.start()].rstrip().endswith("match")
         word, words = (dotted[0], _op_names(desk)) if matching else (dotted[2], _parts(desk, dotted[1]))
@@ -151,7 +151,7 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
     yield from (w for w in spelled if w not in lang.statements or w in known)
 
 
-def _behind(desk: Desk, command: str) -> Iterable[str]:
+def _arguments_of(desk: Desk, command: str) -> Iterable[str]:
     """What can stand behind a command."""
     match COMMANDS[command].argument:
         case "handle":

@@ -227,7 +227,7 @@ def _place(span: Span) -> str:
 def total(session: Session) -> str:
     """`14`, or `14+` where it depends on what is not known yet; statements done are counted as well."""
     state, schedules = session.state, session.schedules
-    left = _behind(state.frames, schedules)
+    left = _remaining(state.frames, schedules)
     for frame in state.frames:
         if (fork := frame.fork) is not None and not fork.last:
             left += _others(fork, schedules) if open_at(fork, known_sizes(state.module)) else _Count(0, certain=False)
@@ -249,7 +249,7 @@ class _Count:
 _Schedules = Mapping[str, tree.Schedule]
 
 
-def _behind(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
+def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
     """From these frames to the end of the schedule."""
     found = _Count()
     for frame in frames:
@@ -262,7 +262,7 @@ def _behind(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
 
 def _others(fork: Fork, schedules: _Schedules) -> _Count:
     """The versions of the blocks that are left."""
-    rest, env = _behind(fork.before.frames, schedules), fork.before.frames[-1].env
+    rest, env = _remaining(fork.before.frames, schedules), fork.before.frames[-1].env
     return sum((_counted(block, env, schedules, rest) for block in fork.item.blocks[fork.number + 1 :]), _Count())
 
 

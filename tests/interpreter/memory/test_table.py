@@ -175,7 +175,7 @@ def test_what_accelerators_do(name: str) -> None:
     names = dict(zip(op.parent.regions[0].blocks[0].arguments, ("map", "bars", "tile", "m", "before", "i", "q"), strict=True))
     found = effects.accesses(op)
     assert found is not None
-    shown = [f"{a.kind} {a.footprint} of {names[views.behind(a.value)]}{', some' * (not a.certain)}" for a in found]
+    shown = [f"{a.kind} {a.footprint} of {names[views.root_memref(a.value)]}{', some' * (not a.certain)}" for a in found]
     assert shown == expected
     assert not effects.is_pure(op) and not effects.only_computes(op)
 

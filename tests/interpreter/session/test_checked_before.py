@@ -18,8 +18,8 @@ from weft.dsl.diagnostics import WeftError
 from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_text
 from weft.interpreter.ir import mlir
-from weft.interpreter.ir.misnamed import misnamed_pass
 from weft.interpreter.ir.registered import OPS, PASSES
+from weft.interpreter.ir.unknown_names import misnamed_pass
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
 

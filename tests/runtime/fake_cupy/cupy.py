@@ -437,7 +437,7 @@ def _kernel(name: str) -> Any:
 
 
 def _move(move: str, width: str, rank: str) -> Any:
-    """What the kernel of `weft.runtime.cuda.moves` does, element by element."""
+    """What the kernel of `weft.runtime.cuda.copies_and_fills` does, element by element."""
     word = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}[int(width)]
 
     def kernel(grid: Any, block: Any, values: tuple[Any, ...]) -> None:

@@ -20,7 +20,7 @@ from runtime_programs import COPY_KERNEL, host, launch
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.forking.forking import async_fork
 from weft.interpreter.ir.mlir import ir
-from weft.runtime.cuda import moves
+from weft.runtime.cuda import copies_and_fills
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.devices.device import Device
 from weft.runtime.host.host import make_plan
@@ -217,20 +217,20 @@ def test_strided_copies(device: Device) -> None:
 # ---- the text of the moves -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", moves.WORDS)
+@pytest.mark.parametrize("width", copies_and_fills.WORDS)
 def test_the_text_is_right_and_does_not_spill(width: int) -> None:
     """Run by g++ as it stands, compiled by NVRTC for every chip."""
     dtype = np.dtype(f"u{width}")
     x = np.arange(2 * 3 * 5, dtype=dtype)
     shape, to, source = (2, 3, 5), (1, 10, 2), (15, 5, 1)
-    dimensions = moves.extents(shape, to, source)
+    dimensions = copies_and_fills.extents(shape, to, source)
     got, expected = np.zeros(64, dtype), np.zeros(64, dtype)
     np.lib.stride_tricks.as_strided(expected, shape, [s * width for s in to])[...] = x.reshape(shape)
     for move, first in (("copy", x), ("fill", dtype.type(77))):
-        columns = dimensions if move == "copy" else moves.extents(shape, to)
-        text = moves.move_text(move, width, len(columns))  # type: ignore[arg-type]
-        arguments = [got, first, *moves.numbers(30, columns)]
-        run_native(text, moves.move_name(move, width, len(columns)), (1,), (moves.THREADS,), arguments)  # type: ignore[arg-type]
+        columns = dimensions if move == "copy" else copies_and_fills.extents(shape, to)
+        text = copies_and_fills.move_text(move, width, len(columns))  # type: ignore[arg-type]
+        arguments = [got, first, *copies_and_fills.numbers(30, columns)]
+        run_native(text, copies_and_fills.move_name(move, width, len(columns)), (1,), (copies_and_fills.THREADS,), arguments)  # type: ignore[arg-type]
         np.testing.assert_array_equal(got, np.where(expected > 0, 77, 0) if move == "fill" else expected)
         got[0] = expected[0] = 77 if move == "copy" else got[0]
         for arch in ARCHITECTURES:
@@ -249,12 +249,13 @@ def test_the_text_is_right_and_does_not_spill(width: int) -> None:
     ],
 )
 def test_dimensions_are_merged(shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...], expected: list) -> None:
-    assert moves.extents(shape, *strides) == expected
+    assert copies_and_fills.extents(shape, *strides) == expected
 
 
 def test_many_elements_take_turns() -> None:
-    assert [moves.blocks(n) for n in (1, 256, 257, 10**9)] == [1, 1, 2, moves.MOST_BLOCKS]
-    text = moves.move_text("fill", 2, 1)
+    assert [copies_and_fills.blocks(n) for n in (1, 256, 257, 10**9)] == [1, 1, 2, copies_and_fills.MOST_BLOCKS]
+    text = copies_and_fills.move_text("fill", 2, 1)
     got = np.zeros(1000, np.uint16)
-    run_native(text, "weft_fill_2_1", (2,), (moves.THREADS,), [got, np.uint16(5), *moves.numbers(1000, [(1000, 1)])])
+    numbers = copies_and_fills.numbers(1000, [(1000, 1)])
+    run_native(text, "weft_fill_2_1", (2,), (copies_and_fills.THREADS,), [got, np.uint16(5), *numbers])
     assert (got == 5).all()

@@ -21,7 +21,7 @@ from ..mapping.mapping import extents
 from ..mapping.processors import loop_over
 from ..memory.effects import is_memref
 from ..memory.layouts import strided
-from ..memory.views import behind, is_own_array
+from ..memory.views import is_own_array, root_memref
 from ..reductions.identities import COMMUTATIVE, combination
 from .asynchronous_copies import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
 from .tiles import is_handed_out
@@ -340,7 +340,7 @@ def widest(op: ir.Operation, structured: StructuredOp | None = None) -> int:
 def in_memory(operand: ir.Value) -> bool:
     """Whether an operand is, or will be, in shared or global memory, and not in a thread-private
     array."""
-    base = behind(operand)
+    base = root_memref(operand)
     if not isinstance(base.type, ir.MemRefType):
         return False
     if is_handed_out(base):

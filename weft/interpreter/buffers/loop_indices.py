@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ...dsl.diagnostics import fail
-from ..indices.arithmetic import Bound, apply_map, known, spelled
+from ..indices.arithmetic import Bound, affine_expression, apply_map, known
 from ..indices.linear import NOTHING, Linear, Symbol
 from ..indices.values import KnownIndices
 from ..ir.mlir import ir, is_within, maker, producer
@@ -113,7 +113,7 @@ class LoopIndices(KnownIndices):
             if symbol in self.values:
                 return dimension(self.values[symbol])
             variable, low, by = self.counters[symbol]
-            return ir.AffineExpr.get_floor_div(dimension(variable) - spelled(low, place), by)
+            return ir.AffineExpr.get_floor_div(dimension(variable) - affine_expression(low, place), by)
 
-        expression = spelled(form, place)
+        expression = affine_expression(form, place)
         return apply_map(ir.AffineMap.get(len(values), 0, [expression]), values)[0]

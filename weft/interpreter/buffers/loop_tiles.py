@@ -24,7 +24,7 @@ from ..loops.forall import end_of, make_forall
 from ..mapping.processors import for_each, when
 from ..memory.effects import is_memref, is_pure
 from ..memory.layouts import subview
-from ..memory.names import called
+from ..memory.names import buffer_name
 from ..proof.overlaps import apart
 from .elements import copy_per_thread
 from .loop_indices import LoopIndices
@@ -79,9 +79,9 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
     """The users, in a loop, of the buffer with this name, and the view that each uses. Raises
     W0330, and W0468 if another op may access the buffer."""
     accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not made_within(v, loop)]
-    mine = [(op, value) for op, value in accesses if called(value) == name]
+    mine = [(op, value) for op, value in accesses if buffer_name(value) == name]
     if not mine:
-        there = ", ".join(dict.fromkeys(filter(None, (called(value) for _, value in accesses))))
+        there = ", ".join(dict.fromkeys(filter(None, (buffer_name(value) for _, value in accesses))))
         raise fail("W0330", f"{describe(loop)} accesses no buffer `{name}`", f"it accesses {there}" if there else None)
     writes = any(not isinstance(op.opview, memref.LoadOp) and not is_pure(op) for op, _ in mine)
     for op in operations(loop):

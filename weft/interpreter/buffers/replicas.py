@@ -31,7 +31,7 @@ from ..mapping.mapping import (
     trip_counts,
 )
 from ..memory.effects import read, written
-from ..memory.views import behind, is_own_array, is_view
+from ..memory.views import is_own_array, is_view, root_memref
 from ..reductions.scans import running
 from .elements import VECTOR
 from .owners.arrays import STAGE
@@ -117,7 +117,7 @@ def _write_last(op: ir.Operation) -> None:
         kind = ir.MemRefType(result.type)
         with ahead_of(fill):
             made = memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], [])
-        set_name(made, name_of(behind(result)))
+        set_name(made, name_of(root_memref(result)))
         for user in (fill, op):
             replace_operands(user, {result: made.result})
         with ahead_of(op):
@@ -128,7 +128,7 @@ def _write_last(op: ir.Operation) -> None:
 def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
     """The fill without a map that a result starts from, if the result has a static shape, and is
     not a temporary of the same iteration; else None."""
-    made = producer(behind(result)) if is_temporary(behind(result)) else None
+    made = producer(root_memref(result)) if is_temporary(root_memref(result)) else None
     if (made is not None and thread_nest(made) == thread_nest(op)) or not ir.MemRefType(result.type).has_static_shape:
         return None
     fills = [
@@ -149,7 +149,7 @@ def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
             for copy in [op for op in all_users(buffer) if op.name == "memref.copy"]:
                 copies_to_linalg(copy)
             looking = [op for op in all_users(buffer) if not is_view(op)]
-            writers[alloc] = [op for op in looking if any(behind(w) == buffer for w in written(op))]
+            writers[alloc] = [op for op in looking if any(root_memref(w) == buffer for w in written(op))]
     waiting = [
         alloc for alloc, ops in writers.items() if any(is_shared_reduction(op) or _is_everybodys(op) for op in ops)
     ]
@@ -171,7 +171,7 @@ def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Op
     if thread_nest(op) != thread_nest(alloc):
         return False
     if is_shared_reduction(op):  # all of its results, or none
-        had = [producer(behind(buffer)) for buffer in _had_by_all(op)]
+        had = [producer(root_memref(buffer)) for buffer in _had_by_all(op)]
         return all(one is not None and one in known for one in had) and alloc in had
     if _is_everybodys(op):
         return True
@@ -199,7 +199,7 @@ def _copying(reduction: ir.Operation) -> Mapping:
 
 def _sources(op: ir.Operation) -> list[ir.Operation | None]:
     """The ops that allocate the buffers which an op reads; None for an argument."""
-    return [producer(behind(buffer)) for buffer in read(op)]
+    return [producer(root_memref(buffer)) for buffer in read(op)]
 
 
 def _is_started(op: ir.Operation) -> bool:

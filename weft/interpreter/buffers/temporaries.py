@@ -65,7 +65,7 @@ def place_temporaries(kernel: Outlined, geometry: Geometry) -> tuple[list[Remark
             alloc.attributes[STAGE] = ir.UnitAttr.get()
             arrays.append(staged(alloc, threads))
             makes = "{}: each thread keeps the {} elements that it makes, {}"
-            remarks.append(Remark.of(makes, _called(alloc, kind), kept, kind.element_type))
+            remarks.append(Remark.of(makes, _name_in_remarks(alloc, kind), kept, kind.element_type))
         elif is_in_thread(alloc):
             remarks += _place_inside(alloc, kind)
         elif kind.memory_space is not None:
@@ -85,7 +85,7 @@ def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[Remark]:
     if sharers is None and not is_shared(kind):
         large = bytes_of(kind) > OF_A_THREAD
         text = "{}: each thread keeps all of it, {} bytes, which registers do not hold"
-        remark = Remark.of(text, _called(alloc, kind), bytes_of(kind))
+        remark = Remark.of(text, _name_in_remarks(alloc, kind), bytes_of(kind))
         _per_thread(alloc, kind)
         return [remark] if large else []
     if REGISTERS in alloc.attributes:
@@ -119,7 +119,7 @@ def _per_thread(alloc: ir.Operation, kind: ir.MemRefType) -> None:
 def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list[OwnArray]) -> Remark:
     """Places an allocation of the block. `not_kept`: the reason why threads do not keep the
     elements that they compute, for a temporary that no loops over threads partition."""
-    buffer, called = alloc.results[0], _called(alloc, kind)
+    buffer, called = alloc.results[0], _name_in_remarks(alloc, kind)
     try:
         arrays.append(own_array_of(alloc))
     except Unowned as unowned:
@@ -214,7 +214,7 @@ def share(alloc: ir.Operation) -> Remark:
         starts = [*(value_of(i) for i in indices), *[0] * kind.rank]
         mine = subview(shared, [starts, [*[1] * len(parts), *kind.shape], [1] * len(whole)], kind)
     drop_deallocs(alloc)
-    called = _called(alloc, kind)
+    called = _name_in_remarks(alloc, kind)
     retype(alloc.results[0], ir.MemRefType(mine.type))
     alloc.results[0].replace_all_uses_with(mine)
     alloc.erase()
@@ -222,7 +222,7 @@ def share(alloc: ir.Operation) -> Remark:
     return Remark.of(text, called, math.prod(parts), bytes_of(shared.type))
 
 
-def _called(alloc: ir.Operation, kind: ir.MemRefType) -> Remark:
+def _name_in_remarks(alloc: ir.Operation, kind: ir.MemRefType) -> Remark:
     """A name for remarks, such as: temporary `S`, 16x64"""
     name, shape = name_of(alloc.results[0]), "x".join(map(str, kind.shape))
     return Remark.of("temporary {}", shape) if name is None else Remark.of("temporary `{}`, {}", Name(name), shape)

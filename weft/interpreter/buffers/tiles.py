@@ -16,7 +16,7 @@ from ..hardware.limits import OF_A_THREAD, WARP
 from ..ir.affine_maps import dimension_of
 from ..ir.element_sizes import element_bytes
 from ..ir.mlir import ancestors, child_of, children, ir, is_used, is_within, operations, producer, users
-from ..ir.refusing import Remark, describe, spelled
+from ..ir.refusing import Remark, describe, location_text
 from ..ir.structured import body_of, drop_handles, is_structured, structure
 from ..mapping.keys import structural_key
 from ..mapping.mapping import (
@@ -30,7 +30,7 @@ from ..mapping.mapping import (
     mapping_of,
     trip_counts,
 )
-from ..memory.views import behind
+from ..memory.views import root_memref
 from ..reductions.scans import is_scan
 from .views import all_users, is_temporary
 
@@ -111,7 +111,7 @@ def whole_users(buffer: ir.Value) -> list[ir.Operation]:
 def is_handed_out(value: ir.Value) -> bool:
     """Whether a memref is (a part of) a temporary that becomes shared memory, because an op with a
     map distributes its elements."""
-    base = behind(value)
+    base = root_memref(value)
     maps = map(mapping_of, whole_users(base)) if is_temporary(base) else ()
     return any(mapping is not None and mapping.distributes for mapping in maps)
 
@@ -172,7 +172,7 @@ def walked_otherwise(user: ir.Operation) -> Remark:
     """A remark on how a user without a distributing map accesses a buffer: named by the payload's
     op, or by its location."""
     reached = [user, *(all_users(user.results[0]) if user.name == "memref.subview" else ())]
-    named = next((op for op in reached if is_structured(op) and spelled(op.location) != "unknown"), None)
+    named = next((op for op in reached if is_structured(op) and location_text(op.location) != "unknown"), None)
     how = (
         "takes tiles of it, in a loop" if user.name == "memref.subview" and thread_nest(user) else "accesses all of it"
     )

@@ -13,10 +13,10 @@ from ..indices.values import range_of, unchanged
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, ir, is_used, made_by, memref, operations, producer, users
 from ..ir.sizes import product_of, sizes_of
-from ..ir.structured import drop_handles, parts_of, replace, spelled
+from ..ir.structured import drop_handles, dynamic_and_static, parts_of, replace
 from ..memory.effects import accesses
 from ..memory.layouts import is_plain, strided, subview, subview_type, transposed
-from ..memory.views import VIEWS, behind, is_own_array, is_view
+from ..memory.views import VIEWS, is_own_array, is_view, root_memref
 
 _BLOCKS = ("scf.forall", "scf.parallel", "gpu.func", "gpu.launch")
 
@@ -31,7 +31,7 @@ def is_temporary(buffer: ir.Value) -> bool:
 
 def in_own_array(value: ir.Value) -> bool:
     """Whether a memref is (a part of) what is, or becomes, a thread-private array."""
-    base = behind(value)
+    base = root_memref(value)
     return is_temporary(base) or is_own_array(base)
 
 
@@ -138,7 +138,9 @@ def keep_reshapes(function: ir.Operation) -> None:
             with ahead_of(op):
                 sizes = sizes_of(op.results[0])
                 strides = [product_of(sizes[axis + 1 :]) for axis in range(len(sizes))]
-                view = memref.ReinterpretCastOp(op.results[0].type, op.operands[0], *spelled([0], sizes, strides))
+                view = memref.ReinterpretCastOp(
+                    op.results[0].type, op.operands[0], *dynamic_and_static([0], sizes, strides)
+                )
             replace(op, [view.result])
 
 

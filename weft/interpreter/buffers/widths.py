@@ -7,7 +7,7 @@ from ..ir.functions import name_of
 from ..ir.mlir import ir, operations
 from ..ir.refusing import Name, Remark
 from ..memory.effects import is_memref
-from ..memory.views import behind
+from ..memory.views import root_memref
 from .elements import StructuredOp, most_lanes
 from .owners.arrays import is_stage
 
@@ -19,7 +19,7 @@ def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> Remark:
         at_once = structured.copied_at_once(lanes)
         target = ir.MemRefType(op.operands[len(op.operands) - 1].type)
         size = at_once * element_bytes(target.element_type)
-        return Remark.of("{}: asynchronous copies of {} bytes", _called(op, structured), size)
+        return Remark.of("{}: asynchronous copies of {} bytes", _name_in_remarks(op, structured), size)
 
     def side(kind: str, number: int) -> str:
         if (n := structured.at_once(number, lanes)) > 1:
@@ -31,7 +31,9 @@ def widths(op: ir.Operation, structured: StructuredOp, lanes: int) -> Remark:
     in_memory = [n for n in buffers if not is_stage(structured.operands[n])]
     loads = [side("loads", n) for n in in_memory if structured.used(n)]
     stores = [side("stores", n) for n in in_memory if n in structured.output_numbers()]
-    return Remark.of("{}: {}", _called(op, structured), ", ".join([*loads, *_in_body(op, structured, lanes), *stores]))
+    return Remark.of(
+        "{}: {}", _name_in_remarks(op, structured), ", ".join([*loads, *_in_body(op, structured, lanes), *stores])
+    )
 
 
 def _in_body(op: ir.Operation, structured: StructuredOp, lanes: int) -> list[str]:
@@ -48,8 +50,8 @@ def _in_body(op: ir.Operation, structured: StructuredOp, lanes: int) -> list[str
     return [f"loads {some}{'- or '.join(map(str, sorted(at_once)))}-wide{guard}"]
 
 
-def _called(op: ir.Operation, structured: StructuredOp) -> Remark:
+def _name_in_remarks(op: ir.Operation, structured: StructuredOp) -> Remark:
     """The op in remarks, after the name of the buffer that it writes, if that has one."""
-    filled = [behind(structured.operands[n]) for n in structured.output_numbers()]
+    filled = [root_memref(structured.operands[n]) for n in structured.output_numbers()]
     name = next((name_of(base) for base in filled if not isinstance(base.owner, ir.Block)), None)
     return Remark.of("{}", op) if name is None else Remark.of("{} ({})", Name(name), op)

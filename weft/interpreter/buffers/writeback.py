@@ -47,7 +47,7 @@ from ..mapping.mapping import (
 )
 from ..mapping.processors import loop_over, when
 from ..memory.effects import is_pure, read, written
-from ..memory.views import behind, is_own_array
+from ..memory.views import is_own_array, root_memref
 from ..outlining.kernel import Outlined
 from .elements import VECTOR, StructuredOp, emit, forwarded, most_lanes
 from .temporaries import REGISTERS
@@ -228,8 +228,8 @@ def _stored_directly(
         return None
     view, target = structured.operands[number], structured.operands[out]
     own = {op, copy, *([] if view == temporary else [view.owner.operation])}
-    inputs = {behind(memref) for one in operations(op) for memref in read(one)}
-    if any(user not in own for user in (*users(temporary), *users(view))) or behind(target) in inputs:
+    inputs = {root_memref(memref) for one in operations(op) for memref in read(one)}
+    if any(user not in own for user in (*users(temporary), *users(view))) or root_memref(target) in inputs:
         return None
     if op.block != copy.block:
         return None
@@ -320,11 +320,11 @@ def _followed(root: ir.Operation, copy: ir.Operation) -> tuple[int, ir.Value, _O
     reads the buffer, else after it."""
     order, inputs = list(operations(root)), StructuredOp.of(copy).output_numbers().start
     here, around = order.index(copy), {op for op, _ in enclosing_maps(copy)}
-    bases = list(enumerate(map(behind, copy.operands)))
+    bases = list(enumerate(map(root_memref, copy.operands)))
     for number, base in [one for one in bases if is_temporary(one[1])] or bases[inputs:]:
         writes = number < inputs
         for op in reversed(order[:here]) if writes else order[here + 1 :]:
-            if base in map(behind, written(op) if writes else [*read(op), *written(op)]):
+            if base in map(root_memref, written(op) if writes else [*read(op), *written(op)]):
                 outer = [o for o, mapping in enclosing_maps(op) if o not in around and mapping.space != "blocks"]
                 mapped = (*reversed(outer), *([op] if mapping_of(op) is not None else []))
                 if any(map(is_distributed, mapped)):
@@ -350,7 +350,7 @@ def _copy_tiles(owner: _Owner, copy: ir.Operation, structured: StructuredOp, num
         offsets, sizes = _offsets_in(temporary, tile.view), subview_sizes(tile.view)
         kept = producer(temporary)  # wide if `promote-to-registers` made it, or `vectorize` its owner's ops
         asked = (v for op in operations(owner.mapped[0]) if VECTOR in op.attributes for v in op.operands)
-        wide = (kept is not None and REGISTERS in kept.attributes) or temporary in map(behind, asked)
+        wide = (kept is not None and REGISTERS in kept.attributes) or temporary in map(root_memref, asked)
         lanes = most_lanes(element_type(temporary)) if wide else 1
         Part(structured, number, tile.view.results[0], offsets, sizes).emit(extents(copy), lanes)
     return True
@@ -408,7 +408,7 @@ def _walked(
     space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):
         indexing = structured.maps[number]
-        if behind(operand) != temporary or not indexing.is_permutation or indexing.n_dims != len(space):
+        if root_memref(operand) != temporary or not indexing.is_permutation or indexing.n_dims != len(space):
             continue
         view = producer(operand) if operand != temporary else None
         if (view is None and not owner.loops) or (view is not None and owner.loops and _cuts(view, temporary, owner)):

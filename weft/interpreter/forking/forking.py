@@ -4,7 +4,7 @@ The form is the one that discussion 001 calls canonical: a root is `gpu.wait asy
 `gpu.wait async [%a, %b]`, no operation has more than one dependency, a token that is used once more
 goes through `gpu.wait async [%t]` first (review 004: forks are explicit), and one blocking
 `gpu.wait` ends the function. A loop or branch in which the host needs no result of the device
-carries one token (`carrying.py`); before and at the end of any other the host waits.
+carries one token (`tokens.py`); before and at the end of any other the host waits.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ..memory.effects import goes_through_pointers
 from ..proof.hosts.effects import DEVICE, Effects
 from ..proof.hosts.events import is_token, takes_a_stream
 from ..proof.hosts.windows import Aliasing, HostBuffer, state, stated
-from .carrying import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
-from .compared import Compared
+from .access_comparison import Compared
 from .dependences import Dependences
+from .tokens import carrying, made_async, may_be_async, may_carry, strip, token_type, yielding
 
 IN_ORDER = {"scf.for", "scf.while", "scf.if", "affine.for", "affine.if", "memref.alloca_scope"}
 """Host ops whose blocks are executed one after the other."""

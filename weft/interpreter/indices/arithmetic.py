@@ -85,20 +85,24 @@ def _is_below(index: Linear, end: int) -> bool:
     return low is not None and low >= 0 and high is not None and high < end
 
 
-def spelled(form: Linear, place: Callable[[Symbol], ir.AffineExpr]) -> ir.AffineExpr:
+def affine_expression(form: Linear, place: Callable[[Symbol], ir.AffineExpr]) -> ir.AffineExpr:
     """The form as an expression of an affine map, the terms in their order; `place` maps a symbol
     to its expression."""
     total = ir.AffineExpr.get_constant(form.constant)
     for term, factor in form.terms.items():
         floor = isinstance(term, Floor)
-        made = ir.AffineExpr.get_floor_div(spelled(term.numerator, place), term.divisor) if floor else place(term)
+        made = (
+            ir.AffineExpr.get_floor_div(affine_expression(term.numerator, place), term.divisor)
+            if floor
+            else place(term)
+        )
         total = total + made * factor
     return total
 
 
 def _expression(form: Linear) -> tuple[ir.AffineExpr, list[ir.Value]]:
     places: dict[Symbol, ir.AffineExpr] = {}
-    expression = spelled(form, lambda symbol: places.setdefault(symbol, ir.AffineExpr.get_dim(len(places))))
+    expression = affine_expression(form, lambda symbol: places.setdefault(symbol, ir.AffineExpr.get_dim(len(places))))
     return expression, [symbol.value for symbol in places if isinstance(symbol, IndexValue)]
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from ..hardware.limits import WARP
 from ..ir.affine_maps import Operator, results_of
 from ..ir.mlir import affine, ir, maker, operations, scf
-from .arithmetic import IndexValue, index_of, spelled, value_alone
+from .arithmetic import IndexValue, affine_expression, index_of, value_alone
 from .linear import NOTHING, Floor, Linear, Symbol, Term
 
 THREAD = 2
@@ -212,10 +212,10 @@ class _Indices:
             if symbol in places:
                 return places[symbol]
             kind, a, b = self._parts[symbol]
-            by = b.constant if b.is_constant else spelled(b, place)
-            return getattr(ir.AffineExpr, _MAKERS[kind])(spelled(a, place), by)
+            by = b.constant if b.is_constant else affine_expression(b, place)
+            return getattr(ir.AffineExpr, _MAKERS[kind])(affine_expression(a, place), by)
 
-        total = spelled(rest, place)
+        total = affine_expression(rest, place)
         if first is not None:
             total = ir.AffineExpr.get_dim(0) + total
         operands = [] if first is None else [first]

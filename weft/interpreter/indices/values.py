@@ -15,7 +15,7 @@ from math import gcd, prod
 from ..ir.functions import CLUSTER_SIZE, MOST, MULTIPLES, most_of, multiples_of, segments, sizes_of
 from ..ir.mlir import FUNCTIONS, ancestors, ir, made_by, maker, producer
 from ..ir.reshapes import groups_of
-from ..ir.sizes import Axis, size_behind
+from ..ir.sizes import Axis, size_origin
 from ..memory.layouts import mixed
 from .algebra import Algebra, LaunchShape, at_or_above
 from .arithmetic import Bound, known
@@ -324,7 +324,7 @@ WIDEST = 2**63 - 1
 
 def multiples(value: ir.Value) -> list[int]:
     """By axis of a tensor or memref, a known divisor of its size; 1 if none is known."""
-    found = (_multiple(size_behind(value, axis)) for axis in range(ir.ShapedType(value.type).rank))
+    found = (_multiple(size_origin(value, axis)) for axis in range(ir.ShapedType(value.type).rank))
     return [n if 0 < n <= WIDEST else gcd(n, 2**62) for n in found]  # a divisor holds, too, and 0 divides nothing
 
 
@@ -333,13 +333,13 @@ def _multiple(size: int | ir.Value | Axis) -> int:
         return _form(size).content
     made = producer(size[0])
     if made is not None and made.name.endswith(".collapse_shape"):
-        return prod(_multiple(size_behind(made.operands[0], axis)) for axis in groups_of(made)[size[1]])
+        return prod(_multiple(size_origin(made.operands[0], axis)) for axis in groups_of(made)[size[1]])
     return _stated(*size)
 
 
 def at_most(value: ir.Value) -> list[int]:
     """By axis of a tensor or memref, a known upper bound of its size; -1 if none is known."""
-    found = (size_behind(value, axis) for axis in range(ir.ShapedType(value.type).rank))
+    found = (size_origin(value, axis) for axis in range(ir.ShapedType(value.type).rank))
     ends = ((*most_of(size[0])[size[1] :], -1)[0] if isinstance(size, tuple) else largest(size) for size in found)
     return [-1 if end is None else end for end in ends]
 

@@ -358,7 +358,7 @@ def ancestors(op: ir.Operation | ir.OpView) -> Iterator[ir.Operation]:
         yield op
 
 
-def stands_in(op: ir.Operation, *names: str) -> bool:
+def has_parent(op: ir.Operation, *names: str) -> bool:
     """Whether the parent of `op` has one of these names."""
     return any(around.name in names for around in list(ancestors(op))[:1])
 

@@ -29,7 +29,7 @@ WAYS_OUT = {
 
 def describe(op: ir.Operation | ir.OpView) -> str:
     """`linalg.matmul at payload.mlir:4:8`, for diagnostics."""
-    text = spelled(op.operation.location)
+    text = location_text(op.operation.location)
     return named(op.operation) if text == "unknown" else f"{named(op.operation)} at {text}"
 
 
@@ -44,7 +44,7 @@ def refuse(code: str, message: str, op: ir.Operation | None, hint: str | None = 
     return WeftError(Diagnostic(code, message, notes=notes, hint=hint, payload=None if op is None else describe(op)))
 
 
-def spelled(place: ir.Location) -> str:
+def location_text(place: ir.Location) -> str:
     """`payload.mlir:4:8`, or `unknown`."""
     return str(place).removeprefix("loc(").removesuffix(")").replace('"', "")
 
@@ -105,11 +105,13 @@ class Remark:
         return Remark(self.template, tuple(map(fill, self.holes)))
 
     def __str__(self) -> str:
-        return self.template.format(*(spelled(one) if isinstance(one, ir.Location) else one for one in self.holes))
+        return self.template.format(
+            *(location_text(one) if isinstance(one, ir.Location) else one for one in self.holes)
+        )
 
 
 def _hole(value: Any) -> Hole:
     if isinstance(value, ir.Operation):
         where = value.location
-        return named(value) if spelled(where) == "unknown" else Remark("{} at {}", (named(value), where))
+        return named(value) if location_text(where) == "unknown" else Remark("{} at {}", (named(value), where))
     return value if isinstance(value, Remark | Name) else str(value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from .mlir import DYNAMIC, ir, producer, tensor
-from .structured import element_type, is_structured, shape_of, spelled, uncut
+from .structured import dynamic_and_static, element_type, is_structured, shape_of, uncut
 
 
 def is_reshape(op: ir.Operation) -> bool:
@@ -27,7 +27,7 @@ def expanded(value: ir.Value, sizes: Sequence[int | ir.Value], together: Sequenc
     the insertion point."""
     if all(len(axes) == 1 for axes in together):
         return value
-    given, shape = spelled(sizes)
+    given, shape = dynamic_and_static(sizes)
     kind = ir.RankedTensorType.get(shape, element_type(value))
     return tensor.ExpandShapeOp(kind, value, [list(axes) for axes in together], given, shape).result
 

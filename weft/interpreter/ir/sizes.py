@@ -47,7 +47,7 @@ def sizes_of(value: ir.Value) -> list[int | ir.Value]:
 
 def size_of(value: ir.Value, axis: int) -> int | ir.Value:
     """One of `sizes_of`."""
-    found = size_behind(value, axis)
+    found = size_origin(value, axis)
     if not isinstance(found, tuple):
         return found
     value, axis = found
@@ -64,7 +64,7 @@ Axis: TypeAlias = "tuple[ir.Value, int]"
 """A size, as an axis of a tensor or memref."""
 
 
-def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
+def size_origin(value: ir.Value, axis: int) -> int | ir.Value | Axis:
     """The origin of a size: a number, an index value that dominates the tensor, or an axis of the
     tensor it is derived from."""
     number = shape_of(value)[axis]
@@ -75,21 +75,21 @@ def size_behind(value: ir.Value, axis: int) -> int | ir.Value | Axis:
         loop = None if not isinstance(value.owner, ir.Block) else value.owner.owner
         outputs = loop_outputs(loop.operation) if loop is not None and loop.operation.name in _LOOPS else []
         if loop is not None and value in outputs:
-            return size_behind(loop_inits(loop.operation)[outputs.index(value)], axis)
+            return size_origin(loop_inits(loop.operation)[outputs.index(value)], axis)
     elif isinstance(made.opview, (tensor.EmptyOp, memref.AllocOp)):
         return list(made.operands)[[n is None for n in shape_of(value)[:axis]].count(True)]
     elif isinstance(made.opview, (tensor.ExtractSliceOp, memref.SubViewOp, memref.ReinterpretCastOp)):
         if len(place_of(made)[1]) == len(shape_of(value)):
             return parts_of(made)[1][axis]
     elif isinstance(made.opview, memref.CastOp) and isinstance(made.operands[0].type, ir.MemRefType):
-        return size_behind(made.operands[0], axis)
+        return size_origin(made.operands[0], axis)
     elif made.name.endswith(".expand_shape"):
         sizes, given = list(ir.DenseI64ArrayAttr(made.attributes["static_output_shape"])), list(made.operands)[1:]
         return given[sizes[:axis].count(DYNAMIC)]
     elif made.name in _LOOPS:
-        return size_behind(loop_inits(made)[list(made.results).index(value)], axis)
+        return size_origin(loop_inits(made)[list(made.results).index(value)], axis)
     elif is_structured(made) and isinstance(value.type, ir.RankedTensorType):
-        return size_behind(list(made.operands)[segments(made)[0] + list(made.results).index(value)], axis)
+        return size_origin(list(made.operands)[segments(made)[0] + list(made.results).index(value)], axis)
     return value, axis
 
 
@@ -114,7 +114,7 @@ def same_size(a: int | ir.Value, b: int | ir.Value) -> bool:
     numbers = [n if isinstance(n, int) else constant_of(n) for n in (a, b)]
     if isinstance(a, int) or isinstance(b, int) or None not in numbers:
         return numbers[0] is not None and numbers[0] == numbers[1]
-    if a == b or (dimension_behind(a) is not None and dimension_behind(a) == dimension_behind(b)):
+    if a == b or (measured_dimension(a) is not None and measured_dimension(a) == measured_dimension(b)):
         return True
     one, other = (made_by(n, "arith.muli") for n in (a, b))
     return one is not None and other is not None and all(map(same_size, one.operands, other.operands))
@@ -209,7 +209,7 @@ def iterations_of(op: ir.Operation, space: Structure) -> list[int | ir.Value | N
     return found
 
 
-def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
+def measured_dimension(size: int | ir.Value) -> tuple[ir.Value, int] | None:
     """The tensor or memref, and the axis, of which this is the size; else None. (An op may request
     an axis that its operand does not have: such a size is undefined.)"""
     asked = None if isinstance(size, int) else made_by(size, "tensor.dim", "memref.dim")
@@ -220,14 +220,14 @@ def dimension_behind(size: int | ir.Value) -> tuple[ir.Value, int] | None:
     return (asked.operands[0], axis) if shaped.has_rank and axis in range(shaped.rank) else None
 
 
-def argument_behind(value: ir.Value, axis: int) -> Axis | None:
+def argument_dimension(value: ir.Value, axis: int) -> Axis | None:
     """The argument of a function, and the axis, of which this is the size."""
-    found = size_behind(value, axis)
+    found = size_origin(value, axis)
     form = form_of(*found) if isinstance(found, tuple) else found
     if isinstance(form, OpenSize) and not form.plus and (form.tensor, form.axis) != found:  # of a padding, or a cast
-        return argument_behind(form.tensor, form.axis)
-    if isinstance(found, ir.Value) and (asked := dimension_behind(found)) is not None:
-        return asked if asked == (value, axis) else argument_behind(*asked)
+        return argument_dimension(form.tensor, form.axis)
+    if isinstance(found, ir.Value) and (asked := measured_dimension(found)) is not None:
+        return asked if asked == (value, axis) else argument_dimension(*asked)
     of_function = (
         isinstance(found, tuple) and isinstance(found[0].owner, ir.Block) and maker(found[0]).name == "func.func"
     )
@@ -250,8 +250,8 @@ def equal_sizes(function: ir.Operation) -> list[dict[Axis | int | ir.Value, None
             dimensions: list[dict[Axis | int | ir.Value, None]] = [{} for _ in range(space.rank)]
             for operand, axis, expr in subscripts(op, space.maps):
                 if (d := dimension_of(expr)) is not None:
-                    found = argument_behind(operand, axis)
-                    found = size_behind(operand, axis) if found is None else found
+                    found = argument_dimension(operand, axis)
+                    found = size_origin(operand, axis) if found is None else found
                     if not isinstance(found, tuple) or found[0].owner == function.regions[0].blocks[0]:
                         dimensions[d][found] = None
             for made in dimensions:

@@ -53,7 +53,7 @@ class Structure:
     def rank(self) -> int:
         return len(self.iterators)
 
-    def spelled(self) -> str:
+    def text(self) -> str:
         """`(d0: parallel 1000, d1: reduction 333)`, for diagnostics."""
         parts = [
             f"d{i}: {kind} {'?' if n is None else n}"
@@ -296,7 +296,7 @@ def parts_of(op: ir.Operation) -> list[list[int | ir.Value]]:
     return [[next(values) if number == DYNAMIC else number for number in numbers] for numbers in place_of(op)]
 
 
-def spelled(*parts: Sequence[int | ir.Value]) -> list[list]:
+def dynamic_and_static(*parts: Sequence[int | ir.Value]) -> list[list]:
     """Offsets, sizes and strides in the form of upstream's builders: the dynamic values, then all,
     with `DYNAMIC` for these."""
     values = [[one for one in part if not isinstance(one, int)] for part in parts]
@@ -312,7 +312,7 @@ def part_of(
     """`sizes` elements of a tensor, from `offsets`, or from the first element; created at the
     insertion point."""
     rank = len(sizes)
-    parts = spelled(offsets or [0] * rank, sizes, strides or [1] * rank)
+    parts = dynamic_and_static(offsets or [0] * rank, sizes, strides or [1] * rank)
     return tensor.ExtractSliceOp(ir.RankedTensorType.get(parts[4], element_type(value)), value, *parts).result
 
 
@@ -320,7 +320,7 @@ def insert(
     part: ir.Value, into: ir.Value, offsets: Sequence[int | ir.Value], sizes: Sequence[int | ir.Value]
 ) -> ir.Operation:
     """A `tensor.parallel_insert_slice`, created at the insertion point."""
-    return tensor.ParallelInsertSliceOp(part, into, *spelled(offsets, sizes, [1] * len(sizes))).operation
+    return tensor.ParallelInsertSliceOp(part, into, *dynamic_and_static(offsets, sizes, [1] * len(sizes))).operation
 
 
 def starts_whole(op: ir.Operation) -> bool:

@@ -34,12 +34,12 @@ from ..ir.element_sizes import element_bytes
 from ..ir.functions import name_of
 from ..ir.mlir import ahead_of, arith, ir, made_by, maker, memref, nvgpu, operations, ops_of, producer
 from ..ir.refusing import refuse
-from ..ir.sizes import dimension_behind, same_size, size_of
+from ..ir.sizes import measured_dimension, same_size, size_of
 from ..ir.structured import element_type, parts_of, structure
 from ..layouts.swizzles import SWIZZLE
 from ..memory.layouts import is_shared, kept_dimensions, strided, value_name
 from ..memory.views import is_view
-from ..outlining.host_maps import End, Factor, end_behind, joined
+from ..outlining.host_maps import End, Factor, joined, size_factors
 from ..outlining.kernel import Outlined
 from .clusters import Sharing, TilePart
 from .panels import Box, Panels, map_type
@@ -197,7 +197,7 @@ class _Copy:
                     "promote an operand with tiles that end where it ends",
                 )
             bound = test.operands[1]
-            own = dimension_behind(bound) == (tensor, on[axis]) or same_size(bound, size_of(tensor, on[axis]))
+            own = measured_dimension(bound) == (tensor, on[axis]) or same_size(bound, size_of(tensor, on[axis]))
             if not is_zero_constant(bound) and not own:
                 ends[on[axis]] = self._end(bound)
         return tuple(ends)
@@ -214,7 +214,7 @@ class _Copy:
 
     def _end(self, bound: ir.Value) -> tuple[Factor, ...]:
         """The size as factors that the host can compute. Raises W0405."""
-        end = end_behind(bound, list(self.kernel.entry.arguments))
+        end = size_factors(bound, list(self.kernel.entry.arguments))
         if end is None:
             why = "reads under a mask that depends on more than sizes"
             raise self._refused(why, "promote an operand with tiles that end where it ends")

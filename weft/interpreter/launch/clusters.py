@@ -67,7 +67,7 @@ from ..mapping.clusters import BlockClusters
 from ..mapping.processors import Hardware
 from ..memory.effects import accesses, is_memref, is_pure, shows_memory
 from ..memory.layouts import is_shared, value_name
-from ..memory.views import behind, is_view, may_share
+from ..memory.views import is_view, may_share, root_memref
 
 _MADE = ("memref.alloc", "memref.alloca")
 _WAY_OUT = "choose tiles so that the cluster's size divides their number, or leave `cluster` out"
@@ -289,7 +289,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
     changed = [
         one.value for op in operations(inside) for one in accesses(op) or () if one.changes and is_memref(one.value)
     ]
-    filled = dict.fromkeys(base for value in changed if not _is_argument(base := behind(value)))
+    filled = dict.fromkeys(base for value in changed if not _is_argument(base := root_memref(value)))
     left = [  # views of a buffer, created before the guard, do not access it
         buffer
         for buffer in filled
@@ -317,7 +317,7 @@ def _is_global(op: ir.Operation) -> bool:
     """Whether an op, or an op nested in it, reads or writes an argument of the kernel."""
     for inner in operations(op):
         found = accesses(inner)
-        if found is None or any(is_memref(one.value) and _is_argument(behind(one.value)) for one in found):
+        if found is None or any(is_memref(one.value) and _is_argument(root_memref(one.value)) for one in found):
             return True
     return False
 

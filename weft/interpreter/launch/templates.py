@@ -66,8 +66,8 @@ class KernelTemplate:
         function = next(operations(module.operation, "gpu.func"))
         function.attributes["sym_name"] = kernel.function.attributes["sym_name"]
         module.body.operations[0].attributes["sym_name"] = kernel.module.body.operations[0].attributes["sym_name"]
-        names = dict(zip(old.called, own.called, strict=True))
-        if old.called != own.called:
+        names = dict(zip(old.names, own.names, strict=True))
+        if old.names != own.names:
             rename_buffers(function, names)
         if old.places != own.places:
             for op, hole in zip(operations(module.operation), self.holes, strict=True):

@@ -158,7 +158,7 @@ def cut(loop: ir.Operation, sizes: Sequence[int | None]) -> tuple[ir.Operation, 
     return outer, inner
 
 
-def spelled(dimensions: Sequence[LoopDimension]) -> str:
+def trips_text(dimensions: Sequence[LoopDimension]) -> str:
     """`4 × ? × 7`, for the step's report."""
     return " × ".join("?" if d.static_trips is None else str(d.static_trips) for d in dimensions)
 

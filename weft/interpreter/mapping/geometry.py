@@ -136,7 +136,7 @@ def geometry_of(mapped: Sequence[Mapped], cluster: BlockClusters | None = None) 
                 "W0352",
                 f"the maps of this launch disagree on the threads along {axis}: {first} and {second}",
                 f"give both the same count along {axis}, and the smaller one a distribution",
-                notes=(_spelled(a), _spelled(b)),
+                notes=(_map_text(a), _map_text(b)),
             )
     block = {axis: next(iter(counts)) for axis, counts in asked.items() if counts}
     _grid_threads(mapped, block)
@@ -152,7 +152,7 @@ def geometry_of(mapped: Sequence[Mapped], cluster: BlockClusters | None = None) 
                 "`threads(*)` is as many threads as the launch's other maps make, and there is no other map over"
                 " threads",
                 "map a loop of the launch to threads with a count, or this one: `threads(x: 256) cyclic`",
-                notes=(_spelled(one),),
+                notes=(_map_text(one),),
             )
     block = {axis: block.get(axis, 1) for axis in AXES}
     _check_block(block)
@@ -176,13 +176,13 @@ def _counts(one: Mapped) -> list[int]:
                 f"the {space} along {axis} would be as many as the loop's iterations, and those are known only at run"
                 f" time",
                 f"give a count and a distribution, e.g. `{space}({axis}: {_USUAL[space]}) cyclic`",
-                notes=(_spelled(one),),
+                notes=(_map_text(one),),
             )
         counts.append(max(trips or 1, 1) if count == AS_MANY_AS_ITERATIONS else count)
     return counts
 
 
-def _spelled(one: Mapped) -> str:
+def _map_text(one: Mapped) -> str:
     return f"{one.mapping} on {describe(one.op)}"
 
 
@@ -240,7 +240,7 @@ def _check_grid(blocks: dict[str, GridSize], over_blocks: list[Mapped]) -> None:
     """W0346 for a grid that exceeds the hardware's limits, whatever the host's values."""
     x, y, z = (max(blocks[axis].static or 1, 1) for axis in AXES)
     if (wrong := limits.too_many((x, y, z))) is not None:
-        raise fail("W0346", wrong, limits.FEWER_BLOCKS, notes=tuple(map(_spelled, over_blocks)))
+        raise fail("W0346", wrong, limits.FEWER_BLOCKS, notes=tuple(map(_map_text, over_blocks)))
 
 
 def _in_groups(mapping: Mapping, group: int, blocks: dict[str, GridSize], cluster: BlockClusters | None) -> None:
@@ -268,7 +268,7 @@ def _wanted(one: Mapped, position: int) -> int | LoopDimension:
         "W0354",
         f"the blocks would be as many as this {what}'s iterations, and its extents are known only at run time",
         "give a count: `blocks(x: 132) cyclic`" if linear else "`tile` the op, and `map` the loop",
-        notes=(_spelled(one),),
+        notes=(_map_text(one),),
     )
 
 
@@ -310,7 +310,7 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
     threads, at_run_time = math.prod(block.values()), any(space == "threads" for space, _ in symbolic)
     shape = " x ".join(str(size) for size in block.values() if size > 1) or "1"
     for one in grouped:
-        where = (_spelled(one),)
+        where = (_map_text(one),)
         if threads % WARP:
             raise fail(
                 "W0352",

@@ -7,7 +7,7 @@ import math
 from ...dsl.diagnostics import fail
 from ..hardware import limits
 from ..ir.affine_maps import dimension_of
-from ..ir.mlir import ir, producer, stands_in, users
+from ..ir.mlir import has_parent, ir, producer, users
 from ..ir.refusing import WAYS_OUT, describe, refuse
 from ..ir.structured import element_type, is_parallel_op, is_structured, structure
 from .curves import check_curve
@@ -103,7 +103,7 @@ def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
         hint = "map the copy that `promote-to-shared` returns" + ("" if loop else ", with `tma` alone")
         if not loop and mapping.dist is None and mapping.vector == 1:
             return
-    elif op.name != "scf.forall" and not stands_in(op, "scf.forall", "scf.for"):
+    elif op.name != "scf.forall" and not has_parent(op, "scf.forall", "scf.for"):
         why, hint = "each thread would do all of an op that is in no loop", "`map` it to `threads(x)`, or `grid(x)`"
     elif mapping.dist is not None:
         why, hint = "each thread does all of these iterations: there is nothing to distribute", "`registers` alone"
@@ -283,7 +283,7 @@ def _check_vector(op: ir.Operation, mapping: Mapping, promised: bool) -> None:
             f"take `vector {fits}`, or none" if promised and fits > 1 else "take a vector that divides the row, or none"
         )
         way = f"{some}{where}"
-        if not stands_in(op, "scf.forall", "scf.for"):
+        if not has_parent(op, "scf.forall", "scf.for"):
             way += f"; or `tile` the op, rows by a multiple of {lanes}, and map the tile"
         raise refuse("W0348", what, op, way)
     widths = {getattr(kind, "width", 64): kind for one in _with_neighbours(op) for kind in _along_rows(one)}

@@ -10,7 +10,7 @@ from ..ir.mlir import ancestors, children, ir, is_tensor, is_within, operations
 from ..ir.refusing import describe, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, body_of, is_structured, segments, yielded
 from ..memory.effects import accesses, is_memref, is_pure
-from ..memory.views import behind, is_own_array
+from ..memory.views import is_own_array, root_memref
 from .geometry import Geometry, count_warps
 from .legality import check_map
 from .mapping import (
@@ -178,9 +178,9 @@ def _shared_in_loops(op: ir.Operation, root: ir.Operation) -> Iterator[ir.Operat
 
 def _shared_reduction(op: ir.Operation, root: ir.Operation) -> ir.Operation | None:
     """A shared reduction with its running result in a buffer of the op."""
-    buffers = [behind(value) for value in op.operands if is_memref(value)]
+    buffers = [root_memref(value) for value in op.operands if is_memref(value)]
     for reduction in _shared_in_loops(op, root):
-        if any(behind(value) in buffers for value in list(reduction.operands)[segments(reduction)[0] :]):
+        if any(root_memref(value) in buffers for value in list(reduction.operands)[segments(reduction)[0] :]):
             return reduction
     return None
 

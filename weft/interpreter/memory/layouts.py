@@ -14,7 +14,7 @@ from ..ir.functions import name_of
 from ..ir.mlir import DYNAMIC, ir, memref
 from ..ir.refusing import refuse
 from ..ir.reshapes import groups_of
-from ..ir.structured import spelled
+from ..ir.structured import dynamic_and_static
 
 
 def strided(kind: ir.Type, at: ir.Operation | None = None, what: str | None = None) -> tuple[list[int], int]:
@@ -346,4 +346,6 @@ def _times(count: int | ir.Value, stride: int) -> int:
 
 def subview(source: ir.Value, parts: Sequence[Sequence[int | ir.Value]], old: ir.MemRefType) -> ir.Value:
     """A subview at the insertion point, of the shape of `old`."""
-    return memref.SubViewOp(subview_type(parts, old, ir.MemRefType(source.type)), source, *spelled(*parts)).result
+    return memref.SubViewOp(
+        subview_type(parts, old, ir.MemRefType(source.type)), source, *dynamic_and_static(*parts)
+    ).result

@@ -26,7 +26,7 @@ from ..ir.functions import (
 from ..ir.mlir import ancestors, ir, operations
 from .effects import accesses, is_memref
 from .table import ALLOCATIONS
-from .views import behind, stored_name
+from .views import root_memref, stored_name
 
 Written = Callable[["ir.Location"], Sequence[str]]
 """The names in the payload's text of the results of the op at a location; empty if it has none, or
@@ -66,7 +66,9 @@ def _values_held(function: ir.Operation, written: Written) -> dict[ir.Value, str
     for op in operations(function):
         into = [access.value for access in accesses(op) or () if access.kind == "write"]
         names = written(op.location) if into else ()
-        held.update((behind(value), names[min(n, len(names) - 1)]) for n, value in enumerate(into if names else ()))
+        held.update(
+            (root_memref(value), names[min(n, len(names) - 1)]) for n, value in enumerate(into if names else ())
+        )
     return held
 
 
@@ -83,7 +85,7 @@ def _name_arguments(module: ir.Module) -> None:
             if not given or any(NAME in attributes for attributes in given):
                 continue
             passed = [
-                list(map(called, arguments(launch)))
+                list(map(buffer_name, arguments(launch)))
                 for launch in launches.get(f"{symbol(holder)}::{symbol(kernel)}", ())
             ]
             for number, attributes in enumerate(given):
@@ -98,9 +100,9 @@ def _dictionaries(entries: Sequence[dict[str, ir.Attribute]], context: ir.Contex
     return ir.ArrayAttr.get([ir.DictAttr.get(entry, context) for entry in entries], context)
 
 
-def called(value: ir.Value) -> str | None:
+def buffer_name(value: ir.Value) -> str | None:
     """The name of a memref's buffer; of a constant, its symbol."""
-    return (name_of(behind(value)) or stored_name(behind(value))) if is_memref(value) else None
+    return (name_of(root_memref(value)) or stored_name(root_memref(value))) if is_memref(value) else None
 
 
 def rename_buffers(kernel: ir.Operation, names: Mapping[str, str]) -> None:

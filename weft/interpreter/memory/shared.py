@@ -15,7 +15,7 @@ from ..hardware.limits import ALIGNMENT
 from ..ir.functions import inputs_of, workgroup_buffers
 from ..ir.mlir import ir, operations
 from .layouts import is_shared
-from .views import behind
+from .views import root_memref
 
 
 @record
@@ -48,7 +48,7 @@ def alignments(kernel: ir.Operation) -> dict[ir.Value, int]:
             continue  # of unknown destination
         memref = next(value for value in values if isinstance(value.type, ir.MemRefType))
         given = next(kind for value in values if (kind := tensor_maps.tensor_map(value.type)) is not None)
-        root = behind(memref)
+        root = root_memref(memref)
         found[root] = max(found.get(root, ALIGNMENT), given.alignment)
     return found
 

@@ -38,7 +38,7 @@ some part of it.
 """
 
 
-def shown(value: ir.Value) -> ir.Value | None:
+def view_source(value: ir.Value) -> ir.Value | None:
     """The memref of which `value` is a view; None if no op of the table defines it."""
     op = producer(value)
     if op is None or op.name not in VIEWS or not len(op.operands):
@@ -54,16 +54,16 @@ def is_view(op: ir.Operation) -> bool:
     return plain and is_memref(op.operands[0]) and is_memref(op.results[0])
 
 
-def behind(value: ir.Value) -> ir.Value:
+def root_memref(value: ir.Value) -> ir.Value:
     """The memref under all views: allocated, passed, carried, chosen, or defined in an unknown way."""
-    while (source := shown(value)) is not None:
+    while (source := view_source(value)) is not None:
         value = source
     return value
 
 
 def is_own_array(value: ir.Value) -> bool:
     """Whether a memref is (a part of) a thread's private array."""
-    return made_by(behind(value), "memref.alloca") is not None
+    return made_by(root_memref(value), "memref.alloca") is not None
 
 
 def sources(value: ir.Value) -> list[ir.Value] | None:
@@ -89,7 +89,7 @@ def sources(value: ir.Value) -> list[ir.Value] | None:
     op = value.owner.operation
     if op.name in ALLOCATIONS or op.name in STORED:
         return []
-    source = shown(value)
+    source = view_source(value)
     if source is not None:
         return [source]
     if op.name == "arith.select":

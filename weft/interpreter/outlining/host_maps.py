@@ -11,7 +11,7 @@ from ..hardware.limits import PixelWindow
 from ..indices.arithmetic import Bound
 from ..ir.functions import NAME
 from ..ir.mlir import DYNAMIC, affine, constant_of, ir, made_by, memref, nvgpu
-from ..ir.sizes import dimension_behind, product_of, size_behind
+from ..ir.sizes import measured_dimension, product_of, size_origin
 from ..memory.layouts import subview
 
 Joined: TypeAlias = "tuple[ir.Type, ir.Attribute] | None"
@@ -41,20 +41,20 @@ End: TypeAlias = "tuple[Factor, ...] | None"
 """The end of a tensor along an axis, as a product of factors; None: the tensor's own."""
 
 
-def end_behind(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, ...] | None:
+def size_factors(size: ir.Value, arguments: Sequence[ir.Value]) -> tuple[Factor, ...] | None:
     """The host's computation of a size that a kernel computes from its arguments' sizes; None where
     unknown."""
-    number, found = constant_of(size), dimension_behind(size)
+    number, found = constant_of(size), measured_dimension(size)
     if number is not None:
         return (number,)
     if found is not None:
         source, seen = joined(found[0])
         if source in arguments:
             return ((arguments.index(source), found[1], seen),)
-        behind = size_behind(*found)  # for a part of an argument, the view's own size
-        return end_behind(behind, arguments) if isinstance(behind, ir.Value) else None
+        behind = size_origin(*found)  # for a part of an argument, the view's own size
+        return size_factors(behind, arguments) if isinstance(behind, ir.Value) else None
     made = made_by(size, "arith.muli", "affine.apply")
-    parts = [] if made is None else [end_behind(operand, arguments) for operand in made.operands]
+    parts = [] if made is None else [size_factors(operand, arguments) for operand in made.operands]
     known = [part for part in parts if part is not None]
     if made is None or len(known) < len(parts):
         return None
@@ -79,7 +79,7 @@ class MapOf:
     joined: Joined = None
     window: PixelWindow | None = None
 
-    def said(self, name: str | None) -> dict[str, ir.Attribute]:
+    def argument_attributes(self, name: str | None) -> dict[str, ir.Attribute]:
         """The description on the kernel's argument."""
         window = {} if self.window is None else {WINDOW: window_attribute(self.window)}
         return window | ({} if name is None else {NAME: ir.StringAttr.get(name)})

@@ -27,7 +27,7 @@ from ..ir.functions import NAME, attributes_of, name_of, symbol
 from ..ir.mlir import ahead_of, ancestors, gpu, ir, is_used, operations, producer, regions_of, run_passes
 from ..ir.refusing import describe
 from ..ir.structured import body_of
-from ..memory.names import called
+from ..memory.names import buffer_name
 from ..memory.views import is_view
 from .host_maps import End, HostMap, MapOf, joined, made_on_host
 
@@ -60,7 +60,7 @@ class Likeness:
     text: str
     order: tuple[int, ...]
     places: list[ir.Location]
-    called: list[str]
+    names: list[str]
 
     @property
     def key(self) -> Hashable:
@@ -76,9 +76,9 @@ class Likeness:
         locations = [op.location for op in operations(function)]
         places = list[ir.Location]()
         places += (location for location in locations if location not in places)
-        called = list(dict.fromkeys(_NAMED.findall(text)))
-        text = _NAMED.sub(lambda found: f"buffer {called.index(found[1])}", text)
-        return cls(text, tuple(map(places.index, locations)), places, called)
+        names = list(dict.fromkeys(_NAMED.findall(text)))
+        text = _NAMED.sub(lambda found: f"buffer {names.index(found[1])}", text)
+        return cls(text, tuple(map(places.index, locations)), places, names)
 
 
 Passed = int | HostMap
@@ -138,24 +138,24 @@ def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
     given = [dict(attributes_of(kernel.function, n)) for n in range(len(kernel.operands))]
     passed: list[Passed] = []
     kinds: list[ir.Type] = []
-    said: list[dict[str, ir.Attribute]] = []
+    attributes: list[dict[str, ir.Attribute]] = []
     for number, argument in enumerate(own[: len(kernel.operands)]):
         mine = [(how, made) for (of, how), made in kernel.maps.items() if of == argument]
-        called = ir.StringAttr(given[number][NAME]).value if NAME in given[number] else None
+        name = ir.StringAttr(given[number][NAME]).value if NAME in given[number] else None
         for nth, (how, made) in enumerate(mine):
             made.replace_all_uses_with(kernel.entry.add_argument(how.kind, kernel.function.location))
             passed.append(HostMap(number, how))
             kinds.append(how.kind)
-            said.append(how.said(None if called is None else numbered(f"{called}_map", nth)))
+            attributes.append(how.argument_attributes(None if name is None else numbered(f"{name}_map", nth)))
         if not mine or is_used(argument):
             argument.replace_all_uses_with(kernel.entry.add_argument(argument.type, kernel.function.location))
             passed.append(number)
             kinds.append(argument.type)
-            said.append(given[number])
+            attributes.append(given[number])
     for number in reversed(range(len(own))):
         kernel.entry.erase_argument(number)
     kernel.function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, []))
-    kernel.function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in said])
+    kernel.function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in attributes])
     return tuple(passed)
 
 
@@ -193,7 +193,7 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
     blocks = holder.regions[0].blocks
     with ir.InsertionPoint(blocks[0] if len(blocks) else blocks.append()):
         kind = ir.TypeAttr.get(ir.FunctionType.get([o.type for o in operands], []))
-        names = [called(o) or name_of(o) for o in operands]
+        names = [buffer_name(o) or name_of(o) for o in operands]
         arguments = [
             stated_sizes(operand) | ({} if given is None else {NAME: ir.StringAttr.get(given)})
             for operand, given in zip(operands, names, strict=True)

@@ -19,7 +19,7 @@ from ...dsl.records import record
 from ..indices.arithmetic import Bound, constant, value_of
 from ..indices.values import divisible
 from ..ir.cloning import clone_body, clone_until
-from ..ir.mlir import affine, arith, ir, linalg, made_by, producer, scf, stands_in, tensor
+from ..ir.mlir import affine, arith, has_parent, ir, linalg, made_by, producer, scf, tensor
 from ..ir.sizes import SizeForm, difference, emitted, same_size, sizes_of
 from ..ir.structured import body_of, copy_marks, element_type, empty, generic, segments, yielded
 from ..reductions.identities import Identity, attribute, number
@@ -255,7 +255,7 @@ def read(piece: Provenance, where: Sequence[Subscript], kind: ir.Type) -> ir.Val
 def _scalar(value: ir.Value) -> ir.Value:
     """A scalar from outside; a constant in the body of a `tensor.pad` is created again."""
     owner = producer(value)
-    return owner.clone().operation.results[0] if owner is not None and stands_in(owner, "tensor.pad") else value
+    return owner.clone().operation.results[0] if owner is not None and has_parent(owner, "tensor.pad") else value
 
 
 def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:

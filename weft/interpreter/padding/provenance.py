@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from ...dsl.records import record
 from ..ir.cloning import is_named
-from ..ir.mlir import ir, is_used, made_by, operations, producer, stands_in, users
+from ..ir.mlir import has_parent, ir, is_used, made_by, operations, producer, users
 from ..ir.refusing import describe
 from ..ir.sizes import SizeForm, difference, forms_of, pad_widths
 from ..ir.structured import body_of, element_type, extents_of, is_structured, place_of, segments, shape_of
@@ -117,23 +117,23 @@ def provenance_of(value: ir.Value) -> Provenance:
 def read_through(value: ir.Value) -> Provenance | None:
     """The pieces of `value` if reading them saves a copy; None where it is read as it is: a slice
     of an image is a view."""
-    if not _is_behind(value, PAD, "tensor.insert_slice"):
+    if not _derived_from(value, PAD, "tensor.insert_slice"):
         return None
     piece = provenance_of(value)
-    return piece if _is_pieced(piece) or behind_pad(value) else None
+    return piece if _is_pieced(piece) or derived_from_pad(value) else None
 
 
 def _is_pieced(piece: Provenance) -> bool:
     return isinstance(piece, Placed) or (isinstance(piece, StridedWindow) and _is_pieced(piece.inside))
 
 
-def behind_pad(value: ir.Value) -> bool:
+def derived_from_pad(value: ir.Value) -> bool:
     """Whether a `tensor.pad` is between the value and the image: bufferization copies even if it
     only crops, or does nothing."""
-    return _is_behind(value, PAD) and any(op.name == PAD for op in makers(value))
+    return _derived_from(value, PAD) and any(op.name == PAD for op in makers(value))
 
 
-def _is_behind(value: ir.Value, *names: str) -> bool:
+def _derived_from(value: ir.Value, *names: str) -> bool:
     """Whether an op with one of these names may be in the value's definition: by names alone,
     without sizes."""
     while (op := made_by(value, *names, "tensor.extract_slice", "tensor.cast", "tensor.insert_slice")) is not None:
@@ -305,7 +305,7 @@ def padded_copies(module: ir.Module) -> dict[str, Reason]:
     """The `tensor.pad`s of function bodies, by location, with the reason why each of them is not
     read through."""
     found = [op for op in operations(module.operation, PAD) if is_used(op.results[0])]
-    return {str(op.location): _reason(op) for op in found if stands_in(op, "func.func")}
+    return {str(op.location): _reason(op) for op in found if has_parent(op, "func.func")}
 
 
 def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:

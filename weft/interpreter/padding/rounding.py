@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value_of
-from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, ir, made_by, operations, producer, stands_in, users
+from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, has_parent, ir, made_by, operations, producer, users
 from ..ir.reshapes import larger_source, reshaped_alike
 from ..ir.sizes import SizeForm, emitted, form_of, forms_of, iterations_of, sizes_of
 from ..ir.structured import (
@@ -40,8 +40,8 @@ from ..reductions.identities import Identity, attribute, fillings
 from . import masked_loads
 from .masked_loads import UNKNOWN_TILES, assembled, reaches
 from .masking import beyond, generalized, mask_update, runs_anywhere
-from .provenance import Image, Provenance, StridedWindow, behind_pad, makers, read_through, remove_dead
-from .scattered import load_scattered
+from .provenance import Image, Provenance, StridedWindow, derived_from_pad, makers, read_through, remove_dead
+from .scattered_inputs import load_scattered
 
 
 def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
@@ -58,7 +58,7 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
     for position in range(inputs + outputs if starts else inputs):
         value = op.operands[position]
         piece = read_through(value)
-        if piece is None or (position >= inputs and not behind_pad(value)):
+        if piece is None or (position >= inputs and not derived_from_pad(value)):
             continue
         with ahead_of(op):
             op.operands[position] = _read(piece, value, sizes_of(value))
@@ -88,9 +88,9 @@ def absorb_all_pads(module: ir.Module) -> None:
     """Reads through the `tensor.pad`s that scheduled ops still read: those in loops, and those with
     a handle or a map."""
     for op in operations(module.operation):
-        if not is_structured(op) or masked_loads.is_masked_load(op) or not any(map(behind_pad, op.operands)):
+        if not is_structured(op) or masked_loads.is_masked_load(op) or not any(map(derived_from_pad, op.operands)):
             continue
-        if not stands_in(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
+        if not has_parent(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
             absorb_pads(op)
 
 

@@ -21,13 +21,13 @@ from ..indices.linear import NOTHING, Depends, Formula, Linear, Symbol, at_least
 from ..indices.values import Values
 from ..ir.affine_maps import dimension_of
 from ..ir.mlir import FUNCTIONS, ancestors, ir, is_within, maker, producer
-from ..ir.sizes import size_behind
+from ..ir.sizes import size_origin
 from ..ir.structured import indexing_maps, is_read, segments, structure, subscripts
 from ..mapping.bounds import loop_bounds
 from ..memory.effects import is_memref
 from ..memory.layouts import value_name
 from ..memory.views import may_share
-from .kernels.roots import RootBuffer
+from .kernels.root_buffers import RootBuffer
 from .kernels.views import View, Views
 
 if TYPE_CHECKING:  # ISL is loaded where there is a question
@@ -166,7 +166,7 @@ class _HostIndices(Values):
 
     def size(self, value: ir.Value, axis: int) -> Linear:
         """The size of a memref along an axis, whoever says it."""
-        behind = size_behind(value, axis)
+        behind = size_origin(value, axis)
         if isinstance(behind, tuple):
             return self.extent(*behind, depends=self.depends_on_place(behind[0]))
         return self.number(behind)
@@ -233,7 +233,7 @@ class _Accesses:
         from .solver import Naming, Unknown
 
         root = one[1].root
-        assumed = SharedElement((0, 1), "any memory" if root.anything or other[1].root.anything else _called(root))
+        assumed = SharedElement((0, 1), "any memory" if root.anything or other[1].root.anything else _root_name(root))
         shared = Naming("", None)
         # an uninterpreted value inside of what two iterations may differ in is each one's own
         names = [
@@ -271,7 +271,9 @@ class _Accesses:
             return assumed
         element = _numbers(places[0], point)
         where = tuple(_numbers(each, point) or () for each in iterations)
-        return SharedElement((0, 1), _called(root), element, (where[0], where[1])) if element is not None else assumed
+        return (
+            SharedElement((0, 1), _root_name(root), element, (where[0], where[1])) if element is not None else assumed
+        )
 
     def _inside(self, view: View, at: Sequence[Linear] | None) -> list[Formula]:
         """The element is one of the buffer."""
@@ -323,7 +325,7 @@ def _block(value: ir.Value) -> ir.Block:
     return value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
 
 
-def _called(root: RootBuffer) -> str:
+def _root_name(root: RootBuffer) -> str:
     return value_name(root.value) if isinstance(root.value, ir.Value) else root.name
 
 

@@ -18,12 +18,12 @@ from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.scopes import Gone, names_of
 from ..focus.carving import Version
 from ..focus.modules import Taken
+from ..ir.cleanup import tidy
 from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir, operations
 from ..ir.refusing import upstream_messages
-from ..ir.tidying import tidy
 from ..memory.names import Written, nameless
-from ..proof.coverage.untouched import Untouched
+from ..proof.coverage.initial_payload import Untouched
 from .environment import Environment, evaluate_fields
 from .listeners import tell
 from .order import in_order

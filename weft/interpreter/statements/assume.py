@@ -99,7 +99,7 @@ class Assume(Statement):
             if (number := shape[axis]) is None and isinstance(of, str):
                 found.append((value, axis))
             elif number is None:
-                found.append(self._behind(rewrite, value, axis))
+                found.append(self._argument(rewrite, value, axis))
             elif number % (self.multiple or 1) or (self.most is not None and number > self.most):
                 what = f"no multiple of {self.multiple}" if self.multiple is not None else f"more than {self.most}"
                 said = rewrite.error("W0461", f"`{self.size.spelling}` is {number}, which is {what}", at="size")
@@ -131,10 +131,10 @@ class Assume(Statement):
             raise self._unknown(rewrite, f"{op.name} has no operand `{of.name}`", *notes)
         return op.operands[names.index(of.name)]
 
-    def _behind(self, rewrite: Rewriter, operand: ir.Value, axis: int) -> Axis:
-        from ..ir.sizes import argument_behind
+    def _argument(self, rewrite: Rewriter, operand: ir.Value, axis: int) -> Axis:
+        from ..ir.sizes import argument_dimension
 
-        found = argument_behind(operand, axis)
+        found = argument_dimension(operand, axis)
         if found is None:
             message = f"`{self.size.spelling}` is the size of no argument, so that the host cannot check it"
             said = rewrite.error(
@@ -156,9 +156,11 @@ _WRITTEN = "`A.1` is axis 1 of the argument `A`, and `gemm.lhs.1` that of an ope
 def _is_compared(value: ir.Value, axis: int) -> bool:
     """Whether tiles have guards for this size already."""
     from ..ir.mlir import arith
-    from ..ir.sizes import dimension_behind
+    from ..ir.sizes import measured_dimension
 
-    sizes = [one for use in value.uses for one in use.owner.operation.results if dimension_behind(one) == (value, axis)]
+    sizes = [
+        one for use in value.uses for one in use.owner.operation.results if measured_dimension(one) == (value, axis)
+    ]
     return any(isinstance(use.owner.operation.opview, arith.CmpIOp) for one in sizes for use in one.uses)
 
 

@@ -36,7 +36,7 @@ class Coalesce(Statement):
     target: Handle = consumed()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..loops.forall import coalesce, spelled
+        from ..loops.forall import coalesce, trips_text
         from ..mapping.mapping import loop_dimensions
         from ..parallel.nests import expect_unmapped, is_loop, merge_nested, parallel_nest, why_alone
 
@@ -56,5 +56,5 @@ class Coalesce(Statement):
                 hint += "; each processor then runs the loops inside whole"
             raise rewrite.error("W0363", message, loop, hint, notes=notes)
         flat = coalesce(loop)
-        rewrite.remark(f"{spelled(dimensions)} iterations in a row")
+        rewrite.remark(f"{trips_text(dimensions)} iterations in a row")
         return {"loop": rewrite.new_handle(flat, "loop")}

@@ -42,7 +42,7 @@ class Fuse(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..padding.rounding import absorb_pads
-        from ..padding.scattered import load_scattered
+        from ..padding.scattered_inputs import load_scattered
         from ..tensors.fusing import (
             fuse_fills,
             fuse_masked_loads,

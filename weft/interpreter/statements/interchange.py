@@ -43,7 +43,7 @@ class Interchange(Statement):
                 op,
                 f"name each of {', '.join(str(d) for d in range(space.rank))} once",
                 at="order",
-                notes=(f"dimensions {space.spelled()}",),
+                notes=(f"dimensions {space.text()}",),
             )
         made = rewrite.new_handle(op)
         del op.attributes[self.target.tag]

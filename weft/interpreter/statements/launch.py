@@ -89,9 +89,9 @@ class LaunchStatement(Statement):
         from ..mapping.clusters import CLUSTER
         from ..mapping.preconditions import independent
         from ..proof.combination.combination import assumed as what_is_assumed
-        from ..proof.combination.combination import said as what_is_known
+        from ..proof.combination.combination import verdict_lines
         from ..proof.coverage.coverage import coverage
-        from ..proof.coverage.left import NOT_LEFT, missed, state
+        from ..proof.coverage.launch_contents import NOT_LEFT, missed, state
         from ..proof.coverage.shares import assumed_of
         from ..proof.races import proof
 
@@ -101,13 +101,13 @@ class LaunchStatement(Statement):
             of_groups = any(
                 PRODUCER in op.attributes for op in operations(root)
             )  # what they hand on depends on what there is
-            for name, said in ((CLUSTER, self.cluster), (REGISTER_CAP, self.max_registers if of_groups else None)):
-                if said is not None and (name, said) != (CLUSTER, 1):
+            for name, setting in ((CLUSTER, self.cluster), (REGISTER_CAP, self.max_registers if of_groups else None)):
+                if setting is not None and (name, setting) != (CLUSTER, 1):
                     with root.context:
-                        root.attributes[name] = i64(said)
+                        root.attributes[name] = i64(setting)
             kernel = prepare(rewrite.module, root, taken=rewrite.taken)
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
-            proven = judged is None and proof.stands(rewrite.module, root)
+            proven = judged is None and proof.still_proven(rewrite.module, root)
             alone = judged is None and not proven and independent(root)
             covered, left = ([], {}) if rewrite.payload is None else coverage(kernel, root, rewrite.payload)
             lacking = [] if rewrite.payload is None else missed(root, left, rewrite.payload)
@@ -124,7 +124,7 @@ class LaunchStatement(Statement):
         judged = judged or proof.judge(info.kernel, info.block, info.grid, independent=alone)
         if judged.believed:
             rewrite.remark(proof.BELIEVED)
-        for line in what_is_known(judged.combined) if judged is not known else ():
+        for line in verdict_lines(judged.combined) if judged is not known else ():
             rewrite.remark(line)
         if combined := [*combined, *what_is_assumed(judged.combined)]:
             info.kernel.attributes[COMBINED] = ir.StringAttr.get("\n".join(combined), info.kernel.context)

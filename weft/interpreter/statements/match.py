@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import count, did_you_mean
 from ...dsl.records import record
-from ..ir.misnamed import misnamed_op
 from ..ir.mlir import ir, operations
 from ..ir.refusing import describe
+from ..ir.unknown_names import misnamed_op
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement, string, word
 
 if TYPE_CHECKING:

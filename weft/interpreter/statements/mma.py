@@ -134,7 +134,7 @@ class Mma(Statement):
             known = products(kinds[0], kinds[2], self.shape[1]) if len(self.shape) == 3 and kinds[0] == kinds[1] else []
         wrong = self._wrong(op, kinds, known)
         if wrong is not None:
-            raise rewrite.error("W0379", wrong[0], op, wrong[1], notes=(f"dimensions {structure(op).spelled()}",))
+            raise rewrite.error("W0379", wrong[0], op, wrong[1], notes=(f"dimensions {structure(op).text()}",))
         return next(p for p in known if p.shape == self.shape)
 
     def _expect_wider(self, rewrite: Rewriter, op: ir.Operation, total: str) -> None:

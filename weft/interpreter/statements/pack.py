@@ -75,7 +75,7 @@ class Pack(Statement):
         if found is None or space.rank != 3 or not body <= _BODY:
             why = f"{op.name} is not a product of two matrices that is summed over one dimension"
             hint = "`as-gemm` makes one of a convolution"
-            raise rewrite.error("W0477", why, op, hint, notes=(f"dimensions {space.spelled()}",))
+            raise rewrite.error("W0477", why, op, hint, notes=(f"dimensions {space.text()}",))
         self._expect_type(rewrite, op)
         rows, columns, summed = found
         split = self.as_type and SPLITS[self.as_type][0]

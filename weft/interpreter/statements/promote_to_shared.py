@@ -11,7 +11,7 @@ from typing import Any
 from ..hardware.limits import MOST
 from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of, element_bytes
-from ..ir.mlir import ahead_of, ancestors, children, i64, ir, memref, producer, stands_in, users
+from ..ir.mlir import ahead_of, ancestors, children, has_parent, i64, ir, memref, producer, users
 from ..ir.refusing import describe
 from ..ir.structured import element_type, operand_names, segments, shape_of
 from ..layouts.swizzles import SPANS, SWIZZLE, Swizzle
@@ -244,7 +244,7 @@ def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[i
             op,
             "`tile` with static sizes first; or leave it in global memory",
         )
-    if not stands_in(op, "scf.forall", "scf.for"):
+    if not has_parent(op, "scf.forall", "scf.for"):
         raise rewrite.error(
             "W0333", "the op is in no loop, so that the whole operand would be staged", op, "`tile` it first",
         )  # fmt: skip
@@ -259,7 +259,7 @@ def copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
     value = op.operands[position]
     owner = producer(value)
     if owner is not None and is_masked_load(owner) and len(users(value)) == 1:
-        if not stands_in(owner, "scf.forall", "scf.for"):  # the same for all tiles: it was made in front of their loop
+        if not has_parent(owner, "scf.forall", "scf.for"):  # the same for all tiles: it was made in front of their loop
             owner.move_before(op)
         with ir.InsertionPoint(owner):
             owner.operands[len(owner.operands) - 1] = as_tensor(view)

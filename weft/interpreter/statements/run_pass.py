@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.misnamed import misnamed_pass
+from ..ir.unknown_names import misnamed_pass
 from ..session.statement import Results, Rewriter, Statement, statement, string
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...dsl.records import record
 from ..ir.copying import fill_with
 from ..ir.mlir import ahead_of, ir, linalg, operations, tensor
-from ..ir.structured import body_of, element_type, generic, insert, part_of, spelled, structure
+from ..ir.structured import body_of, dynamic_and_static, element_type, generic, insert, part_of, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, integer, statement
 from ..tensors import levels
 
@@ -268,6 +268,6 @@ def _scanned(op: ir.Operation, scan: Scan, cut: _Cut, offsets: Sequence[ir.Value
 def _taken(value: ir.Value, part: _Part) -> ir.Value:
     """The row of a tensor that belongs to a part, without its first axis."""
     offsets, sizes = part.row_of(value)
-    parts = spelled(offsets, sizes, [1] * len(sizes))
+    parts = dynamic_and_static(offsets, sizes, [1] * len(sizes))
     kind = ir.RankedTensorType.get(parts[4][1:], element_type(value))
     return tensor.ExtractSliceOp(kind, value, *parts).result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.mlir import ir, stands_in
+from ..ir.mlir import has_parent, ir
 from ..ir.structured import ATOMIC, Structure, shape_of, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
 from ..tensors import levels
@@ -74,7 +74,7 @@ class Tile(Statement):
         """The op with extents rounded up to multiples of the sizes; the iteration space that it had, and its extents
         now."""
         from ..padding.rounding import absorb_pads, expect_sizes, note_iterations, pad, pad_extents
-        from ..padding.scattered import load_scattered
+        from ..padding.scattered_inputs import load_scattered
 
         space = self._space(rewrite, op)
         whole = self._whole(space)
@@ -89,13 +89,13 @@ class Tile(Statement):
             for done in load_scattered(op, space, {d for d, n in enumerate(whole) if n}):
                 rewrite.remark(done)
             space = structure(op)
-            if stands_in(op, "func.func"):
+            if has_parent(op, "func.func"):
                 levels.start_apart(op)
         self._expect_slices(rewrite, op, space, whole)
         if any(n is not None and n > LARGEST for n in extents):
             raise rewrite.error(
                 "W0322", f"an extent of more than {LARGEST} iterations cannot be rounded up", op, at="sizes",
-                notes=(f"dimensions {space.spelled()}",),
+                notes=(f"dimensions {space.text()}",),
             )  # fmt: skip
         with rewrite.placing(op):
             expect_sizes(space.extents, op)
@@ -105,7 +105,7 @@ class Tile(Statement):
                 raise rewrite.error(
                     "W0325", "ragged tiles need the op on tensors, and this one is on memrefs", op,
                     "choose sizes that divide, or tile before `bufferize`", at="sizes", notes=(f"dimensions"
-                                                                                               f" {space.spelled()}",),
+                                                                                               f" {space.text()}",),
                 )  # fmt: skip
             even = note_iterations(op, space, extents)
             op = pad(op, extents)
@@ -157,24 +157,22 @@ class Tile(Statement):
                 op,
                 "`fuse` it into the loop over the tiles of its parts; or leave `atomic` out of `split-k`, and tile it",
             )
-        self._not_more_than(rewrite, op, space.rank, f"dimensions {space.spelled()}")
+        self._not_more_than(rewrite, op, space.rank, f"dimensions {space.text()}")
         if 0 in space.extents:
             raise rewrite.error(
                 "W0338",
                 "the op has a dimension without iterations, so that there is nothing to tile",
                 op,
-                notes=(f"dimensions {space.spelled()}",),
+                notes=(f"dimensions {space.text()}",),
             )
         if not any(self.sizes):
-            raise rewrite.error(
-                "W0324", "no dimension is tiled", op, at="sizes", notes=(f"dimensions {space.spelled()}",)
-            )
+            raise rewrite.error("W0324", "no dimension is tiled", op, at="sizes", notes=(f"dimensions {space.text()}",))
         return space
 
     def _expect_slices(
         self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]
     ) -> None:
-        from ..padding.scattered import has_slices
+        from ..padding.scattered_inputs import has_slices
 
         tiled = {d for d, n in enumerate(sizes) if n}
         for number, indexing in enumerate(space.maps):
@@ -190,7 +188,7 @@ class Tile(Statement):
                 hint = "write the op so that its result has plain subscripts, and its inputs the others"
             if has_slices(space, number, shape, set()):
                 hint += "; or leave these dimensions untiled"
-            notes = (f"dimensions {space.spelled()}",)
+            notes = (f"dimensions {space.text()}",)
             raise rewrite.error("W0325", f"{what}, and a tile has no slice of it", op, hint, at="sizes", notes=notes)
 
     def _tile(self, rewrite: Rewriter, op: ir.Operation, space: Structure, sizes: Sequence[int | None]) -> Results:

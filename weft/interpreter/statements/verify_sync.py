@@ -54,7 +54,7 @@ class VerifySync(Statement):
                 "W0605", "there is neither a mapped loop nor a kernel to verify", hint="`map` a loop first"
             )
         for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
-            stands = proof.stands(rewrite.module, root)
+            stands = proof.still_proven(rewrite.module, root)
             judged = trial.info.made.found.get(proof.Judgement)
             if not stands and (judged is None or judged.found):
                 findings = Findings(trial.model, independent=independent(root))
@@ -84,11 +84,11 @@ class VerifySync(Statement):
     @staticmethod
     def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
         """`findings`: None where the proof stands already."""
-        from ..proof.combination.combination import said
+        from ..proof.combination.combination import verdict_lines
 
         if findings is not None and not findings.clean:
             raise WeftError(*findings.diagnostics())
         count = len(model.barriers)
         rewrite.remark(f"@{model.name}: race-free, {count} barrier{'s' * (count != 1)}")
-        for line in said(model.combined):
+        for line in verdict_lines(model.combined):
             rewrite.remark(line)

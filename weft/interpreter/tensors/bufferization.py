@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ..indices.arithmetic import value_of
 from ..indices.values import stated_sizes
+from ..ir.cleanup import tidy
 from ..ir.cloning import crop_before_padding
 from ..ir.copying import copy_to
 from ..ir.functions import argument_attributes, set_argument
@@ -42,7 +43,6 @@ from ..ir.structured import (
     takes_all,
     yielded,
 )
-from ..ir.tidying import tidy
 from ..padding.masked_loads import MARK as GATHER
 from ..padding.masked_loads import is_masked_load
 from ..padding.provenance import PAD, Reason, name_padded_copies, padded_copies

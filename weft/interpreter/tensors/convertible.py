@@ -9,7 +9,7 @@ from ..ir.mlir import ancestors, children, ir, made_by
 from ..ir.structured import is_structured, operand_names, structure
 from ..memory.effects import is_memref
 from ..memory.layouts import is_plain
-from ..memory.views import behind
+from ..memory.views import root_memref
 
 ALLOCATIONS = ("memref.alloc", "memref.alloca")
 _PLAIN = ("arith.", "math.", "index.")
@@ -64,7 +64,7 @@ def has_apart_windows(op: ir.Operation) -> bool:
     reads or writes and another one writes: each can have a value of its own."""
     from ..proof.overlaps import overlap  # late: most ops are on whole buffers
 
-    return all(not is_memref(v) or is_plain(behind(v).type) for v in op.operands) and overlap(op) is None
+    return all(not is_memref(v) or is_plain(root_memref(v).type) for v in op.operands) and overlap(op) is None
 
 
 MOST_WINDOWS = 24

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..ir.cloning import replace_operands
 from ..ir.functions import given_name
-from ..ir.mlir import ahead_of, attributes, ir, made_by, memref, operations, producer, stands_in, tensor, users
+from ..ir.mlir import ahead_of, attributes, has_parent, ir, made_by, memref, operations, producer, tensor, users
 from ..ir.structured import (
     element_type,
     empty,
@@ -49,7 +49,7 @@ def separate_destinations(module: ir.Module) -> None:
                 _separate_slices(output)
     lengths: dict[ir.Value, int] = {}
     for op in filter(is_structured, ops):
-        if stands_in(op, "func.func") and "weft.map" not in op.attributes:
+        if has_parent(op, "func.func") and "weft.map" not in op.attributes:
             start_apart(
                 op
             )  # it is not scheduled yet: it can be tiled and fused later as if nothing had been bufferized
@@ -255,7 +255,7 @@ def allocate_expanded(module: ir.Module) -> None:
         if made is None or not is_plain(kind) or not all(ahead(made, size) for size in list(op.operands)[1:]):
             continue
         result = made.results[0]
-        if not stands_in(made, "func.func") or any(user.name == "func.return" for user in users(result)):
+        if not has_parent(made, "func.func") or any(user.name == "func.return" for user in users(result)):
             continue
         with ahead_of(made):
             given = attributes(made) | {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(op.operands) - 1, 0])}

@@ -13,6 +13,7 @@ from ..ir.copying import fill_with
 from ..ir.mlir import (
     DYNAMIC,
     ahead_of,
+    has_parent,
     ir,
     is_used,
     is_within,
@@ -20,16 +21,16 @@ from ..ir.mlir import (
     operations,
     ops_of,
     producer,
-    stands_in,
     tensor,
     users,
 )
 from ..ir.refusing import WAS
-from ..ir.sizes import dimension_behind, iterations_of
+from ..ir.sizes import iterations_of, measured_dimension
 from ..ir.structured import (
     body_of,
     copy_marks,
     dimension_of,
+    dynamic_and_static,
     element_type,
     empty,
     generic,
@@ -39,7 +40,6 @@ from ..ir.structured import (
     replace,
     segments,
     shape_of,
-    spelled,
     structure,
     uncut,
     yielded,
@@ -252,7 +252,7 @@ def _inline(op: ir.Operation, position: int) -> ir.Operation:
             inputs, maps = [*inputs, window], [*maps, along]
         made = generic(inputs, operands[space.inputs :], [*maps, *results], space.iterators, body)
     copy_marks(op, made)
-    if op.name != "linalg.generic" and stands_in(op, "func.func"):
+    if op.name != "linalg.generic" and has_parent(op, "func.func"):
         made.attributes[WAS] = ir.StringAttr.get(op.name)
     replace(op, made.results)
     remove_if_dead(gather)
@@ -272,10 +272,13 @@ def _windows(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterator[tuple[i
         if d in covered or size is None:
             continue
         along = ir.AffineMap.get(space.rank, 0, [ir.AffineDimExpr.get(d)])
-        if (behind := dimension_behind(size)) is None:
+        if (behind := measured_dimension(size)) is None:
             yield empty([size], kind), along
             continue
         whole, axis = behind
         sizes = [size if a == axis else 1 for a in range(len(shape_of(whole)))]
         line = ir.RankedTensorType.get([DYNAMIC], element_type(whole))
-        yield tensor.ExtractSliceOp(line, whole, *spelled([0] * len(sizes), sizes, [1] * len(sizes))).result, along
+        yield (
+            tensor.ExtractSliceOp(line, whole, *dynamic_and_static([0] * len(sizes), sizes, [1] * len(sizes))).result,
+            along,
+        )

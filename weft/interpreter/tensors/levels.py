@@ -52,7 +52,7 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
 def _overlaps_itself(op: ir.Operation) -> int | None:
     """The number of an output two of whose elements lie at one address; None if there is none of which that is
     known."""
-    from ..proof.kernels.roots import apart
+    from ..proof.kernels.root_buffers import apart
 
     outputs = range(structure(op).inputs, len(op.operands))
     return next(

@@ -96,8 +96,8 @@ def concurrent_convs(batch: int, filters: int, size: int) -> str:
         "end": size + 1,
         "images": f"memref<{batch}x1x{size}x{size}xf32>",
         "result": f"memref<{batch}x{filters}x{size}x{size}xf32>",
-        "taps": f"memref<{_spelled(kernels)}>",
-        "offsets": f"memref<{_spelled([filters])}>",
+        "taps": f"memref<{_type_text(kernels)}>",
+        "offsets": f"memref<{_type_text([filters])}>",
         "constants": "\n".join(
             (
                 _constant(0, kernels, "1.000000e+00"),
@@ -113,12 +113,12 @@ def concurrent_convs(batch: int, filters: int, size: int) -> str:
 
 
 def _constant(number: int, shape: list[int], value: str) -> str:
-    type = _spelled(shape)
+    type = _type_text(shape)
     held = f'name = "constant_{number}", shape = {shape}, value = dense<{value}> : tensor<{type}>'
     return f'    %{number} = "krnl.global"() {{{held}}} : () -> memref<{type}>'
 
 
-def _spelled(shape: list[int]) -> str:
+def _type_text(shape: list[int]) -> str:
     return "x".join([*map(str, shape), "f32"])
 
 

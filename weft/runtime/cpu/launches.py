@@ -18,7 +18,7 @@ from ...interpreter.ir.mlir import ancestors, arith, func, ir, memref, operation
 from ...interpreter.memory.layouts import is_shared
 from ..cuda.module import kernel_functions
 from ..form.kernel_form import PRINTF
-from ..host.functions import called
+from ..host.functions import callee_of
 from .kernel import SHARED, serial_function
 from .limits import NotLoopsError
 from .threads import constant
@@ -149,7 +149,7 @@ def _host(module: ir.Module) -> None:
 def _launch(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
     view: Any = op.opview
     outer, inner = ir.SymbolRefAttr(op.attributes["kernel"]).value
-    kernel, _ = called(op)
+    kernel, _ = callee_of(op)
     if kernel is None or not len(kernel.regions[0].blocks):
         raise NotLoopsError(op, f"the payload launches @{outer}::@{inner}, which it does not have")
     if view.clusterSizeX is not None or view.asyncObject is not None:

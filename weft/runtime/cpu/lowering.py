@@ -16,7 +16,7 @@ from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, operations, r
 from ...interpreter.ir.structured import element_type, replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..form.kernel_lowering import classified
-from .admitted import without_promises
+from .allow_lists import without_promises
 from .widening import bfloats_as_bits
 
 BUFFERIZE = (

@@ -24,7 +24,7 @@ from ..host.functions import array_type
 from ..plan.dtypes import NUMPY, itemsize
 from ..plan.plan import KernelEntry
 from ..plan.signature import Argument
-from .admitted import expect_kernels
+from .allow_lists import expect_kernels
 from .kernel import LEADING
 from .launches import keep_kernels
 from .limits import NotLoopsError

@@ -15,7 +15,7 @@ from ..files.inputs import check_inputs
 from ..host.functions import argument_names, entry_function, out_arguments, signature
 from ..plan.dtypes import HALVES, NUMPY, Floats, widen
 from ..plan.signature import Argument, FunctionSignature
-from .admitted import expect_payload
+from .allow_lists import expect_payload
 from .launches import serialize_launches
 from .lowering import lower
 from .machine_code import invoke, linked, refusing

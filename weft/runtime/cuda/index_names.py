@@ -9,7 +9,7 @@ from ...interpreter.ir.functions import name_of
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ...interpreter.memory.effects import accesses
 from ...interpreter.memory.layouts import is_shared
-from ...interpreter.memory.views import behind
+from ...interpreter.memory.views import root_memref
 
 
 def first_index(op: ir.Operation, operand: int | None = None) -> int | None:
@@ -36,7 +36,9 @@ def index_name(value: ir.Value) -> str:
         return "idx"
     (axis,) = axes
     buffer = buffers.pop() if len(buffers) == 1 else None
-    own = name_of(behind(buffer)) if buffer is not None and axis not in _AXES[1] and is_shared(buffer.type) else None
+    own = (
+        name_of(root_memref(buffer)) if buffer is not None and axis not in _AXES[1] and is_shared(buffer.type) else None
+    )
     return axis if own is None else f"{own}_{axis}"
 
 

@@ -12,7 +12,7 @@ from ...interpreter.hardware.queries import BETWEEN_WARPS
 from ...interpreter.ir.mlir import ancestors, ir, operations, producer, users
 from ...interpreter.ir.structured import UNROLL
 from ...interpreter.memory.layouts import space_of
-from ...interpreter.memory.views import behind
+from ...interpreter.memory.views import root_memref
 from ..form.kernel_form import refuse
 from .index_names import first_index
 from .kernel import KernelWriter, Lanes
@@ -188,7 +188,7 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
         if isinstance(unroll, ir.IntegerAttr):
             return f"#pragma unroll {unroll.value}"
         ahead = trips is None or trips > AT_ONCE
-        if ahead and not _subscripts_registers(op) and _stands_alone(op):
+        if ahead and not _subscripts_registers(op) and _is_outermost(op):
             return f"#pragma unroll {AT_ONCE}"
         return "#pragma unroll"
     if next(operations(op, *LOADS), None) is not None:
@@ -198,7 +198,7 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
     return "#pragma unroll" if _subscripts_registers(op) else None
 
 
-def _stands_alone(op: ir.Operation) -> bool:
+def _is_outermost(op: ir.Operation) -> bool:
     """Whether the loop is in no other loop of a kernel without steps that keeps many numbers in
     private arrays."""
     func, around = next(one for one in ancestors(op) if one.name == "gpu.func"), ancestors(op)
@@ -246,6 +246,6 @@ def _subscripts_registers(op: ir.Operation) -> bool:
 
 def _is_private(buffer: ir.Value) -> bool:
     """Whether a buffer is private memory: an `alloca`, a private attribution, or a view of one."""
-    buffer = behind(buffer)
+    buffer = root_memref(buffer)
     owner, space = producer(buffer), space_of(ir.MemRefType(buffer.type))
     return space == "private" if owner is None else owner.name == "memref.alloca" and space != "workgroup"

@@ -12,7 +12,7 @@ from ...interpreter.ir.mlir import ir, made_by
 from ..form.kernel_form import named, refuse
 from ..plan.plan import DimOf, Operator
 from ..plan.resolve import fold
-from .functions import called, has_body
+from .functions import callee_of, has_body
 from .program import Claim, Host, HostValue, rule
 
 _SIGNED_OR_NOT: tuple[Operator, ...] = ("div", "ceildiv", "rem", "min", "max")
@@ -115,7 +115,7 @@ def _if(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 
 @rule("func.call")
 def _call(host: Host, op: ir.Operation) -> Sequence[HostValue]:
-    callee, _ = called(op)
+    callee, _ = callee_of(op)
     if callee is None or not has_body(callee):
         hint = "give it one: what it does cannot be seen"
         raise refuse("W0731", f"{op.name} calls a function that has no body", op, hint)

@@ -173,14 +173,14 @@ def _writes(op: ir.Operation, position: int, seen: frozenset[str]) -> bool:
 
 def _callee_writes(op: ir.Operation, position: int, seen: frozenset[str]) -> Iterator[bool]:
     """Whether the callee writes to the argument in operand `position`; True if it is unknown."""
-    callee, index = called(op, position)
+    callee, index = callee_of(op, position)
     if callee is None or not has_body(callee):
         yield True
     elif index is not None and (key := f"{symbol(callee)}:{index}:{op.name}") not in seen:
         yield is_written(callee.regions[0].blocks[0].arguments[index], seen | {key})
 
 
-def called(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, int | None]:
+def callee_of(op: ir.Operation, position: int = 0) -> tuple[ir.Operation | None, int | None]:
     """The callee of a `func.call` or `gpu.launch_func`, and its argument for operand `position`."""
     *_, root = ancestors(op)
     if op.name == "func.call":

@@ -38,11 +38,11 @@ from ..plan.plan import (
 )
 from ..plan.signature import plan_signature
 from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
-from .agreements import stated_agreements
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
 from .kernels import boxes_of, required_chip, rounded_to, rounding_of, shared_memory
 from .memory import static_strides
 from .program import Host, HostValue, row_major
+from .size_conditions import stated_agreements
 from .streams import on_streams
 
 STREAMS = "weft.streams"

@@ -10,8 +10,8 @@ from functools import reduce
 
 import numpy as np
 
-from .named import divided, parts
 from .operands import MASK, PREDICATE, Registers, Value, is_unset, many, pair, read
+from .registers import divided, parts
 from .sass import MachineInstruction
 
 

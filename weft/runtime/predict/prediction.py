@@ -25,13 +25,13 @@ from ..run.cupy_work import BYTES as MAP_BYTES
 from ..run.cupy_work import parameters
 from ..run.work import scalar
 from .chips import CHIPS, RESERVED, Gpu
+from .load_balance import busiest
 from .operands import Grid
 from .pipes import SCHEDULERS, flops, multiplied, pipe_of
 from .processor.clocks import Clocks
 from .processor.multiprocessor import Multiprocessor
 from .processor.ports import PORT
 from .sass import Disassembly, clusters, disassembled
-from .shares import busiest
 from .trace import Execution, working
 
 LOST = {

@@ -12,12 +12,12 @@ import numpy as np
 from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.hardware.limits import NUMBERED, WARP
 from .integers import COMPUTES, GRANTED, Outcome
-from .named import named_in, read_by, unknown_results
 from .operands import Grid, Registers, Value, address, read
+from .registers import named_in, read_by, unknown_results
 from .sass import Disassembly, MachineInstruction
 from .signals import SIGNALS, signal
-from .together import TOGETHER, per_warp
 from .tracks import Trace, Track, joined
+from .warp_operations import TOGETHER, per_warp
 
 MOST = 30_000_000
 """The maximum number of instructions that a warp executes."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...dsl.diagnostics import WeftError, fail
 from ...interpreter.hardware.limits import PIECE
-from ..cuda import moves
+from ..cuda import copies_and_fills
 from ..devices.device import Action, DeviceView, MappedView, Number, Passed, Stream, scalar_bits
 from ..devices.report import Triple
 from ..plan.dtypes import itemsize
@@ -86,7 +86,7 @@ class CupyWork:
             runtime, size = self._cupy.cuda.runtime, count * width
             kind, to = runtime.memcpyDeviceToDevice, stream.ptr
             return self._doing(what, lambda: runtime.memcpyAsync(_start(target), _start(source), size, kind, to))
-        dimensions = moves.extents(source.shape, target.strides, source.strides)
+        dimensions = copies_and_fills.extents(source.shape, target.strides, source.strides)
         return self._move("copy", width, (target, source), count, dimensions, stream, what)
 
     def filler(self, target: DeviceView, value: np.generic, stream: Stream) -> Action:
@@ -99,12 +99,12 @@ class CupyWork:
             runtime, byte, size = self._cupy.cuda.runtime, raw[0], count * width
             return self._doing(what, lambda: runtime.memsetAsync(_start(target), byte, size, stream.ptr))
         bits = np.frombuffer(raw, np.dtype(f"u{width}"))[0]
-        dimensions = moves.extents(target.shape, target.strides)
+        dimensions = copies_and_fills.extents(target.shape, target.strides)
         return self._move("fill", width, (target, bits), count, dimensions, stream, what)
 
     def _move(
         self,
-        move: moves.Move,
+        move: copies_and_fills.Move,
         width: int,
         ends: tuple[DeviceView, DeviceView | np.generic],
         count: int,
@@ -114,12 +114,12 @@ class CupyWork:
     ) -> Action:
         """A launch of the kernel that copies or fills elements of this width in bytes and with
         these dimensions."""
-        name = moves.move_name(move, width, len(dimensions))
+        name = copies_and_fills.move_name(move, width, len(dimensions))
         if name not in self._moves:
-            module = self.module(moves.move_text(move, width, len(dimensions)))
+            module = self.module(copies_and_fills.move_text(move, width, len(dimensions)))
             self._moves[name] = self._function(module, name)
-        numbers = tuple(moves.numbers(count, dimensions))
-        grid, block = (moves.blocks(count), 1, 1), (moves.THREADS, 1, 1)
+        numbers = tuple(copies_and_fills.numbers(count, dimensions))
+        grid, block = (copies_and_fills.blocks(count), 1, 1), (copies_and_fills.THREADS, 1, 1)
         kernel = self._moves[name]
 
         def once() -> None:

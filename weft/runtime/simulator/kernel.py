@@ -25,7 +25,6 @@ from . import (
     roles,
 )
 from .arguments import bind
-from .following import FollowingTranslator
 from .machine import copies, fragments, warp
 from .machine.banks import BankCounter, bank_uses
 from .machine.lanes import Lanes
@@ -33,6 +32,7 @@ from .machine.local_memory import Private, Shared
 from .machine.memory import Global, constant
 from .machine.shadow import KeyLayout
 from .translate import place
+from .undefined_lanes import FollowingTranslator
 from .values import conversion, numeric, vector_values
 from .values.numeric import COMBINE
 

@@ -15,7 +15,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.functions import PARTICIPANTS
 from weft.interpreter.ir.mlir import ir
 from weft.interpreter.proof.combination.combination import combination_of, is_marked
-from weft.interpreter.proof.combination.judged import Combined
+from weft.interpreter.proof.combination.verdict import Combined
 from weft.interpreter.proof.races import proof
 from weft.pipeline import Choice, applied
 from weft.verify import verify_source

@@ -18,7 +18,7 @@ from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts
-from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.interpreter.proof.races.uninitialized_reads import unwritten_reads
 
 BATCHES = 40 if "WEFT_SOAK" in os.environ else 1
 PER_BATCH = 15

@@ -15,13 +15,13 @@ from work import lines_run, seconds_computed
 
 import weft
 from weft.interpreter.ir.mlir import parse
+from weft.interpreter.proof.coverage.initial_payload import Untouched
 from weft.interpreter.proof.coverage.payloads import PayloadOps
-from weft.interpreter.proof.coverage.untouched import Untouched
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.proof import Findings
-from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.interpreter.proof.races.uninitialized_reads import unwritten_reads
 from weft.interpreter.proof.solver import Solver
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from kernel_text import WORKGROUP, model
 
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
-from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.interpreter.proof.races.uninitialized_reads import unwritten_reads
 
 ROW = f"memref<32xf32, {WORKGROUP}>"
 TRANSFER = f"%k = {{}} : vector<4xi1>\nvector.transfer_write %v, %S[%o], %k{{}} : vector<4xf32>, {ROW}"

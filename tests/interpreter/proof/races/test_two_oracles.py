@@ -26,7 +26,7 @@ from weft.interpreter.proof.kernels.kernels import kernel_model
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
-from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.interpreter.proof.races.uninitialized_reads import unwritten_reads
 from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import SimKernel
 

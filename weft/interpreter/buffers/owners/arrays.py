@@ -36,7 +36,7 @@ from ...mapping.mapping import Mapping, is_mapped, loop_dimensions, mapping_of
 from ...mapping.processors import Processors, loop_over, when
 from ...memory.effects import written
 from ...memory.layouts import subview
-from ...memory.views import behind, is_own_array
+from ...memory.views import is_own_array, root_memref
 from ..elements import Address
 from ..tiles import chunk_of, is_in_thread, slots_of
 from ..views import all_users, drop_dead_view, is_temporary, own_array, retype
@@ -203,7 +203,7 @@ def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
     Arrays created before the op that are not in `arrays` are copies that every thread has of the
     whole; an array created inside the op belongs to each thread in any case.
     """
-    targets = [behind(value) for inner in operations(op) for value in written(inner)]
+    targets = [root_memref(value) for inner in operations(op) for value in written(inner)]
     targets = [target for target in targets if not (is_own_array(target) and made_within(target, op))]
     apart = [array.value for array in arrays if not array.shared_out]
     copies = [target for target in targets if is_own_array(target) and target not in apart]

@@ -58,7 +58,7 @@ from ...ir.mlir import (
 from ...ir.structured import body_of, element_type
 from ...layouts.layout import Layout
 from ...mapping.processors import for_each
-from ...memory.views import behind, is_view
+from ...memory.views import is_view, root_memref
 from ..boxes import place_of
 from ..panels import Panels
 from .product import Product, cloned
@@ -239,7 +239,8 @@ class GroupProduct(Product):
         """The ops that use the thread's array, or a view of it, in program order."""
         function = self.array.owner.operation.parent.operation
         takes = (
-            (op, [behind(v) for v in op.operands if isinstance(v.type, ir.MemRefType)]) for op in operations(function)
+            (op, [root_memref(v) for v in op.operands if isinstance(v.type, ir.MemRefType)])
+            for op in operations(function)
         )
         return [op for op, buffers in takes if self.array in buffers and not is_view(op)]
 

@@ -29,7 +29,7 @@ from ...ir.structured import body_of, element_type, parts_of
 from ...layouts.layout import Layout
 from ...mapping.processors import Hardware, for_each
 from ...memory.layouts import is_shared, strided, transposed
-from ...memory.views import behind
+from ...memory.views import root_memref
 from .product import Product, cloned, loaded, needs
 
 
@@ -119,7 +119,7 @@ class WarpProduct(Product):
         whole = ir.VectorType.get(part, kind)
         with ahead_of(outermost):
             made = memref.AllocaOp(ir.MemRefType.get([*counts, *part], kind), [], [])
-            set_name(made, f"{(name_of(behind(tile)) or 'tile').removesuffix('_shared')}_frag")
+            set_name(made, f"{(name_of(root_memref(tile)) or 'tile').removesuffix('_shared')}_frag")
             array = made.result
 
             def fill(iterations: Sequence[Linear]) -> None:

@@ -16,7 +16,7 @@ from ...ir.mlir import ancestors, entries, ir, is_within, made_by, producer, vec
 from ...ir.refusing import refuse
 from ...ir.structured import body_of, element_type, operand_names, structure
 from ...layouts.layout import Layout
-from ...memory.views import behind, is_view
+from ...memory.views import is_view, root_memref
 
 
 def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
@@ -58,7 +58,7 @@ class Product:
         self.rows, self.columns, self.summed = found
         self.on = [single_dimensions(on) for on in structure(op).maps]
         self.registers = entries(op.attributes[REGISTERS_OF_LHS]) if REGISTERS_OF_LHS in op.attributes else None
-        self.array = behind(self.acc)
+        self.array = root_memref(self.acc)
         if made_by(self.array, "memref.alloca") is None:
             raise self.refused(
                 f"the {self.by}' parts of the result are not in registers",

@@ -31,7 +31,7 @@ from ...ir.structured import structure
 from ...mapping.mapping import Mapping, handed_out
 from ...mapping.participants import Team, alike, team
 from ...mapping.processors import Hardware, for_each, when
-from ...memory.views import behind, is_own_array
+from ...memory.views import is_own_array, root_memref
 from ...reductions.combiners import Combiner, combiner
 from ...reductions.identities import number
 from ...reductions.scans import running
@@ -203,7 +203,7 @@ class SharedReduction:
         kinds = [ir.MemRefType.get([*self.extents, self.team.parts], kind, None, space) for kind in self.kinds]
         made = [memref.AllocOp(kind, [], []) for kind in kinds]
         for result, alloc in zip(self.results, made, strict=True):
-            name = name_of(behind(result))
+            name = name_of(root_memref(result))
             set_name(alloc, name and f"{name}_parts")
         return [alloc.result for alloc in made]
 

@@ -33,7 +33,7 @@ from ...ir.structured import element_type, generic, structure
 from ...mapping.mapping import extents
 from ...mapping.processors import for_each, loop_over, when
 from ...memory.effects import is_memref
-from ...memory.views import behind, is_own_array
+from ...memory.views import is_own_array, root_memref
 from ...reductions.combiners import Combiner
 from ...reductions.identities import number
 from ...reductions.scans import Scan, read_scan, reduction_of
@@ -131,7 +131,7 @@ class SharedScan(SharedReduction):
             if along and is_memref(operand) and self.structured.used(position) and not is_own_array(operand):
                 kind = ir.MemRefType.get([many], element_type(operand))
                 if (room := room - bytes_of(kind)) >= 0:
-                    found[position] = named(memref.AllocaOp(kind, [], []), name_of(behind(operand)))
+                    found[position] = named(memref.AllocaOp(kind, [], []), name_of(root_memref(operand)))
         return found
 
     def _operand(self, number: int) -> tuple[ir.Value, ir.AffineMap]:

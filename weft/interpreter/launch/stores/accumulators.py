@@ -15,7 +15,7 @@ from ...hardware.ampere.fragments import sums_of
 from ...ir.mlir import ahead_of, arith, ir, is_used, linalg, made_by, maker, memref, operations, ops_of, users, vector
 from ...ir.refusing import describe, refuse
 from ...ir.structured import body_of, element_type, segments
-from ...memory.views import behind, is_own_array, is_view
+from ...memory.views import is_own_array, is_view, root_memref
 
 
 def accumulate_in_wider(function: ir.Operation) -> None:
@@ -25,7 +25,7 @@ def accumulate_in_wider(function: ir.Operation) -> None:
         total = sums_of(product)
         if total is None or str(ir.MemRefType(product.operands[-1].type).element_type) == total:
             continue
-        array = behind(product.operands[-1])
+        array = root_memref(product.operands[-1])
         if is_own_array(array):  # otherwise it is refused where the instruction is emitted
             _widen(array, ir.Type.parse(total, function.context), product)
 

@@ -31,7 +31,7 @@ from ...ir.structured import element_type, parts_of
 from ...layouts.swizzles import SWIZZLE
 from ...mapping.processors import loop_over
 from ...memory.layouts import is_shared
-from ...outlining.host_maps import End, end_behind, joined
+from ...outlining.host_maps import End, joined, size_factors
 from ...outlining.kernel import Outlined
 from ..boxes import place_of
 from ..panels import Box, Panels, map_type
@@ -155,7 +155,7 @@ class _Store:
         yield size_of(tensor, axis), None
         arguments = list(self.kernel.entry.arguments)
         for size in _sizes_in(bound):
-            if (end := end_behind(size, arguments)) is not None:
+            if (end := size_factors(size, arguments)) is not None:
                 yield size, end
 
     def _panels(self, alloc: ir.Value, box: Box) -> Panels:

@@ -35,7 +35,7 @@ from ...loops.forall import end_of, make_forall
 from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, loop_dimensions, mapping_of, trip_counts
 from ...memory.effects import written
 from ...memory.layouts import is_shared
-from ...memory.views import behind
+from ...memory.views import root_memref
 
 BUFFERS = "weft.buffers"
 """On a loop over parts that are stored: the number of shared buffers that its iterations rotate
@@ -159,10 +159,10 @@ def _mapped(count: int, mapping: Mapping) -> ir.Operation:
 
 def _fills(store: ir.Operation, unit: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
     """The first and the last op in the store's block that write its tile. Raises W0405."""
-    base = behind(store.operands[0])
+    base = root_memref(store.operands[0])
     around = unit.parent.operation
     here = ops_of(unit.block)
-    writers = [op for op in operations(list(ancestors(store))[-1]) if base in map(behind, written(op))]
+    writers = [op for op in operations(list(ancestors(store))[-1]) if base in map(root_memref, written(op))]
     beside = [child_of(around, op) for op in writers if is_within(op, around)]
     before = [op for op in here[: here.index(unit)] if op in beside]
     if len(beside) < len(writers) or not before or any(op is not None and op not in before for op in beside):

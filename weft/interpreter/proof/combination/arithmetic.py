@@ -11,13 +11,13 @@ from ...indices.linear import Linear
 from ...ir.functions import name_of
 from ...ir.mlir import constant_of, ir, made_by, producer
 from ...ir.refusing import describe
-from ...memory.views import behind
+from ...memory.views import root_memref
 from .arrays import Arrays
-from .judged import Result
 from .merges import Merge, changes_nothing, merge, single
 from .partial import Doubt, Partial, chosen, joined, union
-from .reached import STORE, places_of
+from .reached_ops import STORE, places_of
 from .threads import Block, Threads, Unfollowed
+from .verdict import Result
 
 OUTSIDE = Doubt("a shuffle asks outside of its lanes", sure=True)
 
@@ -67,7 +67,7 @@ class Arithmetic:
                 result.stored(self.block, one, active, where)
             if op.name == STORE:
                 result.places.append((active, self._whereto(op)))
-                result.called = result.called or name_of(behind(op.operands[1]))
+                result.buffer = result.buffer or name_of(root_memref(op.operands[1]))
             for constant, place in one.identities:
                 result.identities[constant, place] = None
 

@@ -15,9 +15,9 @@ from ...indices.algebra import LaunchShape
 from ...ir.functions import COMBINER, PARTICIPANTS
 from ...ir.mlir import ir, operations
 from ...ir.refusing import describe
-from .judged import Combined, Result
 from .network import Network
 from .threads import Block, Unfollowed
+from .verdict import Combined, Result
 
 
 def is_marked(op: ir.Operation) -> bool:
@@ -67,7 +67,7 @@ def wrong(found: Sequence[Combined]) -> list[Diagnostic]:
 _WAY_OUT = "have one processor reduce it whole, `threads(x: 1)`"
 
 
-def said(found: Sequence[Combined]) -> list[str]:
+def verdict_lines(found: Sequence[Combined]) -> list[str]:
     """The verdict on a kernel's shared reductions as text; empty for a kernel without any."""
     proven = list(dict.fromkeys(one.name for one in found if one.state == "proven"))
     return [*([f"combination proven: {', '.join(proven)}"] if proven else []), *assumed(found)]

@@ -25,10 +25,10 @@ from ...ir.mlir import ir, is_within, made_by, maker
 from ...ir.refusing import describe
 from .arithmetic import Arithmetic, Followed, unchanged
 from .arrays import OTHER, Arrays
-from .judged import Result, before_bit
 from .partial import Doubt, Partial
-from .reached import LOAD, STORE, Reached, array_of, continues, places_of
+from .reached_ops import LOAD, STORE, Reached, array_of, continues, places_of
 from .threads import Block, Blurred, Threads, Unfollowed
+from .verdict import Result, before_bit
 
 Numbers = list[int] | None
 """One per thread; None where unknown."""

@@ -23,9 +23,10 @@ from ...indices.linear import (
 )
 from ...indices.values import Values
 from ...ir.mlir import ir
-from ..kernels.roots import RootBuffer
+from ..kernels.root_buffers import RootBuffer
 from ..kernels.views import Views
 from ..solver import Unknown, is_zero, point_where
+from .exactly_once import Store, covers
 from .labels import (
     Label,
     Read,
@@ -41,8 +42,7 @@ from .labels import (
     where_bounds_leave_it,
     with_digits,
 )
-from .left import Left
-from .once import Store, covers
+from .launch_contents import Left
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 
 Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]

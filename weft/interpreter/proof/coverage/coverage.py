@@ -20,17 +20,17 @@ from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
-from ..kernels.roots import RootBuffer
+from ..kernels.root_buffers import RootBuffer
 from ..solver import Unknown, is_zero
 from .bodies import CASTS, computes, inside
 from .contents import Contents
+from .exactly_once import Store, Unclear, covers, executes_all, expect_once, expect_order, iterates, reads_outside
+from .initial_payload import Untouched
 from .labels import Read, value_of
-from .left import Left, found_in
+from .launch_contents import Left, found_in
 from .nests import NestExecuted
-from .once import Store, Unclear, covers, executes_all, expect_once, expect_order, iterates, reads_outside
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps, size
 from .points import Executes, solution, solved
-from .untouched import Untouched
 from .walk import Walk
 
 

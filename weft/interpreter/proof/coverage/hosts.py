@@ -17,7 +17,7 @@ from ...ir.mlir import ancestors, ir, ops_of
 from ...ir.structured import body_of
 from ...memory.table import ALLOCATIONS
 from ...memory.views import is_view
-from .untouched import Untouched
+from .initial_payload import Untouched
 
 Size = tuple[str, int, int]
 """A size of an argument of the payload: its function, its number, and the axis."""

@@ -16,7 +16,7 @@ from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_least, both, either, equal, less
 from ...indices.values import Values
 from ...ir.mlir import ir
-from ..kernels.roots import RootBuffer
+from ..kernels.root_buffers import RootBuffer
 from .payloads import Coordinates, Key, digits
 
 

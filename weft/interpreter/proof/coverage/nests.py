@@ -24,14 +24,14 @@ from ...memory.effects import combiner
 from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
 from ...memory.views import way
-from ..kernels.roots import RootBuffer
+from ..kernels.root_buffers import RootBuffer
 from .bodies import is_of_data
 from .contents import Contents
+from .exactly_once import counters_of, iterates
+from .initial_payload import NESTED
 from .labels import Read, value_of
-from .once import counters_of, iterates
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 from .points import Executes, solution
-from .untouched import NESTED
 
 Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
 """The lower bounds of a loop (the largest applies), the upper ones (the smallest applies), and the

@@ -21,7 +21,7 @@ from ...ir.affine_maps import dimension_of
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
-from ...ir.sizes import form_of, pad_widths, size_behind
+from ...ir.sizes import form_of, pad_widths, size_origin
 from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
 from ...memory.effects import accesses
 from ...memory.layouts import kept_dimensions, mixed
@@ -29,7 +29,7 @@ from ...memory.views import way
 from ...reductions.identities import update
 from .bodies import computes, hands_on, through_casts
 from .hosts import HostLoops
-from .untouched import Untouched
+from .initial_payload import Untouched
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a
@@ -391,7 +391,7 @@ def _fits(values: Values, op: ir.Operation, space: Structure, maps: Sequence[Seq
 
 def size(values: Values, value: ir.Value, axis: int) -> Linear:
     """A size of a tensor or memref, as a form."""
-    found = size_behind(value, axis)
+    found = size_origin(value, axis)
     if not isinstance(found, tuple):
         return values.number(found)
     made = producer(found[0])

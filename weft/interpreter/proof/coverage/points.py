@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
 from ...ir.mlir import ir
-from ..kernels.roots import RootBuffer
+from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero
 from .labels import Label, Read, conjuncts_of, is_within
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps

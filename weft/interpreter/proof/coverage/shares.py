@@ -17,7 +17,7 @@ from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol, at_least,
 from ...indices.values import Values
 from ...mapping.shares import Owned
 from ..solver import Unknown, point_where
-from .once import Unclear, expect_once
+from .exactly_once import Unclear, expect_once
 from .payloads import PayloadOp
 from .points import Iterations
 

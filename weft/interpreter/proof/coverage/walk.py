@@ -26,7 +26,7 @@ from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...reductions.identities import update
-from ..kernels.roots import RootBuffer
+from ..kernels.root_buffers import RootBuffer
 from ..solver import point_where
 from .bodies import choice_of, conjuncts, hands_on, inside, is_of_data, through_casts
 from .contents import Contents

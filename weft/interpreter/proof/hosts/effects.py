@@ -21,7 +21,7 @@ from ...ir.mlir import DYNAMIC, ir, made_within, maker, operations
 from ...memory.effects import accesses, is_known, is_pointer, shows_memory, takes_tensors
 from ...memory.layouts import strided
 from ...memory.table import CALLS
-from ...memory.views import VIEWS, shown, sources
+from ...memory.views import VIEWS, sources, view_source
 from ..kernels.views import window
 from .windows import HostBuffer, MovingWindow, Window
 
@@ -57,7 +57,7 @@ class HostValues(Values):
             found = [_root(value)]
         else:
             found = [window for source in made_of for window in self.windows(source, here)]
-            if shown(value) is not None:
+            if view_source(value) is not None:
                 found = [_shown(value, window, self) for window in found]
         if not on_the_way:
             self._windows[value] = tuple(dict.fromkeys(found))

@@ -84,45 +84,45 @@ class _Speaker:
         first, second = fault.first, fault.second
         again = first is not None and second is not None and first == second
         if fault.kind == "never":
-            return self._said("W0620", f"the token `{name}` is never waited for", fault.made or maker(fault.value),
+            return self._diagnostic("W0620", f"the token `{name}` is never waited for", fault.made or maker(fault.value),
                               "nothing says when the work behind it is done, and its stream is never given back",
                               hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "leaks":
-            return self._said(
+            return self._diagnostic(
                 "W0621",
                 f"the stream of `{name}` would leak: nothing uses the token",
                 fault.made,
                 hint=f"remove this `gpu.wait async`, or wait for its token: `gpu.wait [{name}]`",
             )
         if fault.kind == "some paths":
-            return self._said("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
+            return self._diagnostic("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
                               fault.made or maker(fault.value),
                               *self._at("it is used by", first), "a branch or a loop around that use may not run",
                               hint="wait for it in both arms, or after the branch or loop: `gpu.wait [%t]`")  # fmt: skip
         if fault.kind == "synchronous":
-            return self._said("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
+            return self._diagnostic("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
                               f"it waits for `{name}` on a stream, and makes no token for what comes after it",
                               hint=f"make it asynchronous: `%t = {first.name if first else 'op'} async [{name}] …`, or"
                                    f" block "
                                    f"before it: `gpu.wait [{name}]`")  # fmt: skip
         where = ("it is used in every iteration of a loop",) if again else self._at("the first is", first)
         if fault.kind == "forked":
-            return self._said("W0622", f"`{name}`{made} is used twice, and the fork is not explicit", second, *where,
+            return self._diagnostic("W0622", f"`{name}`{made} is used twice, and the fork is not explicit", second, *where,
                               hint=f"fork it: `%f = gpu.wait async [{name}]`, and let one of the two wait for"
                                    f" `%f`")  # fmt: skip
         if fault.kind == "twice":
-            return self._said("W0623", f"`{name}`{made} is waited for twice", second, *where,
+            return self._diagnostic("W0623", f"`{name}`{made} is waited for twice", second, *where,
                               "the first wait gave its stream back",
                               hint="delete one of the two `gpu.wait`")  # fmt: skip
         if fault.kind == "used after":
-            return self._said(
+            return self._diagnostic(
                 "W0624",
                 f"`{name}`{made} is used after its stream was destroyed",
                 second,
                 *self._at("the stream is destroyed by", first),
                 hint="what a blocking wait was for is done: depend on a new root, `gpu.wait async`",
             )
-        return self._said("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
+        return self._diagnostic("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
                           *self._at("on it still runs", first),
                           hint="wait for the token of the last operation on the stream: `gpu.wait [%last]`")  # fmt: skip
 
@@ -145,23 +145,23 @@ class _Speaker:
             what, exact = _APART if parts else _DIFFERENT
             notes.append(f"assumed, not proven: nothing says that {what}; {exact} make it exact")
         if fault.kind == "used after free":
-            return self._said("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
+            return self._diagnostic("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
                               hint="free it after its last use" if second.op.name != "func.return" else
                               "leave it to the caller to free what it gets, or return a copy")  # fmt: skip
         if fault.kind == "freed twice":
             again = "in another iteration of a loop" if first.op == second.op else "by two operations"
-            return self._said("W0632", f"`{buffer}` is freed twice{may}, {again}", second.op, *notes,
+            return self._diagnostic("W0632", f"`{buffer}` is freed twice{may}, {again}", second.op, *notes,
                               hint="free it once, after its last use")  # fmt: skip
         notes.append(self._missing(first, second))
         if fault.kind == "freed in use":
-            return self._said("W0633", f"`{buffer}` is freed while it may be in use{may}", second.op, *notes,
+            return self._diagnostic("W0633", f"`{buffer}` is freed while it may be in use{may}", second.op, *notes,
                               hint=self._way_out(first, second))  # fmt: skip
         if fault.kind == "host":
             does = "reads" if fault.wanted.kind == "read" else "writes"
             still = "write" if fault.done.changes else "read"
             message = f"the host {does} `{buffer}` while {first.op.name} may still {still} it{may}: {fault.hazard}"
-            return self._said("W0630", message, second.op, *notes, hint=self._way_out(first, second))
-        return self._said("W0629", f"two operations on `{buffer}` are not ordered{may}:"
+            return self._diagnostic("W0630", message, second.op, *notes, hint=self._way_out(first, second))
+        return self._diagnostic("W0629", f"two operations on `{buffer}` are not ordered{may}:"
                                    f" {fault.hazard}", second.op, *notes,
                           hint=self._way_out(first, second))  # fmt: skip
 
@@ -191,7 +191,7 @@ class _Speaker:
 
     # ---- places and names --------------------------------------------------------------------------------------------
 
-    def _said(self, code: str, message: str, op: ir.Operation | None, *notes: str, hint: str) -> Diagnostic:
+    def _diagnostic(self, code: str, message: str, op: ir.Operation | None, *notes: str, hint: str) -> Diagnostic:
         return Diagnostic(code, message, self.span(op), notes=notes, hint=hint)
 
     def value(self, value: ir.Value) -> str:

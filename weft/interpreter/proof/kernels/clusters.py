@@ -21,7 +21,7 @@ from ...indices.values import Values
 from ...ir.mlir import ir
 from ...ir.refusing import describe
 from .places import Place
-from .roots import RootBuffer
+from .root_buffers import RootBuffer
 
 
 @record(eq=False)

@@ -100,7 +100,7 @@ def _landings(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
             yield Landing(own[0].place)
             return
         if not own and counted and not in_a_loop:
-            for landing in _in_a_loop_behind(group, position, len(passed), commits, waits):
+            for landing in _in_a_later_loop(group, position, len(passed), commits, waits):
                 in_a_loop = True
                 yield landing
     around = group.steps[-1].loop if group.steps else None
@@ -145,7 +145,7 @@ def _in_later_iterations(
     yield from _for_all(group, waits)
 
 
-def _in_a_loop_behind(
+def _in_a_later_loop(
     group: Place, position: int, passed: int, commits: Sequence[Place], waits: Sequence[GroupEvent]
 ) -> Iterator[Landing]:
     """A group in front of a loop, and in front of `passed` others that are: at a wait in an iteration of that loop."""

@@ -28,8 +28,8 @@ from ...ir.mlir import ancestors, ir, operations, producer
 from ...ir.refusing import describe
 from ...memory.effects import is_memref
 from ..combination.combination import combination_of
+from .collective_barriers import split_uniform
 from .model import KernelModel, split_ids
-from .reaching import split_uniform
 from .reader import Reader, only_block
 
 Names = Callable[["ir.Value"], "str | None"]
@@ -120,7 +120,7 @@ def kernel_model(
     reader.block(body, ())
     model = reader.finish()
     model.register_cap = register_cap(op)
-    model.given = reader.values.of_arguments(reader.views.called)
+    model.given = reader.values.of_arguments(reader.views.name)
     split_ids(model)
     model.barriers, model.divergent = split_uniform(model, model.solver)
     apart = {barrier.place for barrier in model.divergent}

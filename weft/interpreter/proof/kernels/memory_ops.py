@@ -19,7 +19,7 @@ from ...layouts.swizzles import SPANS, Swizzle
 from ...memory import effects
 from ...memory.layouts import is_shared
 from .model import Access, OfMatrix
-from .roots import RootBuffer
+from .root_buffers import RootBuffer
 
 
 @record
@@ -172,7 +172,7 @@ def _indices(
     """`lanes`: takes which lane of a vector is meant, along each of its dimensions."""
     match access.footprint:
         case "element" | "transfer":
-            return _behind(op, access, values, lanes)
+            return _memref_indices(op, access, values, lanes)
         case "whole":
             kind = access.value.type
             if isinstance(kind, ir.MemRefType) and kind.has_static_shape:
@@ -180,7 +180,9 @@ def _indices(
     return None
 
 
-def _behind(op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]) -> list[Linear] | None:
+def _memref_indices(
+    op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]
+) -> list[Linear] | None:
     """The indices behind the memref; of a vector any of its elements: its dimensions are the last of the memref, or
     those that a transfer names."""
     kind, moved, transfer = ir.MemRefType(access.value.type), access.moved, access.footprint == "transfer"

@@ -22,11 +22,11 @@ from ...indices.algebra import LaunchShape
 from ...indices.linear import Formula, Linear, Symbol, Term, at_least, settled
 from ...indices.values import Values
 from ...ir.mlir import ir
-from ..combination.judged import Combined
+from ..combination.verdict import Combined
 from ..solver import Solver
 from .clusters import Gathering
 from .places import GroupEvent, Landing, Place
-from .roots import RootBuffer
+from .root_buffers import RootBuffer
 from .signals import Fence, RegisterChange, Signal
 
 

@@ -32,7 +32,7 @@ from .in_flight import landings_of, with_ends
 from .memory_ops import Exchanges, Touch, in_matrix, touches, without_swizzles
 from .model import ALL_SPACES, Access, Barrier, KernelModel
 from .places import GroupEvent, Loop, Place, PlaceStep
-from .roots import ANYTHING, RootBuffer
+from .root_buffers import ANYTHING, RootBuffer
 from .rows import joined
 from .signals import RegisterChange, Signals, fence
 from .tiles import asynchronous
@@ -71,7 +71,7 @@ class Reader:
         self._exchanges: list[Exchanges | None] = []
         self._stored: list[tuple[GroupEvent, bool]] = []
         self._multiplied: list[GroupEvent] = []
-        self._signals = Signals(self.values, self.views.called)
+        self._signals = Signals(self.values, self.views.name)
         self._meetings: list[ClusterOp] = []
         self.parts: list[ir.Operation] = []
 

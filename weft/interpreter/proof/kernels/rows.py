@@ -17,7 +17,7 @@ from ...indices.linear import THREAD, Linear, Symbol
 from ...indices.values import Values
 from .model import Access, Barrier
 from .places import Place
-from .roots import RootBuffer
+from .root_buffers import RootBuffer
 
 
 def joined(accesses: Iterable[Access], barriers: Sequence[Barrier], values: Values) -> list[Access]:

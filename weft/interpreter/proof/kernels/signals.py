@@ -100,8 +100,8 @@ class RegisterChange:
 class Signals:
     """Reads the ops of a kernel."""
 
-    def __init__(self, values: Values, called: Callable[[ir.Value], str]) -> None:
-        self.values, self.called = values, called
+    def __init__(self, values: Values, name: Callable[[ir.Value], str]) -> None:
+        self.values, self.name = values, name
         self._rings: dict[ir.Value, Ring] = {}
 
     def signals(self, op: ir.Operation, place: Place) -> Iterator[Signal]:
@@ -131,7 +131,7 @@ class Signals:
                 f"the race analysis does not know which group of memory barriers {describe(op)} is about",
                 hint="use what `nvgpu.mbarrier.create` makes",
             )
-        ring = self._rings.setdefault(group, Ring(self.called(group), count_of(group.type)))
+        ring = self._rings.setdefault(group, Ring(self.name(group), count_of(group.type)))
         found = Signal("wait", ring, self.values.linear(number), block, place, describe(op))
         view = op.opview
         if op.name == AWAIT:

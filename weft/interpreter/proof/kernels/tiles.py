@@ -38,7 +38,7 @@ from ..solver import Naming, Unknown, points
 from .clusters import targets
 from .model import Access, KernelModel
 from .places import Place
-from .roots import RootBuffer
+from .root_buffers import RootBuffer
 from .views import View, Views
 
 

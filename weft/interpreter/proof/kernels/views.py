@@ -26,8 +26,8 @@ from ...ir.structured import loop_inits, loop_outputs, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import MemrefLayout, Space, is_plain, kept_dimensions, memory_space, mixed, value_name
 from ...memory.table import ALLOCATIONS, STORED
-from ...memory.views import VIEWS, hands_on, shown, sources, stored_name, way
-from .roots import ANYTHING, Coordinate, RootBuffer, View, apart, placed
+from ...memory.views import VIEWS, hands_on, sources, stored_name, view_source, way
+from .root_buffers import ANYTHING, Coordinate, RootBuffer, View, apart, placed
 
 
 class Views:
@@ -56,7 +56,7 @@ class Views:
         self._bound[argument] = operand
         self._views[argument] = self.of(operand)
 
-    def called(self, value: ir.Value) -> str:
+    def name(self, value: ir.Value) -> str:
         """The value's name."""
         return self._names(value) or value_name(value)
 
@@ -65,7 +65,7 @@ class Views:
         shows: ir.Value | None = None,
     ) -> RootBuffer:  # fmt: skip
         """Make `value` a root buffer. `shows`: the memref that it is, where something else than a launch passes it."""
-        name, kind = self._unique(name or self.called(value)), value.type
+        name, kind = self._unique(name or self.name(value)), value.type
         if (box := tensor_map(kind)) is not None:  # a tensor in global memory, of which no more is known than its rank
             return self._made_root(
                 value, View(RootBuffer(name, "global", (), foreign=foreign, value=value), _whole(len(box.box)))
@@ -156,7 +156,7 @@ class Views:
             condition = self.values.condition(op.operands[0])
             arms = zip((condition, condition.negate()), sources(value) or (), strict=True)
             return tuple(_under(when, view) for when, arm in arms for view in self.of(arm))
-        source = shown(value)
+        source = view_source(value)
         if source is None:
             return self._unknown(value)
         how = VIEWS[op.name]

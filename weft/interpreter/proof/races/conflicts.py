@@ -14,10 +14,10 @@ from ...indices.linear import TRUE, Linear, Symbol
 from ..kernels.model import ALL_SPACES, Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Place
 from ..solver import Naming, Solver, Unknown
-from .given import given_numbers, needed
 from .in_flight import loops_of_copies, meetings, over_and_begun, pairs_of, ways
 from .phases import Phases, meeting
 from .relations import PairClass
+from .runtime_conditions import given_numbers, needed
 from .separation import empty, residue
 
 Kind = Literal["RAW", "WAR", "WAW"]
@@ -110,7 +110,7 @@ class Instance:
         at = f", iteration {', '.join(str(v) for _, v in self.iterations)}" if self.iterations else ""
         return f"thread {_triple(self.thread)}{at}: {self.op} {'writes' if self.kind == 'write' else 'reads'} it"
 
-    def said(self, *, across_blocks: bool = False) -> str:
+    def text(self, *, across_blocks: bool = False) -> str:
         """The text of the instance; it includes the block if that is not the first block, or if
         `across_blocks`."""
         return f"block {_triple(self.block)}, {self}" if any(self.block) or across_blocks else str(self)
@@ -175,7 +175,7 @@ class Conflict:
         element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
         if self.first is None or self.second is None:
             return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {self.assumption}",)
-        said = [each.said(across_blocks=self.across_blocks) + quote(each.op) for each in (self.first, self.second)]
+        said = [each.text(across_blocks=self.across_blocks) + quote(each.op) for each in (self.first, self.second)]
         if self.where:
             needed = self.needed()
             least = f"; it needs {', '.join(needed)}" if needed else ""

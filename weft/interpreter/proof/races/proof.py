@@ -24,14 +24,14 @@ from ...ir.functions import symbol
 from ...ir.mlir import ir, operations
 from ...outlining.kernel import Outlined, outline
 from ..combination.combination import wrong as wrong_combinations
-from ..combination.judged import Combined
+from ..combination.verdict import Combined
 from ..kernels.kernels import kernel_model, kernel_uses, model_of
 from ..kernels.model import Barrier, KernelModel
 from ..signals.counts import SignalFault
 from ..signals.judgement import SignalJudgement, SignalTrials, judge_signals
 from .barriers import superfluous_barriers
 from .conflicts import UNCOUNTED, Conflict, conflicts, conflicts_between_blocks, of_block
-from .unwritten import UnwrittenRead, unwritten_reads
+from .uninitialized_reads import UnwrittenRead, unwritten_reads
 
 _PLACE = re.compile(r"^(?P<op>\S+) at .*?(?P<line>\d+):(?P<column>\d+)\)*$")
 
@@ -236,7 +236,7 @@ class Findings:
         state = "may read" if read.assumed else "reads"
         notes = [f"element {read.buffer}{element}{of_block(read.of_block)}"]
         if read.reader is not None:
-            notes.append(read.reader.said() + quoted(self.source, read.op))
+            notes.append(read.reader.text() + quoted(self.source, read.op))
         notes += [read.assumption] if read.assumed else []
         message = f"a thread {state} shared memory `{read.buffer}` that was never written"
         hint = "write the element before it is read: shared memory holds what an earlier block left there"
@@ -257,7 +257,7 @@ def state_proof(module: ir.Module, root: ir.Operation, outlined: Outlined | None
     root.attributes[PROVEN] = ir.StringAttr.get(_of_loop(module, root, outlined), module.context)
 
 
-def stands(module: ir.Module, root: ir.Operation) -> bool:
+def still_proven(module: ir.Module, root: ir.Operation) -> bool:
     """Whether the loop was proven and has not changed since."""
     return PROVEN in root.attributes and ir.StringAttr(root.attributes[PROVEN]).value == _of_loop(module, root)
 

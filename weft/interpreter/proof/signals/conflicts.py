@@ -25,7 +25,7 @@ from ..races.conflicts import LIMIT, UNCOUNTED, Conflict, Instance, as_conflict,
 from ..races.in_flight import pairs_of
 from ..races.phases import meeting
 from ..races.relations import PairClass
-from ..races.unwritten import UnwrittenRead
+from ..races.uninitialized_reads import UnwrittenRead
 from ..solver import Naming, Unknown
 from .counts import SignalFault
 from .faults import SignalJudge
@@ -223,7 +223,7 @@ class Asynchronous:
             node = next(n for n in self.order.nodes if n.product and n.point.place is first.place)
             return self.order.onward(self.order.product_ends(node, "time"), end, "time")
         if first.agent == "store":
-            return (w for landing in first.landings for w in self._behind(start, landing, end, kind))
+            return (w for landing in first.landings for w in self._after_wait(start, landing, end, kind))
         if fences and second.agent and first.kind == "write":
             spaces = ALL_SPACES if kind == "any" else {kind}
             some = [f for f in self.model.fences if f.spaces >= spaces]
@@ -232,16 +232,16 @@ class Asynchronous:
             return self.order.fenced(start, some, end, kind)
         if first.phase:
             if (first.flight, kind) not in self._seen:
-                self._seen[first.flight, kind] = self.order.behind(self.groups.arrived(first), kind)
+                self._seen[first.flight, kind] = self.order.observers(self.groups.arrived(first), kind)
             own = self._arrived(first, lambda wait: iter((self.instances.before(wait, end),)))
             return chain(own, self.order.onward(self._seen[first.flight, kind], end, kind))
         return self.order.paths(start, end, kind)
 
-    def _arrived(self, copy: Access, behind: Callable[[Point], Iterator[isl.Map]]) -> Iterator[isl.Map]:
+    def _arrived(self, copy: Access, onward: Callable[[Point], Iterator[isl.Map]]) -> Iterator[isl.Map]:
         """From a copy to the waits for it, and on."""
-        return (self.instances.then(to, way) for wait, to in self.groups.arrived(copy) for way in behind(wait))
+        return (self.instances.then(to, way) for wait, to in self.groups.arrived(copy) for way in onward(wait))
 
-    def _behind(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
+    def _after_wait(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
         """Operations after the wait at which a store ends."""
         to = self.order.landed(start, landing)
         return (

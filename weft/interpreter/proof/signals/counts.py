@@ -21,7 +21,7 @@ from ..kernels.model import KernelModel
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming
 from .instances import IN, OUT, PARAM, SET, Instances, VagueError
-from .laps import of_one_barrier, phases_at, point_of
+from .phase_numbers import of_one_barrier, phases_at, point_of
 
 MOST_THREADS = 1024
 
@@ -155,7 +155,7 @@ class Counts:
                     "W0664",
                     f"{self.name(ring, at)} is initialized {again[1]} times",
                     inits[0].op,
-                    (f"by {self.who(inits, at)}",),
+                    (f"by {self.participants(inits, at)}",),
                     "let one thread initialize each barrier once",
                 )
                 continue
@@ -183,7 +183,7 @@ class Counts:
                         "W0660",
                         f"{count} threads arrive at {self.name(ring, at)} in a phase of {expected} arrivals",
                         init.op,
-                        (f"phase {at.phase}: {self.who(arrivals, at)}",),
+                        (f"phase {at.phase}: {self.participants(arrivals, at)}",),
                         "make the count of `nvgpu.mbarrier.init` the number of arrivals of each phase: each thread"
                         " that arrives"
                         " counts, and `arrive.expect_tx` is one of them",
@@ -223,7 +223,7 @@ class Counts:
                 at = self._phase(where)
                 expected, brought = (self._at(total(list(each), self.instances), at) for each in (said, come))
                 message = f"a phase of {self.name(ring, at)} expects {expected} bytes, and {brought} come"
-                who = f"phase {at.phase}: {self.who([*arrivals, *loads], at)}"
+                who = f"phase {at.phase}: {self.participants([*arrivals, *loads], at)}"
                 yield SignalFault(
                     "W0661",
                     message,
@@ -237,7 +237,9 @@ class Counts:
             if expected > MOST_BYTES:
                 at = self._phase(where)
                 message = f"a phase of {self.name(ring, at)} expects {expected} bytes, more than {MOST_BYTES}"
-                yield SignalFault("W0661", message, arrivals[0].op, (f"by {self.who(arrivals, at)}",), "load less")
+                yield SignalFault(
+                    "W0661", message, arrivals[0].op, (f"by {self.participants(arrivals, at)}",), "load less"
+                )
 
     def _at(self, pieces: Pieces, at: At) -> int:
         return sum(n for where, n in pieces if self._contains(where, at))
@@ -252,11 +254,11 @@ class Counts:
         found = self.instances.solver.sample(where.project_out(PARAM, 0, where.dim(PARAM)))
         return At(0, 0, 0) if found is None else At(*found[: len(At._fields)])
 
-    def who(self, signals: list[Signal], at: At) -> str:
+    def participants(self, signals: list[Signal], at: At) -> str:
         """The ops with a share in the phase."""
         there = [(signal, share) for signal, share in self._shared(signals) if self._contains(share.phases, at)]
-        said = [f"{s.op}{f' by {share.threads} threads' if share.threads > 1 else ''}" for s, share in there]
-        return ", ".join(said) or "nobody"
+        texts = [f"{s.op}{f' by {share.threads} threads' if share.threads > 1 else ''}" for s, share in there]
+        return ", ".join(texts) or "no op"
 
     def name(self, ring: Ring, at: At) -> str:
         """`full[1]`; in a cluster, with the block."""

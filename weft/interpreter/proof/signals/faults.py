@@ -1,6 +1,6 @@
 """Faults of a kernel's memory barriers: counts, phases, order, endless waits.
 
-Each arrival and each wait is assumed to be of a phase (`laps.py`). That assumption is proven
+Each arrival and each wait is assumed to be of a phase (`phase_numbers.py`). That assumption is proven
 together with its consequences: in any run, consider the first op of another phase. All ops before
 it were of their assumed phases, so the order between those is correct; and each property required
 of an op follows from that order alone: that the previous phase is complete when an arrival comes,
@@ -19,11 +19,11 @@ from ...indices.linear import Formula, Linear, Symbol, at_least, either, equal, 
 from ..kernels.model import Barrier, KernelModel
 from ..kernels.signals import Ring, Signal
 from ..solver import Naming, Solver
-from .circles import Circles
 from .counts import At, Counts, SignalFault, of
+from .deadlocks import WaitCycles
 from .instances import Instances, VagueError
-from .laps import mismatch, of_one_barrier, phases, phases_at, point_of
 from .order import Order, OrderNode
+from .phase_numbers import mismatch, of_one_barrier, phases, phases_at, point_of
 from .registers import register_faults
 from .steps import Steps
 
@@ -105,9 +105,9 @@ class SignalJudge:
             elif (found := self._one(wait, lambda x, p=phase: [less(x.form(p), Linear.of(-1))])) is not None:
                 yield SignalFault("W0662", f"a wait is for a phase before the first: {wait.op}", wait.op, (found[1],))
 
-    def _one(self, signal: Signal, said: Callable[[Naming], list[Formula]]) -> tuple[dict[Symbol, int], str] | None:
+    def _one(self, signal: Signal, formulas: Callable[[Naming], list[Formula]]) -> tuple[dict[Symbol, int], str] | None:
         """An instance that satisfies the condition, and its description."""
-        return self._sampled(self.instances.of(point_of(signal), said), signal)
+        return self._sampled(self.instances.of(point_of(signal), formulas), signal)
 
     def _sampled(self, found: isl.Set, signal: Signal) -> tuple[dict[Symbol, int], str] | None:
         if self.instances.is_empty(found):
@@ -229,8 +229,8 @@ class SignalJudge:
                 yield SignalFault(
                     "W0665", f"a wait is for a phase that never ends: {wait.op}", wait.op,
                     (told, f"phase {at.phase} of {self.counts.name(wait.ring, at)}: arrivals:"
-                           f" {self.counts.who(arrivals, at)};"
-                     f" loads: {self.counts.who(loads, at)}"),
+                           f" {self.counts.participants(arrivals, at)};"
+                     f" loads: {self.counts.participants(loads, at)}"),
                     "let as many threads arrive in each phase as `init` says, and the bytes come that are expected",
                 )  # fmt: skip
                 continue
@@ -266,13 +266,13 @@ class SignalJudge:
         at = phases_at(wait, self.phases[wait] + 1, self.instances)
         ends = self.ask(lambda: at.intersect_range(self.counts.full[wait.ring]).domain())
 
-        def behind() -> Iterator[isl.Set]:
+        def overtaking() -> Iterator[isl.Set]:
             for arrival in of(self.model, wait.ring, "arrive"):
                 next_ = self.order.same_phase(wait, arrival, 1)
                 for way in self.order.paths(point_of(wait), point_of(arrival), "time"):
                     yield self.ask(lambda w=way, n=next_: w.intersect(n).domain())
 
-        return self._left(wait, ends, behind())
+        return self._left(wait, ends, overtaking())
 
     # ---- ends --------------------------------------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ class SignalJudge:
                     "wait for each phase in which something is loaded, before the block ends",
                 )
         yield from self._outlived()
-        yield from Circles(self.instances, self.order, self.phases, self.steps).faults()
+        yield from WaitCycles(self.instances, self.order, self.phases, self.steps).faults()
         yield from register_faults(self.instances)
 
     def _is_remote(self, signal: Signal) -> bool:

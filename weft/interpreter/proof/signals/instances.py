@@ -20,7 +20,7 @@ from ..kernels.places import Place
 from ..races.phases import meeting
 from ..solver import Naming, Solver, described
 
-Said = Callable[[Naming, Naming], Iterable[Formula]]
+Formulas = Callable[[Naming, Naming], Iterable[Formula]]
 """Conditions between two instances, each with its own naming of symbols."""
 IN, OUT, PARAM, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param, isl.dim_type.set
 
@@ -118,12 +118,12 @@ class Instances:
 
     # ---- sets and relations ------------------------------------------------------------------------------------------
 
-    def relation(self, a: Point, b: Point | Sequence[Symbol], said: Said) -> isl.Map:
+    def relation(self, a: Point, b: Point | Sequence[Symbol], formulas: Formulas) -> isl.Map:
         """The pairs of instances, or of instances and numbers, with these conditions. Raises
         VagueError, Unknown."""
         shared = Naming("")
         x, y = Naming("x_", shared, same_for_all), Naming("y_", shared, same_for_all)
-        parts = self._there(a, x) + (self._there(b, y) if isinstance(b, Point) else []) + list(said(x, y))
+        parts = self._there(a, x) + (self._there(b, y) if isinstance(b, Point) else []) + list(formulas(x, y))
         ends = self.dimensions(b.place) if isinstance(b, Point) else b
         sides = [x(s) for s in self.dimensions(a.place)], [y(s) for s in ends]
         found = self.as_map((shared, x, y), parts, sides)
@@ -147,9 +147,9 @@ class Instances:
             found = found.set_dim_name(PARAM, number, name.name)
         return isl.Map.from_range(found).move_dims(IN, 0, OUT, 0, len(sides[0]))
 
-    def of(self, a: Point, said: Callable[[Naming], Iterable[Formula]] = lambda _: ()) -> isl.Set:
+    def of(self, a: Point, formulas: Callable[[Naming], Iterable[Formula]] = lambda _: ()) -> isl.Set:
         """The instances that satisfy the condition."""
-        return self.relation(a, (), lambda x, y: said(x)).domain()
+        return self.relation(a, (), lambda x, y: formulas(x)).domain()
 
     def _there(self, a: Point, naming: Naming) -> list[Formula]:
         return [naming.formula(g) for g in (*a.place.guards, a.when, *self.model.facts)]
@@ -191,10 +191,10 @@ class Instances:
     def before(self, a: Point, b: Point) -> isl.Map:
         """Program order."""
 
-        def said(x: Naming, y: Naming) -> list[Formula]:
+        def formulas(x: Naming, y: Naming) -> list[Formula]:
             return [*self.same_thread(x, y), self.earlier(a.place, b.place, x, y)]
 
-        return self.once(("before", a, b), lambda: self.relation(a, b, said))
+        return self.once(("before", a, b), lambda: self.relation(a, b, formulas))
 
     def held_up(self, a: Point, b: Point) -> isl.Map:
         """The operations that must be complete for `b` to be reached: earlier ones of its thread,
@@ -203,10 +203,10 @@ class Instances:
         if self.model.warp is None:
             return self.before(a, b)
 
-        def said(x: Naming, y: Naming) -> list[Formula]:
+        def formulas(x: Naming, y: Naming) -> list[Formula]:
             return [*self.same_group(x, y, WARP), self.earlier(a.place, b.place, x, y, lanes=True)]
 
-        return self.once(("held up", a, b), lambda: self.relation(a, b, said))
+        return self.once(("held up", a, b), lambda: self.relation(a, b, formulas))
 
     # ---- ISL, under the solver's budget ------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from itertools import chain
 
 from ..kernels.model import Barrier, KernelModel
 from ..races.conflicts import LIMIT, Conflict
-from ..races.unwritten import UnwrittenRead
+from ..races.uninitialized_reads import UnwrittenRead
 from ..solver import Solver, Unknown
-from .circles import NOT_KNOWN
 from .conflicts import Asynchronous
 from .counts import SignalFault
+from .deadlocks import NOT_KNOWN
 from .faults import SignalJudge
 from .instances import VagueError
 

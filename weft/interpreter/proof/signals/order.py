@@ -23,7 +23,7 @@ from ..kernels.places import Landing, Loop
 from ..kernels.signals import Fence, Signal
 from ..solver import Naming
 from .instances import Instances, Point
-from .laps import of_one_barrier, point_of
+from .phase_numbers import of_one_barrier, point_of
 
 HOPS = 4
 Kind = Literal["workgroup", "global", "any", "time"]
@@ -130,11 +130,11 @@ class Order:
         """Pairs of one barrier in which `b` is `later` phases later."""
         mine, its = self.phases[a], self.phases[b]
 
-        def said(x: Naming, y: Naming) -> list[Formula]:
+        def formulas(x: Naming, y: Naming) -> list[Formula]:
             return [*of_one_barrier(a, b, x, y), equal(x.form(mine) + later, y.form(its))]
 
         return self.instances.once(
-            ("phase", a, b, later), lambda: self.instances.relation(point_of(a), point_of(b), said)
+            ("phase", a, b, later), lambda: self.instances.relation(point_of(a), point_of(b), formulas)
         )
 
     def _edge(self, a: OrderNode, b: OrderNode) -> isl.Map:
@@ -143,13 +143,13 @@ class Order:
         barrier, here = a.thing, self.instances
         assert not isinstance(barrier, Signal)
 
-        def said(x: Naming, y: Naming) -> list[Formula]:
+        def formulas(x: Naming, y: Naming) -> list[Formula]:
             group = [] if isinstance(barrier, Gathering) else here.same_block(x, y)
             if isinstance(barrier, Barrier) and barrier.narrow:
                 group = here.same_group(x, y, barrier.threads)
             return [*here.same_iterations(a.point.place, x, y), *group]
 
-        return here.once(("meets", a, b), lambda: here.relation(a.point, b.point, said))
+        return here.once(("meets", a, b), lambda: here.relation(a.point, b.point, formulas))
 
     @cached_property
     def _ends(self) -> dict[OrderNode, list[tuple[OrderNode, isl.Map]]]:
@@ -172,13 +172,13 @@ class Order:
         here = self.instances
         around = {*landing.place.loops} - {loop for loop, _ in landing.at}
 
-        def said(x: Naming, y: Naming) -> Iterator[Formula]:
+        def formulas(x: Naming, y: Naming) -> Iterator[Formula]:
             yield from here.same_group(x, y, threads) if threads else here.same_thread(x, y)
             yield from (equal(_of(x, loop), _of(y, loop)) for loop in start.place.loops if loop in around)
             yield from (equal(_of(y, loop), x.form(counter)) for loop, counter in landing.at)
 
         end = Point(landing.place, start.op)
-        return here.once(("landed", start, landing, threads), lambda: here.relation(start, end, said))
+        return here.once(("landed", start, landing, threads), lambda: here.relation(start, end, formulas))
 
     @cached_property
     def _senders(self) -> list[OrderNode]:
@@ -264,7 +264,7 @@ class Order:
                 if not behind.plain_is_empty():
                     yield self.instances.then(self.instances.then(way, more), behind)
 
-    def behind(self, ways: Iterable[tuple[Point, isl.Map]], kind: Kind) -> dict[OrderNode, isl.Map]:
+    def observers(self, ways: Iterable[tuple[Point, isl.Map]], kind: Kind) -> dict[OrderNode, isl.Map]:
         """The observers of a thread's reaching one of some points."""
         out: dict[OrderNode, isl.Map] = {}
         for point, way in ways:

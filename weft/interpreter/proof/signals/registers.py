@@ -14,7 +14,7 @@ from ...hardware.limits import registers_at_start
 from ..kernels.signals import RegisterChange
 from .counts import MOST_THREADS, SignalFault
 from .instances import PARAM, SET, Instances, Point, VagueError
-from .laps import point_of
+from .phase_numbers import point_of
 
 FIRST = "change registers where roles begin, once: `decrease` in front of all waits of the group"
 

@@ -6,7 +6,7 @@ a block.
 Each tile has K steps, so (t, i) ↦ t*K + i is a bijection and keeps the order of a thread's steps:
 an op that depends on t*K + i, which is no affine form, depends on c. The two loops have independent
 counters c and t, and no order exists between ops in one and in the other: an order may be missed.
-Where a missed order could hide a fault, it is derived in another way (`circles.py`); for that, no
+Where a missed order could hide a fault, it is derived in another way (`deadlocks.py`); for that, no
 thread goes through two such nests.
 """
 

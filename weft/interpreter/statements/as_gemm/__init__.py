@@ -72,7 +72,7 @@ class AsGemm(Statement):
         if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
             rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
         moved = move_consumers(result, runs(convolution))
-        rewrite.remark(convolution.spelled(source.padded))
+        rewrite.remark(convolution.description(source.padded))
         if moved:
             rewrite.remark(f"moved along: {', '.join(moved)}")
         if (behind := staying(made)) is not None:

@@ -107,7 +107,7 @@ class ConvolutionProblem:
         rest = {"image": "n", "filter": "f", "both": "g", "sum": "c"}
         return tuple(named.get(d, rest[self.groups[group].side]) for d in self.groups[group].dimensions)
 
-    def spelled(self, padded: bool) -> str:
+    def description(self, padded: bool) -> str:
         """`a product of 196×16, summed over 36; its left operand is the image, read in place, its padding a mask`."""
         sizes = [[self._extent(g) for g in groups] for groups in (self.result_groups, self.summed)]
         product = "a product of {}, summed over {}".format(*map("×".join, sizes))
@@ -192,7 +192,7 @@ def _space(op: ir.Operation) -> Structure:
             "W0443",
             "the convolution has a dimension of size 0, and computes nothing",
             "leave it out of the payload",
-            notes=(f"dimensions {space.spelled()}",),
+            notes=(f"dimensions {space.text()}",),
         )
     return space
 
@@ -285,10 +285,10 @@ def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[LoopAxis]
             "W0441",
             f"{op.name} {reason}",
             "`tile` the convolution itself, `promote-to-shared` its image, and `map` the tiles",
-            notes=(f"dimensions {space.spelled()}",),
+            notes=(f"dimensions {space.text()}",),
         )
     if "image" not in sides or "sum" not in sides:
-        raise fail("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.spelled()}")
+        raise fail("W0440", f"{op.name} has no dimension to make rows or a sum of: dimensions {space.text()}")
 
 
 def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tuple[int, ...]:

@@ -25,7 +25,17 @@ from ...ir.copying import fill_with
 from ...ir.mlir import affine, i64, ir, linalg, made_by
 from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
-from ...ir.structured import body_of, element_type, empty, generic, is_empty, move_marks, part_of, shape_of, spelled
+from ...ir.structured import (
+    body_of,
+    dynamic_and_static,
+    element_type,
+    empty,
+    generic,
+    is_empty,
+    move_marks,
+    part_of,
+    shape_of,
+)
 from ...padding import masked_loads
 from ...padding.masked_loads import Subscript, read
 from ...padding.provenance import Image, Provenance, margins, read_through
@@ -113,7 +123,7 @@ def _taken_apart(
     if len(long) < 2:
         return dict.fromkeys(long, whole)
     kind = ir.IndexType.get()
-    made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, *spelled([sizes[d] for d in long[1:]]))
+    made = affine.AffineDelinearizeIndexOp([kind] * len(long), whole, *dynamic_and_static([sizes[d] for d in long[1:]]))
     names = [name for d, name in zip(dimensions, convolution.names(group), strict=True) if d in long]
     made.operation.attributes[NAMES] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
     if isinstance(first := sizes[long[0]], int):

@@ -76,7 +76,7 @@ class InsertBarriers(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ...launch.templates import keep
         from ...outlining.kernel import outline
-        from ...proof.combination.combination import assumed, said
+        from ...proof.combination.combination import assumed, verdict_lines
         from ...proof.races import proof
         from .trials import mapped_roots, propose_barriers, trials
 
@@ -97,7 +97,7 @@ class InsertBarriers(Statement):
                 self._expect_order(rewrite, chosen)
             elif chosen.proven:
                 found[key] = chosen
-            combined = list(said(trial.model.combined)) if chosen.proven else []
+            combined = list(verdict_lines(trial.model.combined)) if chosen.proven else []
             same = _makes_the_same(trial, root, chosen.choice, existing)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
             for line in combined:
@@ -121,8 +121,8 @@ class InsertBarriers(Statement):
         from ...proof.races import proof
         from ...proof.races.barriers import ChosenBarriers, choose_barriers
         from ...proof.races.conflicts import conflicts, conflicts_between_blocks
-        from ...proof.races.unwritten import unwritten_reads
-        from ...proof.signals.choosing import choose_for_signals
+        from ...proof.races.uninitialized_reads import unwritten_reads
+        from ...proof.signals.barrier_choice import choose_for_signals
 
         astray = [b for b in model.divergent if b.candidate is None or b.candidate in existing]
         if astray:

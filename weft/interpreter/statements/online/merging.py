@@ -151,7 +151,7 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
     """
     first, last = loops[0], loops[-1]
     start = start_of(loop_inits(first)[0])
-    late = _behind(loops)
+    late = _dependents(loops)
     lower, upper, step = list(first.operands)[:3]
     with ahead_of(last):
         new = scf.ForOp(lower, upper, step, [init for loop in loops for init in loop_inits(loop)]).operation
@@ -196,7 +196,7 @@ def _moved(loop: ir.Operation, end: ir.Operation, counter: ir.Value, so_far: ir.
     return made
 
 
-def _behind(loops: Sequence[ir.Operation]) -> list[ir.Operation]:
+def _dependents(loops: Sequence[ir.Operation]) -> list[ir.Operation]:
     """The ops between the loops that depend on one of them, in their order."""
     found: list[ir.Operation] = []
     made = [value for loop in loops for value in loop.results]

@@ -13,7 +13,7 @@ from ...session.statement import Handle, Results, Rewriter, Statement, flag, han
 from ..bufferize import ensure_bufferized
 
 if TYPE_CHECKING:
-    from .found import Pipelined
+    from .pipelined_copies import Pipelined
     from .rotation import Ahead
 
 MOST_REGISTERS = 240
@@ -91,8 +91,8 @@ class Pipeline(Statement):
     registers: int | None = integer(optional=True, minimum=FEWEST_REGISTERS, maximum=MOST_REGISTERS)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from .found import find_copies
-        from .outgoing import goes_out
+        from .outgoing_tiles import goes_out
+        from .pipelined_copies import find_copies
         from .rotation import rotate
 
         if self.registers is not None and (not self.by_producer or self.registers % 8):
@@ -126,7 +126,7 @@ class Pipeline(Statement):
 
     def _take_turns(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
         """Of a loop whose copies go out. Raises W0366."""
-        from .outgoing import take_turns
+        from .outgoing_tiles import take_turns
 
         if self.by_producer or not self.asynchronous:
             why = (

@@ -40,7 +40,7 @@ from ...ir.structured import body_of
 from ...loops.forall import end_of, make_forall
 from ...mapping.mapping import ATTRIBUTE, Mapped, Mapping, mapping_of, trip_counts
 from ...mapping.processors import when
-from .found import Pipelined
+from .pipelined_copies import Pipelined
 from .rotation import before_the_loop, copies_of, following
 
 

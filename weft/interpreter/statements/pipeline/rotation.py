@@ -32,7 +32,7 @@ from ...ir.mlir import affine, ahead_of, arith, ir, memref, nvgpu, operations, u
 from ...ir.structured import body_of, copy_marks, drop_handles
 from ...mapping.processors import when
 from ...memory.layouts import strided, subview
-from .found import Pipelined, StagedCopy
+from .pipelined_copies import Pipelined, StagedCopy
 
 Ahead = Callable[[Pipelined, Sequence["ir.Value"], int, "ir.Operation"], None]
 """Lets copies run ahead, of: the loop, the buffers, how many tiles each has, the op in front of which the body's work

@@ -39,7 +39,7 @@ from ...ir.refusing import describe
 from ...ir.structured import element_type, is_structured
 from ...loops.forall import end_of
 from ...memory.effects import is_memref, is_pure
-from ...memory.views import behind, is_view
+from ...memory.views import is_view, root_memref
 from ...proof.overlaps import apart
 
 
@@ -259,9 +259,9 @@ def _at_once(made: ir.Operation) -> str:
 
 def _same_tile(owned: ThreadTile, kept: ir.Value, base: ir.Value) -> ir.Value:
     """The tile of `base` that `owned` is of `kept`, at the insertion point: the same views of another buffer."""
-    behind = _views(owned.view.results[0])
-    last = next(n for n, view in enumerate(behind) if view.operands[0] == kept)
-    return reduce(lambda source, view: rebased(view, source), reversed(behind[: last + 1]), base)
+    views = _views(owned.view.results[0])
+    last = next(n for n, view in enumerate(views) if view.operands[0] == kept)
+    return reduce(lambda source, view: rebased(view, source), reversed(views[: last + 1]), base)
 
 
 # ---- the loop stands inside a loop over threads ----------------------------------------------------------------------
@@ -270,7 +270,7 @@ def _same_tile(owned: ThreadTile, kept: ir.Value, base: ir.Value) -> ir.Value:
 def _within_a_thread(base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
     kind = ir.MemRefType(base.type)
     part = affordable(kind)
-    made = producer(behind(base))
+    made = producer(root_memref(base))
     if made is not None and in_own_array(base):
         _check_new(made)
         made.attributes[REGISTERS] = ir.UnitAttr.get()

@@ -26,7 +26,7 @@ from ...loops.forall import end_of, without_affine_loops
 from ...mapping.mapping import loop_dimensions, mapping_of, nested_maps
 from ...memory.layouts import subview
 from ...memory.names import free_name
-from ...memory.views import behind
+from ...memory.views import root_memref
 from ...parallel.collisions import expect_apart
 from ...parallel.nests import SEQUENTIAL
 from ...session.statement import Rewriter
@@ -53,7 +53,7 @@ def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operat
         users = users_of(loop, name)
         nest = _threads_inside(loop, name, [op for op, _ in users])
         tile = tile_of(loop, name, users, nest)
-        made = producer(behind(tile.buffer))
+        made = producer(root_memref(tile.buffer))
         if made is not None and REGISTERS in made.attributes:
             raise fail(
                 "W0395",
@@ -105,8 +105,8 @@ def _in_nest(tile: LoopTile, kind: ir.MemRefType, nest: Sequence[ir.Operation]) 
         _in_copy(own, loop, tile, lambda mine: _read(tile, mine))
     if (written := tile.written) is not None:
         following = ops_of(loop.block)
-        behind = following[following.index(loop) + 1]
-        _in_copy(own, behind, tile, lambda mine: WriteBack(tile, mine, written).emit_in_thread())
+        next_op = following[following.index(loop) + 1]
+        _in_copy(own, next_op, tile, lambda mine: WriteBack(tile, mine, written).emit_in_thread())
     return alloc.operation
 
 

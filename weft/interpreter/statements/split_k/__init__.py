@@ -83,7 +83,7 @@ class SplitK(Statement):
                 "use `split-k` before `tile`",
             )
         op = levels.expect_values(rewrite, self.target, "W0454", "op")
-        with rewrite.placing(op, fields={"W0453": "parts"}, notes=(f"dimensions {structure(op).spelled()}",)):
+        with rewrite.placing(op, fields={"W0453": "parts"}, notes=(f"dimensions {structure(op).text()}",)):
             cut = read(op, self.parts, self.factor or 1, cyclic=self.cyclic)
         if self.atomic:
             with rewrite.placing(op, at="atomic"):
@@ -94,11 +94,11 @@ class SplitK(Statement):
         if self.atomic:
             total.attributes[ATOMIC] = ir.UnitAttr.get()
             rewrite.remark("`fuse` the sum into the loop over the tiles of the parts, behind the zeros")
-        rewrite.remark(f"{self._spelled(cut)}; partial sums in {partial.results[0].type}")
+        rewrite.remark(f"{self._parts_text(cut)}; partial sums in {partial.results[0].type}")
         made = {"gemm": partial, "zeros": zeros, "sum": total}
         return {name: rewrite.new_handle(op) for name, op in made.items()}
 
-    def _spelled(self, cut: Split) -> str:
+    def _parts_text(self, cut: Split) -> str:
         if not (isinstance(cut.extent, int) and isinstance(cut.length, int)):
             rounded = f", rounded up to a multiple of {self.factor}" if self.factor else ""
             return f"{cut.parts} parts, each of as many summands{rounded}, as far as there are any"

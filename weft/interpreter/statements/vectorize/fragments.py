@@ -13,7 +13,7 @@ from ...buffers.elements import copy_per_thread, widest
 from ...ir.functions import name_of, set_name
 from ...ir.mlir import DYNAMIC, ahead_of, ir, memref
 from ...memory.layouts import strided, transposed
-from ...memory.views import behind
+from ...memory.views import root_memref
 from ...tensors.levels import origin
 
 
@@ -26,7 +26,7 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
         kind = ir.MemRefType(outer.type)
         kept = [axis for axis, extent in enumerate(kind.shape) if extent != 1] or [kind.rank - 1]
         own = memref.AllocOp(ir.MemRefType.get([kind.shape[a] for a in kept], kind.element_type), [], []).result
-        set_name(own.owner, f"{(name_of(behind(tile)) or origin(tile) or name).removesuffix('_shared')}_frag")
+        set_name(own.owner, f"{(name_of(root_memref(tile)) or origin(tile) or name).removesuffix('_shared')}_frag")
         whole = ir.AffineMap.get_identity(kind.rank)
         maps = [whole, whole.get_submap(kept)]
         made: list[ir.Operation] = []

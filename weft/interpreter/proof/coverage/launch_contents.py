@@ -15,17 +15,17 @@ from itertools import takewhile
 
 from ....dsl.records import record
 from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER
-from ...indices.arithmetic import spelled
+from ...indices.arithmetic import affine_expression
 from ...indices.linear import Linear, Symbol, involved
 from ...ir.cloning import LEAVES
 from ...ir.functions import arguments, own_name
 from ...ir.mlir import GAP, ancestors, ir, made_by, maker, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses
-from ...memory.views import behind, is_view, last_writer
+from ...memory.views import is_view, last_writer, root_memref
 from .hosts import Size
+from .initial_payload import Untouched
 from .payloads import Key
-from .untouched import Untouched
 
 
 @record
@@ -85,7 +85,7 @@ class Left:
             if symbol in sizes:
                 size, multiple = sizes[symbol]
                 return ir.AffineExpr.get_floor_div(used.setdefault(size, ir.AffineExpr.get_symbol(len(used))), multiple)
-            first, *others = (spelled(form, expression) for form in symbol.operands(*made_of))
+            first, *others = (affine_expression(form, expression) for form in symbol.operands(*made_of))
             if symbol.operands(PRODUCT):
                 return reduce(ir.AffineExpr.get_mul, others, first)
             return (ir.AffineExpr.get_floor_div if symbol.operands(*QUOTIENT) else ir.AffineExpr.get_mod)(
@@ -94,7 +94,7 @@ class Left:
 
         if not all(s in cells or s in sizes or s.operands(*made_of) for s in involved(*at)):
             return None
-        expressions = [spelled(form, expression) for form in at]
+        expressions = [affine_expression(form, expression) for form in at]
         return cls(key, ir.AffineMap.get(len(cells), len(used), expressions), parts, None, each, tuple(used))
 
 
@@ -197,7 +197,7 @@ def _copied(
     source = op.operands[0] if op.name == "memref.copy" and op.operands[1] == value else None
     if source is None:
         return None
-    buffer = behind(source)
+    buffer = root_memref(source)
     if producer(buffer) is not None:
         held = found_in(buffer, op, untouched, sizes, place)
         if held is None or held.at is None or held.parts or held.key is None:

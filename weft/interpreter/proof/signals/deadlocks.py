@@ -17,8 +17,8 @@ from ..kernels.model import Barrier
 from ..kernels.signals import Signal
 from .counts import SignalFault, of
 from .instances import Instances, Point, VagueError
-from .laps import point_of
 from .order import Order, OrderNode
+from .phase_numbers import point_of
 from .steps import Steps
 
 NOT_KNOWN = (
@@ -28,7 +28,7 @@ NOT_KNOWN = (
 )
 
 
-class Circles:
+class WaitCycles:
     """The waits of a kernel, and their needs. `steps`: nests of loops that are analysed as two
     loops without an order between them.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ...dsl.records import record
 from ...interpreter.ir.mlir import DYNAMIC, ir
 from ..form.kernel_form import integers
-from ..form.left_open import AT_ONCE, LEFT_OPEN, may_be_open
+from ..form.undefined_results import AT_ONCE, LEFT_OPEN, may_be_open
 from .arguments import BOOL
 from .translate import Translator, Val
 

@@ -17,7 +17,7 @@ from ...interpreter.ir.cloning import clone_module
 from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.functions import AGREEMENTS, symbol
 from ...interpreter.ir.mlir import ahead_of, ancestors, ir, memref, operations, producer, run_passes, tensor
-from ...interpreter.ir.sizes import MAY_NOT_RUN, dimension_behind, size_of
+from ...interpreter.ir.sizes import MAY_NOT_RUN, measured_dimension, size_of
 from ...interpreter.ir.structured import (
     Structure,
     element_type,
@@ -28,7 +28,7 @@ from ...interpreter.ir.structured import (
     subscripts,
 )
 from ...interpreter.memory.layouts import is_plain, mixed
-from ...interpreter.memory.views import behind
+from ...interpreter.memory.views import root_memref
 from ..plan.codec import dump_part, load_part
 from ..plan.plan import Agreement, BufferView, DimOf, Relation, ScalarOf, Size, TensorMapOf
 from ..plan.resolve import fold
@@ -132,7 +132,7 @@ class _Reader:
 
     def _elements(self, view: ir.Operation) -> Size | None:
         """The number of elements of a view's root buffer, if that has no layout; else None."""
-        buffer = behind(view.operands[0])
+        buffer = root_memref(view.operands[0])
         if not is_plain(buffer.type):
             return None
         return _product([self.size(size_of(buffer, axis)) for axis in range(len(shape_of(buffer)))])
@@ -158,12 +158,12 @@ class _Reader:
             return size
         if size in self.names:
             return ScalarOf(self.names[size])
-        origin, op = dimension_behind(size), producer(size)
+        origin, op = measured_dimension(size), producer(size)
         if origin is not None:
             if origin[0] in self.names:
                 return DimOf(self.names[origin[0]], origin[1])
             asked = size_of(*origin)
-            return None if isinstance(asked, ir.Value) and dimension_behind(asked) == origin else self.size(asked)
+            return None if isinstance(asked, ir.Value) and measured_dimension(asked) == origin else self.size(asked)
         if op is None or op.name not in NUMBERS:
             return None
         for operand in op.operands:

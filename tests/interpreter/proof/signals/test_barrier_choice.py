@@ -13,7 +13,7 @@ from weft.interpreter.ir import mlir
 from weft.interpreter.ir.cloning import UNPROVEN
 from weft.interpreter.ir.mlir import i64, operations
 from weft.interpreter.proof.kernels.kernels import kernel_uses, model_of
-from weft.interpreter.proof.signals.choosing import choose_for_signals
+from weft.interpreter.proof.signals.barrier_choice import choose_for_signals
 from weft.interpreter.statements.insert_barriers.trials import CANDIDATE
 
 BARRIERS = {"together": (Case(), 2), "alone in its block": (Case(own=128, along=True), 1), "one step": (Case(bk=128), 1)}

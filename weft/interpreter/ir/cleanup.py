@@ -3,8 +3,8 @@ ops are merged."""
 
 from __future__ import annotations
 
-from .mlir import ahead_of, ir, made_by, merge_equal, operations, stands_in
-from .sizes import dimension_behind, size_of
+from .mlir import ahead_of, has_parent, ir, made_by, merge_equal, operations
+from .sizes import measured_dimension, size_of
 from .structured import element_type, empty, extents_of, is_empty, parts_of, replace, shape_of, takes_all, uncut
 
 
@@ -15,15 +15,15 @@ def tidy(module: ir.Module, *, verify: bool = False) -> None:
     looked_at = "tensor.extract_slice", "tensor.insert_slice", "tensor.dim"
     for op in operations(module.operation, *looked_at):
         if op.name == "tensor.dim":
-            found = dimension_behind(op.results[0])
+            found = measured_dimension(op.results[0])
             with ahead_of(op):
                 size = 0 if found is None else size_of(*found)
-            if isinstance(size, ir.Value) and dimension_behind(size) != found:
+            if isinstance(size, ir.Value) and measured_dimension(size) != found:
                 replace(op, [size])
             continue
         source, result, takes = uncut(op.operands[0]), op.results[0], op.name == "tensor.extract_slice"
         launched = made_by(source, "scf.forall")  # a slice of that says how much of it is wanted (`writeback_guards`)
-        if takes and not (launched is not None and stands_in(launched, "func.func")):
+        if takes and not (launched is not None and has_parent(launched, "func.func")):
             op.operands[0] = source
         source = op.operands[0]
         if source.type == result.type and takes_all(op):

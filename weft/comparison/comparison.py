@@ -13,12 +13,12 @@ from ..dsl.diagnostics import Diagnostic, WeftError, fail
 from ..dsl.records import record
 from ..interpreter.ir.functions import VERSION_OF
 from ..pipeline import Applied, Planned, Recipe, applied, planned
-from ..runtime.run.comparing import ComparedRuns, Task, side_by_side
+from ..runtime.run.comparison_process import ComparedRuns, Task, side_by_side
 from ..runtime.run.execution import Clock
-from . import kept
+from . import cache
 from .launches import snapshots
+from .report import ACCEPTED, MOST_WORK, comparison_lines, not_proven, too_long
 from .sizes import TRIES, open_sizes, smaller
-from .words import ACCEPTED, MOST_WORK, not_proven, said, too_long
 from .work import PayloadWork, work_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _equal(lines: tuple[str, ...]) -> ComparedOnce:
 
 def expected(recipe: Recipe, entry: str | None) -> bool:
     """Whether a recipe is to be compared, for all that is known before it is applied."""
-    return not recipe.choice.unchecked and kept.found(_recipe_key(recipe, entry)) is None
+    return not recipe.choice.unchecked and cache.found(_recipe_key(recipe, entry)) is None
 
 
 def compared(made: Planned, entry: str | None) -> ComparedOnce:
@@ -81,15 +81,15 @@ def compared(made: Planned, entry: str | None) -> ComparedOnce:
         return ComparedOnce(unchecked=ASKED)
     of_recipe = _recipe_key(recipe, entry)
     texts = [made.applied.text, recipe.payload.text, made.plan.entry]
-    key = kept.key_of(*texts, *([of_recipe] if recipe.payload_values else []))
+    key = cache.key_of(*texts, *([of_recipe] if recipe.payload_values else []))
     with recipe.clock.phase("check"):
-        lines = kept.found(key)
+        lines = cache.found(key)
         if lines is None:
             found = _compared(made, entry)
             if found.summary is None:
                 return found
-            kept.keep(key, lines := (found.summary, *found.equal))
-        kept.keep(of_recipe, lines)
+            cache.keep(key, lines := (found.summary, *found.equal))
+        cache.keep(of_recipe, lines)
         return _equal(lines)
 
 
@@ -134,7 +134,7 @@ def compared_all(done: Applied) -> list[ComparedOnce]:
 
 def _recipe_key(recipe: Recipe, entry: str | None) -> str:
     values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry, recipe.choice.unproven]
-    return kept.key_of(recipe.name, *recipe.texts, recipe.payload.text, repr(values))
+    return cache.key_of(recipe.name, *recipe.texts, recipe.payload.text, repr(values))
 
 
 def _compared(made: Planned, entry: str | None) -> ComparedOnce:
@@ -154,7 +154,7 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
             with suppress(_NotSmallerError):
                 return _smaller(made, entry, work)
             done = _tried(made, named, work, (None,))
-        return _equal(said(made, named, done))
+        return _equal(comparison_lines(made, named, done))
     sizes = open_sizes(made.plan)
     works = {size: work_of(payload, named, size) for size in sizes}
     sizes = tuple(size for size in sizes if works[size].operations <= MOST_WORK)
@@ -168,7 +168,7 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
         )
     if done.too_long:
         return _expect_proven(made, ComparedOnce(unchecked=too_long(works[max(sizes)])))
-    return _equal(said(made, named, done))
+    return _equal(comparison_lines(made, named, done))
 
 
 def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnce:
@@ -199,7 +199,7 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
         less = work_of(other.applied.payload, named, 1)
         done = _tried(other, named, less, (None,))
         if not done.too_long:
-            return _equal(said(other, named, done, smaller=True))
+            return _equal(comparison_lines(other, named, done, smaller=True))
     notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
     message = (
         f"the payload is too large to be compared with ({too_long(work)}), and no smaller one is taken by this schedule"

@@ -62,7 +62,7 @@ def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedC
             narrower = _narrowed(model, numbers, fixed, proposed, settles)
             for barriers in (narrower, {n: proposed[n] for n in numbers}):
                 if trials.are_ordered((*fixed, *barriers.values())):
-                    return _said(trials, fixed, barriers, exact)
+                    return _choice(trials, fixed, barriers, exact)
     everything = judge_signals(model, (*fixed, *proposed.values()), trials)
     return OrderedChoice(ChosenBarriers((), {}, {}, tuple(everything.conflicts)), tuple(everything.faults), False)
 
@@ -103,7 +103,7 @@ def _narrowed(
     return chosen
 
 
-def _said(trials: SignalTrials, fixed: list[Barrier], barriers: dict[int, Barrier], exact: bool) -> OrderedChoice:
+def _choice(trials: SignalTrials, fixed: list[Barrier], barriers: dict[int, Barrier], exact: bool) -> OrderedChoice:
     reasons: dict[int, tuple[Conflict, ...]] = {}
     for n in barriers:
         others = (b for m, b in barriers.items() if m != n)

@@ -18,7 +18,7 @@ import weft
 from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
 from weft.payloads.payload import parse_payload
-from weft.runtime.cpu import admitted
+from weft.runtime.cpu import allow_lists
 from weft.runtime.cpu.reference import reference
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
@@ -266,4 +266,4 @@ def test_w0802_names_the_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     """All that payloads may be written in."""
     assert cli.run(["explain", "W0802"]) == 0
     words = set(capsys.readouterr().out.replace("(", " ").replace(")", " ").replace(",", " ").split())
-    assert words >= admitted._DIALECTS
+    assert words >= allow_lists._DIALECTS

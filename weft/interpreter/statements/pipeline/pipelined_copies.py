@@ -19,7 +19,7 @@ from ...ir.structured import is_parallel_op, is_read, structure, yielded
 from ...mapping.mapping import enclosing_maps, mapping_of
 from ...memory.effects import accesses, is_pure, read, written
 from ...memory.layouts import is_shared
-from ...memory.views import VIEWS, behind, is_view, may_share
+from ...memory.views import VIEWS, is_view, may_share, root_memref
 from ...proof.overlaps import apart
 
 
@@ -66,7 +66,7 @@ def find_copies(loop: ir.Operation) -> Pipelined:
     """The copies of a loop, proven fit to run one iteration ahead. Raises W0374 … W0378, W0388, W0389."""
     step = _checked_step(loop)
     check_fresh(loop)
-    filled = (behind(buffer) for op in operations(loop) for buffer in written(op))
+    filled = (root_memref(buffer) for op in operations(loop) for buffer in written(op))
     buffers = dict.fromkeys(made_by(base, "memref.alloc") for base in filled if is_shared(base.type))
     copies = tuple(_copy(loop, alloc) for alloc in buffers if alloc is not None)
     if not copies:
@@ -239,7 +239,7 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
     writers = [(buffer, op) for op in operations(loop) for buffer in written(op)]
     for copy in copies:
         reads = [(op, buffer) for op in (*copy.needs, *operations(copy.op)) for buffer in read(op)]
-        sources = [buffer for op, buffer in reads if op != copy.op or behind(buffer) != copy.alloc.results[0]]
+        sources = [buffer for op, buffer in reads if op != copy.op or root_memref(buffer) != copy.alloc.results[0]]
         for writer in (op for source in sources for buffer, op in writers if not apart(source, buffer, loop)):
             raise refuse(
                 "W0378",

@@ -7,9 +7,9 @@ from kernel_text import WORKGROUP, model, read, write
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter.proof.kernels.model import KernelModel
-from weft.interpreter.proof.races import proof, unwritten
+from weft.interpreter.proof.races import proof, uninitialized_reads
 from weft.interpreter.proof.races.conflicts import LIMIT
-from weft.interpreter.proof.races.unwritten import unwritten_reads
+from weft.interpreter.proof.races.uninitialized_reads import unwritten_reads
 from weft.interpreter.proof.solver import Solver
 
 TILE = f"memref<5x4x3xf32, {WORKGROUP}>"
@@ -123,8 +123,8 @@ def test_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_neighbours_are_one_question(filled: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve reads of other parts of a tile each: what is not written of it is asked once, and then who reads that."""
     asked: list[object] = []
-    unfilled = unwritten._unfilled
-    monkeypatch.setattr(unwritten, "_unfilled", lambda *given: asked.append(given[3]) or unfilled(*given))
+    unfilled = uninitialized_reads._unfilled
+    monkeypatch.setattr(uninitialized_reads, "_unfilled", lambda *given: asked.append(given[3]) or unfilled(*given))
     parts = [
         lines(
             f"%p{row}{column} = affine.apply affine_map<(d0) -> (d0 mod 2 + {row})>(%tx)",

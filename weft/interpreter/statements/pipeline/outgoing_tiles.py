@@ -16,8 +16,8 @@ from ...ir.refusing import refuse
 from ...ir.structured import body_of
 from ...launch.stores.completion import BUFFERS, is_tensor_store
 from ...mapping.mapping import loop_dimensions, mapping_of
-from ...memory.views import behind
-from .found import all_users, buffer_key, check_fresh
+from ...memory.views import root_memref
+from .pipelined_copies import all_users, buffer_key, check_fresh
 from .rotation import drop, redirect, several_tiles
 
 
@@ -79,7 +79,7 @@ def _filled(loop: ir.Operation, store: ir.Operation) -> ir.Operation:
         around = around.parent.operation
     if around != loop:
         raise refuse("W0374", "a loop in this one holds the copy out of shared memory", store, "`pipeline` that one")
-    alloc = made_by(behind(store.operands[0]), "memref.alloc")
+    alloc = made_by(root_memref(store.operands[0]), "memref.alloc")
     if alloc is None:
         raise refuse(
             "W0376", "what is stored lies in no buffer of the block", store, "`promote-to-shared` the result of the op"

@@ -48,7 +48,7 @@ class Result:
         combiner: the stated combiner as text, where there is one.
 
     Attributes:
-        called: the buffer that holds the result.
+        buffer: the buffer that holds the result.
         scan: the parts of a thread's result are those of participants before it, in the order of
             their numbers, or all of them; a row has one more bit for the initial value, and one for
             the result of earlier rounds.
@@ -70,7 +70,7 @@ class Result:
     place: str
     words: str
     combiner: str = ""
-    called: str | None = None
+    buffer: str | None = None
     scan: bool = False
     writing: bool = False
     begun: ir.Operation | None = None
@@ -193,13 +193,13 @@ class Result:
         wrong = next(((f, notes) for f, notes in self.faults if f.sure), None)
         open_ = next(iter(self.faults), None)
         if wrong is not None:
-            return Combined(self.called or "part", self.place, "wrong", wrong[0].why, wrong[1], self.words)
+            return Combined(self.buffer or "part", self.place, "wrong", wrong[0].why, wrong[1], self.words)
         if reason is not None or open_ is not None:
             why = reason if reason is not None else open_[0].why if open_ is not None else ""
             return Combined(
-                self.called or "part", self.place, "assumed", why, () if open_ is None else open_[1], self.words
+                self.buffer or "part", self.place, "assumed", why, () if open_ is None else open_[1], self.words
             )
-        return Combined(self.called or "part", self.place, "proven", words=self.words)
+        return Combined(self.buffer or "part", self.place, "proven", words=self.words)
 
     def _finish(self, block: Block) -> None:
         if not self.contributing:

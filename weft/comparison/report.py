@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..dsl.diagnostics import Diagnostic, WeftError, count, fail
 from ..pipeline import Planned
 from ..runtime.plan.dtypes import FLOATS
-from ..runtime.run.comparing import ComparedRun, ComparedRuns, kernels_compared
+from ..runtime.run.comparison_process import ComparedRun, ComparedRuns, kernels_compared
 
 if TYPE_CHECKING:
     from ..runtime.plan.signature import FunctionSignature
@@ -20,7 +20,9 @@ SECONDS_EACH = 0.05 / MOST_WORK
 ACCEPTED = "`--unchecked` (`unchecked=True` in Python) builds it as it is, and marks it"
 
 
-def said(made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller: bool = False) -> tuple[str, ...]:
+def comparison_lines(
+    made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller: bool = False
+) -> tuple[str, ...]:
     """Where all is equal, a line of all runs, and one for each. Raises W0080 for what is not."""
     for run in runs.done:
         if run.undefined is not None:
@@ -76,7 +78,7 @@ def _kernels(made: Planned, runs: Iterable[ComparedRun]) -> str:
 
 
 def _sizes(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:
-    from ..runtime.files.fitting import fitted
+    from ..runtime.files.fitting_sizes import fitted
 
     given = fitted(named, made.plan, run.size) if run.size is not None else named
     return ", ".join(map(str, given.arguments))

@@ -166,7 +166,7 @@ def side_by_side(task: Task) -> ComparedRuns:
 def _inputs(task: Task) -> Iterator[tuple[int | None, Mapping[str, np.ndarray]]]:
     """For each size that the plan supports, an array per argument. Raises the plan's error if it
     supports none."""
-    from ..files.fitting import fitted
+    from ..files.fitting_sizes import fitted
     from ..files.inputs import integral_inputs, random_inputs
 
     refusals: list[WeftError] = []
