@@ -152,7 +152,7 @@ def test_bad_settings(settings: dict[str, object], code: str, said: str | None) 
 def test_legal_values_are_listed() -> None:
     with pytest.raises(WeftError) as caught:
         bind_parameters(SCHEDULE, {"must": 1, "bm": "96"})
-    assert caught.value.diagnostics[0].hint == "legal: 64, 128"
+    assert caught.value.diagnostics[0].hint == "write one of `64`, `128`"
 
 
 def test_a_schedule_that_wants_handles_is_not_run_by_itself() -> None:

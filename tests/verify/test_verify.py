@@ -552,10 +552,10 @@ def test_no_such_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ((put("S", "%tx"), f"gpu.barrier memfence [{SHARED.replace('workgroup', 'global')}]", get("r", "S", "%o")),
          f"the fence of gpu.barrier at p.mlir:16:1 leaves out workgroup memory: add `{SHARED}` to its `memfence`"),
         ((put("S", "%tx"), "gpu.barrier memfence []", get("r", "S", "%o")), "the fence of gpu.barrier at p.mlir:16:1 leaves out"),
-        ((put("S", "%tx"), get("r", "S", "%o"), "gpu.barrier memfence []"), "put a barrier between the two operations"),
-        (("%lane = gpu.lane_id", put("B", "%lane", V)), "no barrier orders two threads that execute one operation at the same"),
+        ((put("S", "%tx"), get("r", "S", "%o"), "gpu.barrier memfence []"), "put a `gpu.barrier` between the two operations"),
+        (("%lane = gpu.lane_id", put("B", "%lane", V)), "let one thread access each element"),
         (("scf.for %i = %c0 to %c2 step %c1 {", "%at = arith.addi %tx, %i : index", put("S", "%at"), "}"),
-         "put a barrier between the two operations"),
+         "put a `gpu.barrier` between the two operations"),
     ],
 )  # fmt: skip
 def test_what_a_conflict_needs(body: tuple[str, ...], hint: str) -> None:
@@ -568,7 +568,7 @@ def test_what_a_conflict_needs(body: tuple[str, ...], hint: str) -> None:
 def test_sizes_that_a_kernel_says_otherwise() -> None:
     text = OUTLINED.format(host="", attributes=KNOWN)
     (found,) = judge(text, (32, 1, 1), (1, 1, 1)).diagnostics
-    assert found.notes[0] == "the kernel's attribute says 64"
+    assert found.notes[0] == "the kernel's attribute states 64"
 
 
 def test_a_kernel_that_cannot_be_judged_hides_no_verdict_of_another() -> None:
@@ -619,7 +619,7 @@ def test_what_swapped_buffers_carry_to_the_next_iteration_is_read_after_it_is_wr
 
 OPS_WITH_A_WAY_OUT = {
     "an arrival at a numbered barrier": ("nvvm.barrier.arrive number_of_threads = %n", "nvvm.barrier id ="),
-    "another op of the hardware": ("nvvm.fence.sc.cluster", "write it with ops of gpu"),
+    "another op of the hardware": ("nvvm.fence.sc.cluster", "write it with ops of `gpu`"),
 }
 
 

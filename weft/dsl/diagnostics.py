@@ -187,7 +187,7 @@ def read_source(path: str | os.PathLike[str], *, limit: int | None = None, at: S
     name = os.fspath(path)
     try:
         if os.path.isdir(name):
-            raise fail("W0002", f"`{name}` is a directory", span=at, hint="name a file in it")
+            raise fail("W0002", f"`{name}` is a directory", span=at, hint=f"name a file in it, `{name}/…`")
         if not os.path.isfile(name) and os.path.exists(name):
             raise fail("W0001", f"`{name}` is not a regular file", span=at)
         with open(name, "rb") as file:
@@ -218,14 +218,14 @@ def _too_large(name: str, size: str, limit: int, at: Span | None = None) -> Weft
 def decode(data: bytes, name: str, at: Span | None = None) -> str:
     """`data` as UTF-8 text, without a byte order mark."""
     if b"\0" in data:
-        hint = "save it as UTF-8" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else None
+        hint = "save it in the encoding `UTF-8`" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else None
         raise fail("W0004", f"`{name}` is binary: byte {data.index(0)} is zero", span=at, hint=hint)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"`{name}` is not UTF-8: byte {data[error.start]:#04x} in line {line}"
-        raise fail("W0005", message, span=at, hint="save it as UTF-8") from error
+        raise fail("W0005", message, span=at, hint="save it in the encoding `UTF-8`") from error
 
 
 # ---- a diagnostic as text ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import tree
-from .diagnostics import Span, WeftError, count, did_you_mean, fail
+from .diagnostics import Span, WeftError, count, did_you_mean, fail, quoted
 from .expressions import ELEMENT_TYPES, NAMES, KnownValue, UnknownValue, Value, evaluate, fits, kind_of, show
 from .scopes import Part, ScopeCheck
 
@@ -118,7 +118,7 @@ def _legal_hint(parameter: tree.Parameter) -> str | None:
             legal = evaluate(parameter.domain, {})
     elif parameter.type == "type":
         legal = ELEMENT_TYPES
-    return f"legal: {', '.join(map(show, legal))}" if legal else None
+    return f"write one of {quoted(map(show, legal))}" if legal else None
 
 
 def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:

@@ -220,7 +220,7 @@ def _counts(space: tree.Space, evaluator: Evaluator) -> Iterator[Any]:
     seen: set[str] = set()
     for dimension in space.dimensions:
         if dimension.axis in seen:
-            message, hint = f"axis `{dimension.axis}` is given twice", "each of x, y, z stands for one dimension"
+            message, hint = f"axis `{dimension.axis}` is given twice", "name each of `x`, `y`, `z` at most once"
             evaluator.report(fail("W0238", message, span=dimension.span, hint=hint))
         seen.add(dimension.axis)
         if dimension.count is None or dimension.count == "?":

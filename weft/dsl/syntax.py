@@ -370,7 +370,7 @@ def _parsed(source: Source, text: str, start: Start) -> tuple[Tree, tuple[Token,
         return cast(Tree, run.feed_eof(tokens[-1] if tokens else None)), tuple(tokens)
     except LimitError as error:
         at = error.token
-        hint = "write it in smaller pieces, a line or a schedule each"
+        hint = "split it: several statements, or several schedules, `schedule part(…)` for a part"
         raise fail("W0107", str(error), span=source.span(at.start_pos or 0, len(at)), hint=hint) from None
     except UnexpectedInput as error:
         if tokens and getattr(error, "token", None) is tokens[-1]:

@@ -39,9 +39,9 @@ _MEANT = {
     "||": "write `or`",
     "!": "write `not`",
     "#": "a comment begins with `//`",
-    ";": "a line holds one statement; end it with a new line",
-    "'": 'a string is written in double quotes: "text"',
-    "`": 'a string is written in double quotes: "text"',
+    ";": "end the statement with a new line instead of `;`",
+    "'": 'write a string in double quotes: `"text"`',
+    "`": 'write a string in double quotes: `"text"`',
 }
 
 
@@ -181,7 +181,7 @@ def _bad_literal(failure: Failure) -> Diagnostic | None:
         end = text.find("\n", position)
         body = text[position : end if end >= 0 else len(text)]
         if re.match(r'"(?:[^"\\]|\\.)*"', body):
-            message, hint = "unknown escape in a text", 'the escapes are \\" \\\\ \\n \\t'
+            message, hint = "unknown escape in a text", 'write one of `\\"`, `\\\\`, `\\n`, `\\t`'
         else:
             message, hint = "this text has no end", 'close it with `"` on the same line'
         return Diagnostic("W0103", message, failure.source.span(position, len(body.rstrip())), hint=hint)

@@ -130,7 +130,7 @@ def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Ste
     if not found:
         message, led = f"`{golden.schedule}` has no step `{words}` with these settings", "its steps are"
         names = [name for step in steps for name in (*bound(step.text)[0], bound(step.text)[1])]
-        hint = did_you_mean(words, names) or "name a step that is there, or delete the golden"
+        hint = did_you_mean(words, names) or f"name one of the steps, or delete `{golden.path.name}`"
     notes = ("\n".join([led, *lines[:_SHOWN], *more]),)
     return fail("W0905", message, span=golden.span, notes=notes, hint=hint)
 

@@ -14,7 +14,7 @@ from dataclasses import field
 
 import numpy as np
 
-from ..dsl.diagnostics import fail
+from ..dsl.diagnostics import fail, quoted
 from ..dsl.records import record
 from ..interpreter.hardware.limits import IN_WARPS
 from ..interpreter.indices.arithmetic import Bound, value_of
@@ -85,13 +85,12 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
             mapping = mapping_of(ops[handle.number]) if handle.number in ops else None
             if name not in found and mapping is not None and mapping.distributes:
                 found[name] = LiveMap(name, handle, state.module)
+    hint = f"name one that is mapped: {quoted(sorted(found))}" if found else "`map tiles to blocks(y, x)` first"
     for name in names:
         if name not in handles:
-            raise fail("W0065", f"the schedule has no handle `{name}`", hint=f"mapped are: {', '.join(sorted(found))}")
+            raise fail("W0065", f"the schedule has no handle `{name}`", hint=hint)
         if name not in found:
-            raise fail(
-                "W0971", f"`{name}` is distributed by no map", hint=f"mapped are: {', '.join(sorted(found)) or 'none'}"
-            )
+            raise fail("W0971", f"`{name}` is distributed by no map", hint=hint)
     if not found:
         raise fail("W0972", "the schedule maps nothing", hint="`map tiles to blocks(y, x)`")
     return [found[name] for name in (names or sorted(found, key=lambda name: found[name].handle.number))]
@@ -196,7 +195,9 @@ class _Trial:
         each = [math.prod(sizes) for sizes in zip(*self.trips, strict=True)] if self.merged else None
         self.shape = tuple(each if each is not None else itertools.chain.from_iterable(self.trips))
         if (number := math.prod(self.shape)) > MOST_ELEMENTS:
-            raise fail("W0973", f"{number:,} iterations are too many to show", hint="take a smaller payload")
+            raise fail(
+                "W0973", f"{number:,} iterations are too many to show", hint="take a smaller payload: `--set m=256`"
+            )
 
     def run(self) -> np.ndarray:
         probe, number = self._argument(), self._number()

@@ -70,7 +70,7 @@ class _Constant:
         from ..runtime.host.functions import is_written
 
         if is_written(self.op.results[0]):
-            raise self.refusal("W0413", "this constant is written to", "copy it into an allocation, and write there")
+            raise self.refusal("W0413", "this constant is written to", "copy it into a `memref.alloc`, and write there")
         given = self.op.attributes.get("name", None)
         plain = re.sub(r"\W", "_", given.value, flags=re.ASCII) if isinstance(given, ir.StringAttr) else ""
         alignment = {"alignment": self.op.attributes["alignment"]} if "alignment" in self.op.attributes else {}
@@ -91,7 +91,11 @@ class _Constant:
             raise self.refusal("W0411", "this constant is not one memref of static shape")
         sizes = list(type_.shape)
         if type_ != ir.MemRefType.get(sizes, type_.element_type, None, type_.memory_space):
-            raise self.refusal("W0411", f"the layout of {type_} is not the plain one", "print the constant row-major")
+            raise self.refusal(
+                "W0411",
+                f"the layout of {type_} is not the plain one",
+                "print the constant row-major, without a layout: `memref<4x8xf32>`",
+            )
         shape = op.attributes.get("shape", None)
         if isinstance(shape, ir.ArrayAttr) and [str(n).split(" ")[0] for n in shape] != [str(n) for n in sizes]:
             raise self.refusal("W0411", f"its shape is {shape}, and its type {type_}")
@@ -122,7 +126,7 @@ class _Constant:
         """The elements of a `dense_resource<key>`, from the hex digits at the end of the text."""
         digits = _resources(self.source.text).get(key)
         if digits is None:
-            hint = "print the module without eliding its constants"
+            hint = "print the module without `--mlir-elide-elementsattrs-if-larger`"
             raise self.refusal("W0412", f"the elements of `{key}` are not in the text", hint)
         data = bytes.fromhex(digits)[_ALIGNMENT_BYTES:] if len(digits) % 2 == 0 else b""
         try:

@@ -152,7 +152,7 @@ def _expect_no_marks(module: ir.Module) -> None:
                 hint = ": Weft does without it"
             else:
                 continue
-            raise fail("W0489", f"{describe(op)} bears {wrong}", hint=f"take the attribute out{hint}")
+            raise fail("W0489", f"{describe(op)} bears {wrong}", hint=f"delete `{name}`{hint}")
 
 
 def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:

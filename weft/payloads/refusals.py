@@ -222,7 +222,7 @@ def expect_known_holders(source: Source, context: ir.Context) -> None:
             if unknown is not None:
                 span = source.span(token.start(), len(_LAUNCH))
                 message = f"a launch is in {unknown}, an op that is not registered: nobody knows when it runs"
-                hint = "launch from a function, from its loops and branches"
+                hint = "launch from a `func.func`, or from its `scf.for`, `scf.while` and `scf.if`"
                 raise WeftError(Diagnostic("W0628", message, span, hint=hint))
         elif token["brace"] == "}" and holders:
             closed = holders.pop()

@@ -409,7 +409,7 @@ def test_several_processors_do_not(space: str, tmp_path: Path) -> None:
 def test_a_result_that_leaves_the_loops_processor_is_refused(tmp_path: Path) -> None:
     text = payload(f"%r = {CARRIED}\naffine.for %k = 0 to 40 {{ affine.store %r, %s[%k] : memref<40xf32> }}")
     refused = refusal(tmp_path, text, "let l = match affine.for #0\nmap l to threads(x: 1)\nlaunch l")
-    assert codes(refused) == ["W0343"] and "store the loop's results" in refused
+    assert codes(refused) == ["W0343"] and "`memref.store` the loop's results" in refused
 
 
 @pytest.mark.parametrize(

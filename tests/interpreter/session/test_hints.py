@@ -68,7 +68,7 @@ def test_a_running_result_that_lanes_share(how: str, tmp_path: Path) -> None:
         and "`promote-to-registers … across`" in found.message
     )
     assert found.hint is not None and found.hint.startswith("leave `promote-to-registers` out")
-    assert "or leave out the loop, and map the whole op alike" in found.hint
+    assert "or leave out the loop, and `map` the whole op the same way" in found.hint
     without = body.replace(PROMOTED, "")
     expect_followed(ROWS, without, tmp_path)
     whole = without.replace(LOOP, "").replace("map step to", "map one to")
@@ -242,7 +242,7 @@ def test_larger_tiles_than_shared_memory_holds(tmp_path: Path) -> None:
         return HEAD + STAGED.format(step=step, pad=" pad 1700", pipeline="")
 
     found = refused(MATMUL, body(32), tmp_path, "W0355")
-    assert found.hint == "take smaller tiles"
+    assert found.hint == "`tile` by smaller sizes, or give `pipeline` fewer `stages`"
     expect_followed(MATMUL, body(8), tmp_path)
 
 

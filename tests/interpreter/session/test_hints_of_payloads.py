@@ -116,7 +116,7 @@ def test_an_op_that_is_mapped_itself_beside_loops_over_elements(tmp_path: Path) 
     followed = FINISH.format(more="", finish="let (own, cell) = tile t [1, 1]\nmap own to threads(y, x)\n")
     expect_right(scheduled(FINISHED, followed, tmp_path), 0, followed)
     twice = FINISH.format(more="map init to threads(y, x)\n", finish="")
-    assert "needs no map" in str(refused(FINISHED, twice, tmp_path, "W0342").hint)
+    assert "needs no `map`" in str(refused(FINISHED, twice, tmp_path, "W0342").hint)
 
 
 def test_several_names_for_one_match(tmp_path: Path) -> None:

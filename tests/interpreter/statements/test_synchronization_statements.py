@@ -131,7 +131,7 @@ def test_barriers(name: str, body: str, barriers: int, remark: str, tmp_path: Pa
             "a barrier demanded inside divergent code",
             each("%i", "%odd = memref.load %flags[%i] : memref<64xi1>", "scf.if %odd { gpu.barrier }",
                  f"memref.store %z, %S[%i] : {TILE}"),
-            "insert-barriers", 1, 1, "W0362", ["is not reached by all threads", "put it between the loops"],
+            "insert-barriers", 1, 1, "W0362", ["is not reached by all threads", "move the `gpu.barrier` between the loops"],
         ),
         (
             "no barrier, and none demanded", lines(FILL, TURN), "verify-sync", 1, 2,

@@ -355,4 +355,4 @@ def test_refused(case: str) -> None:
     with pytest.raises(WeftError, match=f"W0802: .*{message}") as caught:
         reference(module, None, random_inputs(signature(module)))
     (said,) = caught.value.diagnostics
-    assert said.hint == "run without a reference: --reference none" and said.payload is not None and "p.mlir:" in said.payload
+    assert said.hint == "run without a reference: `--reference none`" and said.payload is not None and "p.mlir:" in said.payload

@@ -292,7 +292,8 @@ def test_no_device(cupy: ModuleType) -> None:
     assert cuda_problem() == "there is no CUDA device"
     with pytest.raises(WeftError, match="W0720") as caught:
         CupyDevice()
-    assert (caught.value.diagnostics[0].hint or "").startswith("pip install 'weft-gpu[cuda12]' or 'weft-gpu[cuda13]'")
+    hint = caught.value.diagnostics[0].hint or ""
+    assert hint.startswith("`pip install 'weft-gpu[cuda12]'` or `pip install 'weft-gpu[cuda13]'`")
 
 
 def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

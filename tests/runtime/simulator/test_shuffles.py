@@ -184,7 +184,7 @@ def test_what_is_said_of_lanes_that_do_not_come() -> None:
     module = mlir.parse(kernel.module(), one_context())
     (use,) = kernel_uses(module)
     first, *_ = Findings(model_of(use)).diagnostics()
-    assert "the same for each 32 threads in a row" in str(first.hint)
+    assert "the same for each 32 consecutive threads" in str(first.hint)
 
 
 @pytest.mark.parametrize("body", [
@@ -296,7 +296,7 @@ def test_who_uses_what_no_lane_has_given() -> None:
 
 
 REFUSED = {
-    "width 24": ("%n = arith.constant 24 : i32\n%r, %ok = gpu.shuffle xor %v, %w1, %n : f32", "width 24", "power of two up to 32"),
+    "width 24": ("%n = arith.constant 24 : i32\n%r, %ok = gpu.shuffle xor %v, %w1, %n : f32", "width 24", "power of two up to `32`"),
     "a width that is computed": (
         "%n = arith.index_cast %warp : index to i32\n%r, %ok = gpu.shuffle xor %v, %w1, %n : f32",
         "a width that is not constant",
@@ -308,7 +308,7 @@ REFUSED = {
         %g, %ok = gpu.shuffle xor %x, %w1, %w32 : vector<2xf32>
         %r = vector.extract %g[1] : f32 from vector<2xf32>""",
         r"`gpu.shuffle` of vector<2xf32>",
-        "one element after the other",
+        "one element at a time",
     ),
 }
 

@@ -71,9 +71,9 @@ def test_what_it_orders(case: str) -> None:
 
 
 WRONG = {
-    "nothing in between": (staged(""), "put a barrier between"),
+    "nothing in between": (staged(""), "put a `gpu.barrier` between"),
     "the lane of another warp": (staged(SYNC, "%over"), r"nvvm.bar.warp.sync at .* orders the threads of each warp alone"),
-    "one warp alone": (staged(ONE_WARP), "put a barrier between"),
+    "one warp alone": (staged(ONE_WARP), "put a `gpu.barrier` between"),
 }
 
 

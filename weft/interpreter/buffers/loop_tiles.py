@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...dsl.diagnostics import fail
+from ...dsl.diagnostics import fail, quoted
 from ...dsl.records import record
 from ..indices.arithmetic import constant, value_of
 from ..indices.linear import Linear, Symbol
@@ -30,7 +30,10 @@ from .elements import copy_per_thread
 from .loop_indices import LoopIndices
 from .written_parts import WrittenPart, is_certain, reads_what_it_wrote, written_part
 
-_WAY = "stage an operand with subscripts that are sums of the loops' variables, or leave it in global memory"
+_WAY = (
+    "leave this statement out for the operand, or write all its accesses in the payload as `memref.load` and"
+    " `memref.store` at sums of the loops' variables, such as `%i + 16`"
+)
 
 
 @record
@@ -81,8 +84,9 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
     accesses = [(op, v) for op in operations(loop) for v in op.operands if is_memref(v) and not made_within(v, loop)]
     mine = [(op, value) for op, value in accesses if buffer_name(value) == name]
     if not mine:
-        there = ", ".join(dict.fromkeys(filter(None, (buffer_name(value) for _, value in accesses))))
-        raise fail("W0330", f"{describe(loop)} accesses no buffer `{name}`", f"it accesses {there}" if there else None)
+        there = quoted(dict.fromkeys(filter(None, (buffer_name(value) for _, value in accesses))))
+        hint = f"name one that it accesses: {there}" if there else None
+        raise fail("W0330", f"{describe(loop)} accesses no buffer `{name}`", hint)
     writes = any(not isinstance(op.opview, memref.LoadOp) and not is_pure(op) for op, _ in mine)
     for op in operations(loop):
         for value in [v for v in op.operands if is_memref(v) and (op, v) not in mine]:

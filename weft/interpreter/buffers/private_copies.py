@@ -58,14 +58,14 @@ def updates_of(name: str, users: Sequence[tuple[ir.Operation, ir.Value]]) -> Ato
         raise fail(
             "W0469",
             f"`{name}` is combined into atomically, and {describe(op)} {why}: copies per block cannot replace it",
-            "let the loop combine into it by one kind of `memref.atomic_rmw` alone, or leave it in global memory",
+            "let the loop access it by one kind of `memref.atomic_rmw` alone; or leave this statement out",
         )
     buffer = first.operands[1]
     if not ir.MemRefType(buffer.type).has_static_shape:
         raise fail(
             "W0332",
             f"`{name}` of type {buffer.type} has no static shape, and each block would have a copy of all of it",
-            "give the buffer static sizes, or leave it in global memory",
+            "write static sizes in the payload, such as `memref<256xi32>`; or leave this statement out",
         )
     return AtomicUpdates(buffer, tuple(ops), COMBINERS[combiner(first)])
 

@@ -99,8 +99,8 @@ def _not_in_registers(
     """The error W0380. `mapped`: an op that is mapped over the whole buffer, while loops over
     threads take `thread_tile`s of it."""
     hint = (
-        "map all loops and ops that access it in one way, to as many threads as there are parts; an accumulator has one"
-        " tile per thread, or pieces, mapped to `registers`"
+        "`map` all loops and ops that access it in the same way, to as many threads as there are parts; an accumulator"
+        " has one tile per thread, or pieces, mapped to `registers`"
     )
     if mapped is not None and thread_tile is not None:
         cut = f"`tile` {describe(mapped)} by [{', '.join(map(str, thread_tile.kind.shape))}]"
@@ -200,7 +200,8 @@ def share(alloc: ir.Operation) -> Remark:
                         "W0355",
                         f"{describe(alloc)} is in a loop over threads, threads inside share it, and the number of its"
                         f" parts in a block is not known: `{mapping}` on {describe(loop)}",
-                        "`tile` the loop, map the tiles to `blocks` and the loop inside to `threads`: a tile has a known number"
+                        "`tile` the loop, map the tiles to `blocks` and the loop inside to `threads`: a tile has a"
+                        " known number"
                         " of parts",
                     )
                 indices.append(iteration(variable, dimension))

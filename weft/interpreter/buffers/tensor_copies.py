@@ -167,7 +167,7 @@ def ordinal(loop: ir.Operation) -> Linear:
         return variable
     if not isinstance(step, int):
         why = "the step of a loop around the copy is known only at run time"
-        raise refuse("W0405", why, loop, "choose a number of blocks that is known")
+        raise refuse("W0405", why, loop, "`map` that loop to a known number of blocks, such as `blocks(x: 132) cyclic`")
     first = loop.operands[0]
     least, most = range_of(first)
     # a block's number below the step: nothing is to be subtracted
@@ -209,7 +209,8 @@ def _complete(root: ir.Operation, run: Sequence[ir.Operation]) -> None:
                 "W0405",
                 f"the number of a block's waits for the copy is not known: it is in a loop over `{mapping}`",
                 first,
-                "put the copy in sequential loops only",
+                f"`promote-to-shared` at a loop outside of `{mapping}`: around the copy there may be loops over"
+                f" `blocks`, and sequential loops",
                 f"`{mapping}` on {describe(around)}",
             )
     tiles = [list(copy.operands)[-1] for copy in run]

@@ -307,7 +307,8 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
                 "W0357",
                 f"the part of its temporary that {describe(copy)} copies is not known, and the number of threads"
                 f" that could share the copy is known only at run time: `{owner}`",
-                "give the map a count; tiles that divide the result need no copy",
+                f"give the map a count, such as `{first.space}({first.axes[0]}: 128) cyclic`; or `tile` by sizes that"
+                f" divide the result, and there is no copy",
             )
         mapping = Mapping(first.space, first.axes[:1], (count,), dist="cyclic")
     copy.attributes[ATTRIBUTE] = mapping.attribute()

@@ -50,7 +50,8 @@ def written_part(
             raise fail(
                 "W0468",
                 f"{describe(op)} writes `{name}` along a diagonal, and elements beside it would be written, too",
-                "use each loop's variable in only one subscript of the store, or leave the buffer in global memory",
+                f"use each loop's variable in one subscript of the store, as `{name}[%i, %j]` does; or leave this"
+                f" statement out",
             )
     found = {op: place for op, place in places.items() if place is not None}
     by_axis = [set().union(*axis) for axis in zip(*found.values(), strict=True)]
@@ -62,7 +63,7 @@ def written_part(
         raise fail(
             "W0468",
             f"the loop writes `{name}` with gaps: of the tile's {'x'.join(map(str, shape))} elements not [{where}]",
-            "let the loop write adjacent elements, or leave the buffer in global memory",
+            f"write adjacent elements in the payload, as `{name}[%i]` does with `step 1`; or leave this statement out",
         )
     certain = [found[op] for op, form in stores.items() if _always(op, form, buffer, indices)]
     return WrittenPart(starts, shape, _gap(certain, starts, shape) is None)

@@ -111,15 +111,18 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
         for parent in takewhile(lambda around: around != function, ancestors(op)):
             if parent.name not in IN_ORDER:
                 raise refuse("W0433", f"{op.name} is in {describe(parent)}, whose order is not known", op,
-                               hint="launch from straight code, or from scf.for, scf.while or scf.if")  # fmt: skip
+                               hint="launch from straight code, or from `scf.for`, `scf.while` or"
+                                    " `scf.if`")  # fmt: skip
         if op.name == "gpu.launch":
             raise refuse("W0433", "this gpu.launch is not outlined", op,
-                           hint='run-pass "gpu-kernel-outlining" makes a kernel of it')  # fmt: skip
+                           hint='`run-pass "gpu-kernel-outlining"` before `async-fork` makes a kernel of it')  # fmt: skip
         if takes_a_stream(op):
             raise refuse("W0431", "this launch runs on a stream of the caller's", op, hint="launch without `<%stream>`")
     for op in mlir.operations(function):
         if any(len(region.blocks) > 1 for region in op.regions):
-            raise refuse("W0433", f"{describe(op)} has several blocks", op, hint="write branches as scf.if and scf.for")
+            raise refuse(
+                "W0433", f"{describe(op)} has several blocks", op, hint="write branches as `scf.if` and `scf.for`"
+            )
         if op.name in HAND_ON:
             continue
         if any(is_token(v) for r in op.regions for b in r.blocks for v in b.arguments):
@@ -134,7 +137,7 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
         raise refuse("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be"
                               f" seen", unseen,
                        hint="use memrefs instead of `!llvm.ptr`: which memory a pointer means is not known" if through
-                       else "give the function a body, or bring the kernel into the module")  # fmt: skip
+                       else "give the function a body, or put the kernel's `gpu.module` into this module")  # fmt: skip
 
 
 @record(eq=False)
@@ -183,7 +186,8 @@ class _Block:
         for effect in found:
             if effect.buffer in self._freed:
                 raise refuse("W0434", f"{op.name} uses `{effect.buffer.name}`, which is freed before", op,
-                               "free it behind its last use", f"freed by {describe(self._freed[effect.buffer])}")  # fmt: skip
+                               f"move the `{self._freed[effect.buffer].name}` after this"
+                               f" `{op.name}`", f"freed by {describe(self._freed[effect.buffer])}")  # fmt: skip
             if effect.kind == "free":
                 self._freed[effect.buffer] = op
         if may_be_async(op):

@@ -29,7 +29,7 @@ def launched(grid: tuple[int, int, int]) -> tuple[int, int, int]:
     return (prod(grid), 1, 1) if is_folded(grid) else grid
 
 
-FEWER_BLOCKS = "larger tiles, or fewer blocks that take several tiles each: `blocks(x: 132) cyclic`"
+FEWER_BLOCKS = "`tile` by larger sizes, or give fewer blocks several tiles each: `blocks(x: 132) cyclic`"
 """The hint for a grid with too many blocks."""
 
 
@@ -87,12 +87,12 @@ def too_many_threads(space: str, counts: Iterable[int], text: str) -> tuple[str,
     if space not in ("threads", *CALLED) or total * each <= THREADS:
         return None
     if space == "threads":
-        fewer = "smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`"
+        fewer = "give smaller counts and a distribution: `cyclic`, `block` or `block-cyclic(n)`"
         return f"`{text}` is {total} threads, and a block has at most {THREADS}", fewer
     what = CALLED[space]
     return (
         f"`{text}` is {total} {what} of {each} threads, and a block has at most {THREADS} threads",
-        f"at most {THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
+        f"give at most {THREADS // each} {what}, and a distribution: `cyclic`, `block` or `block-cyclic(n)`",
     )
 
 
@@ -101,7 +101,10 @@ def too_long(axis: str, threads: int) -> tuple[str, str] | None:
     most = BLOCK["xyz".index(axis)]
     if threads <= most:
         return None
-    return f"a block has at most {most} threads along {axis}, not {threads}", "use x for the long one"
+    return (
+        f"a block has at most {most} threads along {axis}, not {threads}",
+        f"give the long dimension to `x`, which has up to {BLOCK[0]}",
+    )
 
 
 ALL_REGISTERS, MOST_REGISTERS = 65536, 255

@@ -66,7 +66,7 @@ YIELDING = (FORM & _WAITS) - _AT_ONCE
 warp groups may be scheduled."""
 
 WAYS_OUT = {
-    "nvvm.barrier.arrive": "let all participating threads wait, `nvvm.barrier id = … number_of_threads = …`; or arrive at a"
-    " memory barrier, `nvgpu.mbarrier.arrive`, that the others wait for",
+    "nvvm.barrier.arrive": "let all participating threads wait, `nvvm.barrier id = … number_of_threads = …`; or"
+    " `nvgpu.mbarrier.arrive` at a memory barrier for which the others wait",
 }
 """Hints for ops without a record: another way to the same effect."""

@@ -39,6 +39,6 @@ def bytes_of(kind: ir.Type) -> int:
     """The size of a static memref. Raises W0355 for a dynamic one."""
     if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
         message = f"a buffer of type {kind} has no size that is known when the kernel is built"
-        hint = "take static tile sizes; what the payload allocates itself goes in front of the launched loop"
+        hint = "`tile` by numbers; write the payload's own `memref.alloc` before the loop that is launched"
         raise fail("W0355", message, hint)
     return prod(kind.shape) * element_bytes(kind.element_type)

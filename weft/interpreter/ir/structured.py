@@ -217,7 +217,11 @@ def extents_of(value: ir.Value) -> list[int]:
     """The shape of a value of static shape. Raises W0322 for another."""
     shape = shape_of(value)
     if None in shape:
-        raise fail("W0322", f"a size of {value.type} is known only at run time", "give the payload its sizes")
+        raise fail(
+            "W0322",
+            f"a size of {value.type} is known only at run time",
+            "write a number instead of each `?` in the payload's types, or give a builder its sizes: `--set m=512`",
+        )
     return [n for n in shape if n is not None]
 
 

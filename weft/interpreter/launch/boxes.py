@@ -136,7 +136,11 @@ class _Copy:
             return self._checked(Box(tensor, tuple(starts), tuple(sizes), (None,) * len(sizes)), axes)
         load = self.structured.gathered(1)
         if load is None:
-            raise self._refused("computes what it writes", "promote an operand that is read as it is")
+            raise self._refused(
+                "computes what it writes",
+                "`map` the copy to `threads(*) cyclic`: `to tma` copies the"
+                " elements of an operand unchanged, in their order",
+            )
         return self._gathered(load, rank)
 
     def _gathered(self, load: MaskedLoad, rank: int) -> Box:
@@ -163,14 +167,23 @@ class _Copy:
             if axis >= 0:
                 sizes[on[axis]] = self.shape[dimension]
             elif self.shape[dimension] != 1:
-                raise self._refused("repeats its operand", "promote an operand that is read as it is")
+                raise self._refused(
+                    "repeats its operand",
+                    "`map` the copy to `threads(*) cyclic`: `to tma` copies the"
+                    " elements of an operand unchanged, in their order",
+                )
         for axis, subscript in enumerate(first):
             starts[on[axis]] = starts[on[axis]] + index_of(subscript)
         return self._checked(Box(tensor, tuple(starts), tuple(sizes), ends), [on[a] for a in axes if a >= 0])
 
     def _pixels(self, load: MaskedLoad) -> Box:
         if len(self.shape) != 2:
-            raise self._refused("does not read adjacent elements in order", "promote an operand that is read as it is")
+            raise self._refused(
+                "does not read adjacent elements in order",
+                "`map` the copy to `threads(*) cyclic`:"
+                " `to tma` copies the elements of an"
+                " operand unchanged, in their order",
+            )
         found = Gathered(self.op, load, self._refused).pixels(self.shape[1])
         self._expect_tensor(found.images)
         starts = found.first(Linear.of())
@@ -194,7 +207,7 @@ class _Copy:
             if test is None or axis is None or starts[on[axis]] != Linear.of():
                 raise self._refused(
                     "reads under a mask that tests more than the end of its operand: zeros begin elsewhere",
-                    "promote an operand with tiles that end where it ends",
+                    "`map` the copy to `threads(*) cyclic`: `to tma` fills in zeros only where the operand ends",
                 )
             bound = test.operands[1]
             own = measured_dimension(bound) == (tensor, on[axis]) or same_size(bound, size_of(tensor, on[axis]))
@@ -217,13 +230,18 @@ class _Copy:
         end = size_factors(bound, list(self.kernel.entry.arguments))
         if end is None:
             why = "reads under a mask that depends on more than sizes"
-            raise self._refused(why, "promote an operand with tiles that end where it ends")
+            raise self._refused(
+                why, "`map` the copy to `threads(*) cyclic`: `to tma` fills in zeros only where the operand ends"
+            )
         return end
 
     def _expect_tensor(self, tensor: ir.Value) -> None:
         source, _ = joined(tensor)
         if source not in list(self.kernel.entry.arguments) or is_shared(source.type):
-            raise self._refused("does not read an argument of the kernel", "promote an operand in global memory")
+            raise self._refused(
+                "does not read an argument of the kernel",
+                "`map` the copy to `threads(*) cyclic`: `to tma` reads arguments in global memory alone",
+            )
 
     def _checked(self, box: Box, axes: Sequence[int]) -> Box:
         kind = ir.MemRefType(box.tensor.type)
@@ -258,11 +276,15 @@ class _Copy:
                 raise self._refused(
                     f"takes a box of {size} elements along a dimension, and a tensor map has boxes of at most"
                     f" {MOST_BOX}",
-                    "take smaller tiles",
+                    f"`tile` by at most {MOST_BOX} elements along each dimension, or `map` the copy to"
+                    f" `threads(*) cyclic`",
                 )
         if width * self.item % PIECE:
             raise self._refused(
-                f"fills rows of {width * self.item} bytes, and boxes have multiples of {PIECE}", "take wider tiles"
+                f"fills rows of {width * self.item} bytes, and boxes have multiples of {PIECE}",
+                f"`tile` by a"
+                f" multiple of"
+                f" {PIECE // self.item} elements along rows, or `map` the copy to `threads(*) cyclic`",
             )
         of_map = map_type([*box.sizes[:-1], width], kind.element_type, _swizzle(alloc))
         several = [columns // width] if columns > width else []

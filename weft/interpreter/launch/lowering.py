@@ -151,7 +151,7 @@ def _attribute_shared(kernel: Outlined) -> int:
         dealloc.erase()
     if total > MOST:
         message = f"the block's shared buffers take {total} bytes, and a block has at most {MOST}"
-        raise fail("W0355", message, "take smaller tiles")
+        raise fail("W0355", message, "`tile` by smaller sizes, or give `pipeline` fewer `stages`")
     if names:
         kernel.function.attributes["workgroup_attributions"] = i64(len(names))
         kernel.function.attributes["workgroup_attrib_attrs"] = ir.ArrayAttr.get(names)

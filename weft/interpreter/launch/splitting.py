@@ -82,7 +82,7 @@ def split_at_barriers(kernel: Outlined) -> tuple[Outlined, list[Remark]]:
                     " there: a value "
                     "that is read before the barrier is used after it",
                     barriers[0],
-                    "put it between the loops",
+                    "move the `gpu.barrier` between the loops over threads: `insert-barriers` finds the places",
                 )
             remarks += _split(loop)
     return kernel, remarks

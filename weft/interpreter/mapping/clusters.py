@@ -63,30 +63,34 @@ def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | 
     mapping = over[0].mapping if over else None
     if mapping is None or len(over) > 1 or over[0].op != root or root.name != "scf.forall" or mapping.space == "grid":
         said = "blocks of a cluster take tiles of the loop that is launched"
-        raise _refused(root, said, "map that loop `to blocks(y, x)`, and no other one to blocks")
+        raise _refused(root, said, "`map` the loop that is launched `to blocks(y, x)`, and no other loop to blocks")
     if "x" not in mapping.axes or mapping.dist not in (None, "cyclic"):
         said = "has no blocks along x" if "x" not in mapping.axes else "gives each block tiles side by side"
         said = f"blocks of a cluster take tiles that follow each other along x, and `{mapping}` {said}"
-        raise _refused(root, said, "`blocks(y, x)`, or `cyclic`")
+        raise _refused(root, said, "`map` it `to blocks(y, x)`, or `cyclic`")
     along = mapping.counts[mapping.axes.index("x")]
     group = next((n for n in (mapping.group, mapping.panel) if n is not None and n > 1), None)  # consecutive tiles
     if along == SYMBOLIC:
         said = f"only a run knows how many blocks `{mapping}` are"
-        raise _refused(root, said, "give a count, a multiple of the cluster's blocks")
+        raise _refused(
+            root, said, f"give a count along x that is a multiple of {size}, such as `blocks(x: {16 * size}) cyclic`"
+        )
     if along > 0 and along % size:
         some = along // size * size
         counts = f"{some} or {some + size}" if some else f"{size}"
         raise _refused(
-            root, f"{along} blocks along x are not whole clusters of {size}", f"{counts} blocks, or another cluster"
+            root,
+            f"{along} blocks along x are not whole clusters of {size}",
+            f"give x a count of {counts}, or leave `cluster({size})` of `launch` out",
         )
     if group is not None and group % size:
         which = f"order grouped({group})" if mapping.group is not None else f"order panels({group})"
-        hint = f"a multiple of {size}, or 1"
+        hint = f"write `{which.split('(')[0]}({max(group // size, 1) * size})`, or leave `order` out"
         raise _refused(root, f"`{which}`: {group} tiles that follow each other are not whole clusters of {size}", hint)
     count = len(loop_dimensions(root))
     if mapping.ordered and count != 2:
         said = f"`{mapping}` of a loop of {count} dimensions"
-        raise _refused(root, said, "blocks of clusters take tiles of a loop of two, or without an order")
+        raise _refused(root, said, "leave `order` out, or `map` a loop over two dimensions to `blocks(y, x)`")
     return BlockClusters(size, _dimension(mapping, count))
 
 

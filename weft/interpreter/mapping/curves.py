@@ -85,22 +85,22 @@ def check_curve(op: ir.Operation, mapping: Mapping) -> None:
     known = [n for n in trips if n is not None]
     given = [count if count > 0 else n for count, n in zip(mapping.counts, known, strict=False)]
     tiles = math.prod(given if len(mapping.axes) == len(known) else known)
-    hint = "as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
+    hint = "give as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
     if mapping.space != "blocks" or op.name != "scf.forall":
         why = "a curve goes from tile to tile, and blocks take these"
     elif len(trips) != 2:
         why, hint = (
             f"a curve is of two dimensions, and the loop has {len(trips)}",
-            "map a loop over rows and columns of tiles",
+            "`map` a loop over rows and columns of tiles, `to blocks(y, x)`",
         )
     elif len(mapping.axes) > 1 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
         why = "a block has several tiles, along each axis its own"
     elif len(known) < 2:
         why = "a curve is a table, made for the numbers of rows and columns of tiles, which only a run knows"
-        hint = "`order grouped(n)`; or sizes that are known"
+        hint = "write `order grouped(8)`; or give the payload known sizes"
     elif tiles > MOST_CONSTANTS:
         why = f"a curve through {tiles} tiles is a table of as many numbers; {MOST_CONSTANTS} are the most"
-        hint = "larger tiles; or `order grouped(n)`"
+        hint = "`tile` by larger sizes; or write `order grouped(8)`"
     else:
         return
     raise refuse("W0364", f"`{mapping}`: {why}", op, hint)

@@ -135,7 +135,8 @@ def geometry_of(mapped: Sequence[Mapped], cluster: BlockClusters | None = None) 
             raise fail(
                 "W0352",
                 f"the maps of this launch disagree on the threads along {axis}: {first} and {second}",
-                f"give both the same count along {axis}, and the smaller one a distribution",
+                f"give both maps `{axis}: {max(first, second)}`, and the one of fewer iterations a distribution,"
+                f" `cyclic`",
                 notes=(_map_text(a), _map_text(b)),
             )
     block = {axis: next(iter(counts)) for axis, counts in asked.items() if counts}
@@ -315,7 +316,8 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
             raise fail(
                 "W0352",
                 f"a block of {shape} threads is not a whole number of warps of {WARP}",
-                f"make the threads of the block a multiple of {WARP}",
+                f"give the maps to threads counts with a product that is a multiple of {WARP}, such as"
+                f" `threads(x: {-(-threads // WARP) * WARP})`",
                 notes=where,
             )
         if one.mapping.space == "quarters":
@@ -326,7 +328,7 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
                     "W0345",
                     "the last warp of a block whose size is known only at run time may have fewer than "
                     f"{WARP} lanes, and without a distribution each lane gets one iteration",
-                    "say which iterations a lane gets: `lanes cyclic`",
+                    "state which iterations a lane executes: `lanes cyclic`",
                     notes=where,
                 )
             continue
@@ -340,6 +342,7 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
             raise fail(
                 "W0352",
                 f"the maps of this launch disagree on the {what} of a block: {count}, and {there}",
-                f"{count} {what} are {count * each} threads: give all maps counts that make as many",
+                f"{count} {what} are {count * each} threads: `map` the other loops to as many, such as"
+                f" `threads(x: {count * each})`",
                 notes=where,
             )

@@ -21,7 +21,7 @@ def check_lanes(op: ir.Operation, mapping: Mapping) -> None:
     whole = math.prod(mapping.counts) == WARP or len(mapping.axes) == 1
     if "z" in mapping.axes or any(count < 1 or WARP % count for count in mapping.counts) or not whole:
         what = f"`{mapping}` does not arrange the {WARP} lanes of a warp in rows and columns"
-        out = f"counts along y and x whose product is {WARP}, `lanes(y: 8, x: 4)`; or one of them, `lanes(x: 4)`; or `lanes`"
+        out = f"give counts along y and x with a product of {WARP}, `lanes(y: 8, x: 4)`; or one of them, `lanes(x: 4)`; or `lanes`"
         raise refuse("W0349", what, op, out)
 
 
@@ -31,7 +31,7 @@ def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], t
         raise fail(
             "W0349",
             f"`{around}` and `{within}` are not the {WARP} lanes of a warp in rows and columns",
-            f"counts whose product is {WARP}: `lanes(y: 8)` and `lanes(x: 4)`",
+            f"give counts with a product of {WARP}: `lanes(y: 8)` and `lanes(x: 4)`",
             notes=notes(),
         )
 

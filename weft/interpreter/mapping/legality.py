@@ -57,13 +57,13 @@ def _check_target(op: ir.Operation, mapping: Mapping) -> None:
         why = (
             f"its iterations carry {carried} value{'s' * (carried > 1)} along"
             if carried
-            else "nothing says that its iterations are independent"
+            else "nothing states that its iterations are independent"
         )
         raise refuse(
             "W0343",
             "a sequential loop is not distributed",
             op,
-            "map the loop that `tile` makes of the parallel dimensions; every thread runs this one",
+            "`map` the loop that `tile` makes of the parallel dimensions; each thread executes all of this one",
             f"{why}: iteration 1 takes what iteration 0 leaves",
         )
     if is_structured(op):
@@ -83,14 +83,14 @@ def _check_target(op: ir.Operation, mapping: Mapping) -> None:
             "W0343",
             "a parallel loop with a reduction is not distributed: its processors would have to combine their results",
             op,
-            "write the partial results to memory, and reduce them in an op of its own",
+            "store the partial results, and reduce them by a `linalg.reduce` after the loop",
             "iterations 0 and 1 contribute to the same result",
         )
     raise refuse(
         "W0344",
         "only a parallel loop or an op without reductions can be mapped",
         op,
-        WAYS_OUT.get(op.name, "tile it, and map the loop; or map the loop around it"),
+        WAYS_OUT.get(op.name, "`tile` it, and `map` the loop; or `map` the loop around it"),
     )
 
 
@@ -132,7 +132,7 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
             "W0349",
             f"`{mapping}`: how a number of warps that is known only at run time splits over axes is not fixed",
             op,
-            "one axis, `warps(x: ?)`, of a loop that is coalesced; or counts",
+            "`coalesce` the loop and give one axis, `warps(x: ?)`; or give counts",
         )
     if mapping.space == "warpgroups" and SYMBOLIC in mapping.counts:
         why = f"`{mapping}`: how many warp groups a block has is part of the kernel"
@@ -157,7 +157,7 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
 def _axes_hint(rank: int, given: int, also: str) -> str:
     if rank > 3:
         return f"{rank} dimensions are more than there are axes: `coalesce` the loop first"
-    name = f"name {rank} of x, y, z{also}"
+    name = f"name {rank} of `x`, `y`, `z`{also}"
     return f"{name}, or `coalesce` the loop into one dimension" if given == 1 and not also else name
 
 
@@ -165,25 +165,33 @@ def _check_numbers(mapping: Mapping) -> None:
     for axis, count in zip(mapping.axes, mapping.counts, strict=True):
         if count == 0 or count < SYMBOLIC:
             raise fail(
-                "W0347", f"a count of {count} processors along {axis} distributes nothing", "a count is at least 1"
+                "W0347",
+                f"a count of {count} processors along {axis} distributes nothing",
+                f"write 1 or more: `{axis}: 1`",
             )
     if mapping.dist == "block-cyclic" and (mapping.chunk is None or mapping.chunk < 1):
         raise fail(
             "W0347",
             f"block-cyclic({mapping.chunk}) has no iterations in a chunk",
-            "a chunk is at least 1 iteration; 1 is `cyclic`",
+            "write 1 iteration or more, `block-cyclic(4)`; a chunk of 1 is `cyclic`",
         )
     for number in (*mapping.counts, mapping.chunk or 1, mapping.group or 1, mapping.panel or 1):
         if number > LARGEST_COUNT:
             raise fail(
                 "W0347",
                 f"{number} is more than any launch has",
-                f"counts, chunks and groups go up to {LARGEST_COUNT}",
+                f"write at most `{LARGEST_COUNT}`",
             )
     if mapping.group is not None and mapping.group < 1:
-        raise fail("W0347", f"grouped({mapping.group}) has no rows in a group", "a group is at least 1 row")
+        raise fail(
+            "W0347",
+            f"grouped({mapping.group}) has no rows in a group",
+            "write 1 row or more, such as `order grouped(8)`",
+        )
     if mapping.panel is not None and mapping.panel < 1:
-        raise fail("W0347", f"panels({mapping.panel}) have no columns", "a panel is at least 1 column")
+        raise fail(
+            "W0347", f"panels({mapping.panel}) have no columns", "write 1 column or more, such as `order panels(8)`"
+        )
     known = [c for c in mapping.counts if c > 0]
     if (wrong := limits.too_many_threads(mapping.space, known, str(mapping))) is not None:
         raise fail("W0346", *wrong)
@@ -222,14 +230,14 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
     axes = 1 if mapping.every else len(mapping.axes)
     what = "groups of rows are" if mapping.panel is None else "panels of columns are"
     if rank != 2 and (mapping.space == "blocks" or rank < 2):
-        why, hint = f"{what} of two dimensions", "map a loop before it is coalesced"
+        why, hint = f"{what} of two dimensions", "`map` the loop before `coalesce`"
     elif axes > 1 and (mapping.space != "blocks" or mapping.panel is not None):
         why = f"`{mapping.space}` with {axes} axes have rows and columns of their own"
-        hint = "processors of one axis take iterations in such an order, `threads(*) cyclic`"
+        hint = "give one axis, such as `threads(*) cyclic`"
         hint += "; or blocks, `blocks(y, x)`" * (mapping.panel is None)
     elif axes > 1 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
         why = "a block has several tiles, along each axis its own"
-        hint = "as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
+        hint = "give as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
     else:
         return
     raise refuse("W0364", f"`{mapping}`: {why}", op, hint)
@@ -256,7 +264,7 @@ def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
             "W0345",
             f"{where} there are {many} and {have}, and without a distribution each processor gets one iteration",
             op,
-            "say which iterations a processor gets: `block`, `cyclic` or `block-cyclic(n)`",
+            "state which iterations a processor executes: `block`, `cyclic` or `block-cyclic(n)`",
         )
 
 
@@ -273,7 +281,12 @@ def _check_vector(op: ir.Operation, mapping: Mapping, promised: bool) -> None:
             "map the copy or the op itself, or `vectorize` the tile",
         )
     if lanes < 1 or lanes & (lanes - 1):
-        raise refuse("W0348", f"a vector of {lanes} elements is not a power of two", op, f"take 2, 4, 8 or 16{where}")
+        raise refuse(
+            "W0348",
+            f"a vector of {lanes} elements is not a power of two",
+            op,
+            f"write `vector 2`, `vector 4`, `vector 8` or `vector 16`{where}",
+        )
     last = ([1, *structure(op).extents])[-1]
     if not row_divides(op, lanes) if last is None else last % lanes:
         row = "of a length known only at run time" if last is None else f"of {last} elements"
@@ -322,9 +335,10 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
         raise fail(
             "W0342",
             f"{' and '.join(shared)} {'is' if len(shared) == 1 else 'are'} taken by the loop around it",
-            "take another axis; what a mapped loop has taken along (a fill) needs no map of its own"
+            "`map` the inner loop to another of the axes `x`, `y`, `z`; an op that `fuse` put into a mapped loop needs"
+            " no `map`"
             if "lanes" not in shared
-            else "one of the two over `lanes`, the outer one over `warps`",
+            else "`map` the inner loop to `lanes`, and the outer one to `warps`",
             notes=notes(),
         )
     check_lanes_in_lanes(within, around, notes)

@@ -262,7 +262,11 @@ def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
     lower, upper, step = bounds("staticLowerBound"), bounds("staticUpperBound"), bounds("staticStep")
     stuck = next((n for n in step if isinstance(n, int) and n <= 0), None)
     if stuck is not None:
-        raise fail("W0344", f"a step of {stuck} makes no loop: MLIR says nothing of what it does", "steps are positive")
+        raise fail(
+            "W0344",
+            f"a step of {stuck} makes no loop: MLIR says nothing of what it does",
+            "write a step of 1 or more in the payload: `step (1)`",
+        )
     return tuple(LoopDimension(*dimension) for dimension in zip(lower, upper, step, strict=True))
 
 

@@ -55,7 +55,8 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
             "the threads of a block combine what they have reduced, and it has a number of threads known only"
             " at run time",
             op,
-            f"take a multiple of {WARP} threads",
+            f"give the maps to threads counts with a product that is a multiple of {WARP}, such as"
+            f" `threads(x: 128) cyclic`",
         )
     return _agreeing(around, op, geometry)
 
@@ -129,7 +130,7 @@ def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.Af
                 " time: "
                 "the block's size along several axes is",
                 op,
-                "give counts along all axes of threads but one",
+                "give counts along all axes of threads but the last, such as `threads(y, x: 32)`",
             )
         if axis in ids and stride is not None:
             total, stride = total + ids[axis] * stride, None if size is None else stride * size

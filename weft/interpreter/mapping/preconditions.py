@@ -106,7 +106,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
                 f"there are {many} and {geometry.threads} threads, and without a distribution each thread gets one"
                 f" iteration",
                 op,
-                "say which iterations a thread gets: `block`, `cyclic` or `block-cyclic(n)`",
+                "state which iterations a thread executes: `block`, `cyclic` or `block-cyclic(n)`",
             )
     _collect_undistributed(root, undistributed)
     # a loop of scalar code over blocks alone: a block is one thread, which executes everything. Structured ops and
@@ -124,9 +124,8 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
                 f" `promote-to-registers … across` "
                 "keeps it in registers: every thread of the block would load it, and write it back",
                 reduction,
-                "leave `promote-to-registers` out: the running result goes on in memory; or leave out the loop, and"
-                " map the whole "
-                "op alike: then each thread keeps what it adds up in registers, to the end",
+                "leave `promote-to-registers` out, and the running result stays in memory; or leave out the loop, and"
+                " `map` the whole op the same way: then each thread keeps its sum in registers to the end",
             )
     made = (
         f"name it after a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop"
@@ -217,7 +216,7 @@ def _collect_undistributed(op: ir.Operation, found: list[ir.Operation]) -> None:
                 "W0362",
                 "a barrier in a loop over threads is not reached by all threads",
                 barrier,
-                "put it between the loops",
+                "move the `gpu.barrier` between the loops over threads: `insert-barriers` finds the places",
             )
         return
     whole = not mine or is_structured(op)  # a loop over private memory writes only that memory: `replicate` checks it

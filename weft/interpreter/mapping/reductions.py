@@ -20,7 +20,7 @@ EXCHANGED = ("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None:
     """The reason why processors cannot share a reduction, with a hint; None if they can."""
     space, reduced = structure(op), handed_out(op)
-    whole = "have one processor do it whole: `threads(x: 1)`"
+    whole = "let one processor compute all of it: `threads(x: 1)`"
     if mapping.space not in ("lanes", "threads"):
         return f"`{mapping.space}` do not combine what they have made", "map it to `lanes` or `threads`, which do"
     if mapping.vector > 1 and space.rank - 1 not in reduced:
@@ -32,7 +32,7 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
     if is_scan(op) and mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
         return (
             f"`{mapping}` are {known} threads, and whole warps share it",
-            f"take a multiple of {WARP} threads; or {whole}",
+            f"give a multiple of {WARP}, such as `threads(x: 128)`; or {whole}",
         )
     if is_scan(op) and mapping.space == "lanes" and not mapping.is_whole:
         return "a scan goes along all lanes of a warp", "map it to `lanes`"
@@ -41,7 +41,7 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
             return scan, whole
         if mapping.dist == "block":
             why = "a thread keeps what it takes at a time, which with `block` is all that it has"
-            return why, "say `cyclic`, or `block-cyclic(n)`"
+            return why, "write `cyclic`, or `block-cyclic(n)`"
         found = scan.combiner
     elif (found := combiner(op)) is None:
         return (
@@ -50,7 +50,10 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
         )
     kinds = [element_type(op.operands[space.inputs + n]) for n in running(op)]
     if odd := [kind for kind in kinds if str(kind) not in EXCHANGED]:
-        return f"lanes exchange {', '.join(EXCHANGED)}, and not {odd[0]}", f"reduce in one of these types; or {whole}"
+        return (
+            f"lanes exchange {', '.join(EXCHANGED)}, and not {odd[0]}",
+            f"write the reduction in one of these types in the payload; or {whole}",
+        )
     for walked in (space.maps[space.inputs + n] for n in running(op)):
         if not all(e is not None and e not in reduced for e in map(dimension_of, walked.results)):
             return f"its result is indexed with more than the dimensions that are not reduced: {walked}", whole

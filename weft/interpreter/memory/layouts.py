@@ -310,7 +310,8 @@ def memory_space(kind: ir.MemRefType | ir.UnrankedMemRefType) -> Space:
         raise fail(
             "W0641",
             f"the memory space {kind.memory_space} is not known: {kind}",
-            "name global, shared (workgroup) or private memory, in the spelling of gpu, nvvm, spirv, or LLVM's numbers",
+            "write `#gpu.address_space<global>`, `#gpu.address_space<workgroup>` or `#gpu.address_space<private>`; or"
+            " LLVM's `1`, `3` or `5`",
         )
     return space
 

@@ -177,11 +177,11 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
         if not isinstance(operand.type, (ir.MemRefType, ir.IntegerType, ir.IndexType, ir.FloatType)):
             what, hint = (
                 f"a kernel takes no argument of type {operand.type}",
-                "bufferize the payload, or launch a loop inside",
+                "`bufferize` first, or `launch` a loop inside",
             )
             if is_mbarriers(operand.type):
                 what = "memory barriers are a block's, and here a loop around it makes them, which no map distributes"
-                hint = "map the loop around `pipeline`'s to blocks"
+                hint = "`map` the loop around the one of `pipeline` to `blocks`"
             raise fail("W0361", what, hint)
     module = ir.Module.create(root.location)
     taken = taken or Taken()
@@ -298,11 +298,15 @@ def host_function(root: ir.Operation) -> ir.Operation:
         if around.name == "func.func":
             return around
         if around.name in ("gpu.func", "gpu.launch"):
-            raise fail("W0359", f"{describe(root)} is in a kernel already", "launch the outermost loop only")
+            raise fail("W0359", f"{describe(root)} is in a kernel already", "`launch` the outermost mapped loop alone")
         if not around.context.is_registered_operation(around.name):
             what = f"{describe(root)} is in {describe(around)}, an op that is not registered"
-            raise fail("W0359", what, "a kernel is launched from a function, from its loops and branches")
-    raise fail("W0359", f"{describe(root)} is in no function", "a kernel is launched by a host function")
+            raise fail(
+                "W0359",
+                what,
+                "put the loop into a `func.func` directly, or into its `scf.for`, `scf.while` and `scf.if`",
+            )
+    raise fail("W0359", f"{describe(root)} is in no function", "put the loop into a `func.func`")
 
 
 def _fresh(base: str, taken: Set[str], also: Names) -> str:

@@ -318,7 +318,7 @@ def name_padded_copies(module: ir.Module, copies: dict[str, Reason]) -> None:
 
 def _reason(op: ir.Operation) -> Reason:
     if None in pad_widths(op, "low"):
-        return "its widths are not known numbers", f"make them numbers in the payload; or {_BY_ITSELF}"
+        return "its widths are not known numbers", f"write numbers as `low` and `high` in the payload; or {_BY_ITSELF}"
     readers = users(op.results[0])
     if any(reader.name in ("func.return", "bufferization.materialize_in_destination") for reader in readers):
         return "it is a result of the function", _BY_ITSELF

@@ -152,7 +152,7 @@ def expect_apart(rewrite: Rewriter, op: ir.Operation, name: str) -> None:
                     "W0468",
                     f"{found.pair} of a loop around it would share an element of `{name}`, and one writes it back",
                     op,
-                    "let the loop write all of its tile, without conditions; or leave the buffer where it is",
+                    "let the loop write its whole tile in the payload, without `scf.if`; or leave this statement out",
                     at="operand",
                     notes=(f"the loop around it: {describe(loop)}", *found.what),
                 )

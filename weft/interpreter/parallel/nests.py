@@ -134,7 +134,7 @@ def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
     used = (user for one in inside for result in one.results for user in users(result))
     escaping = [user for user in used if not any(is_within(user, one) for one in inside)]
     if escaping:
-        hint = "store the loop's results to memory right after it, with nothing but arithmetic between: the stores go where it goes"
+        hint = "`memref.store` the loop's results right after it, with only arithmetic in between: the stores move with the loop"
         raise rewrite.error(
             "W0343", "a loop's result is used outside of what one processor does", op, hint, at="target",
             notes=(f"{describe(escaping[0])} uses it",),
@@ -199,7 +199,7 @@ def _for_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None) -> ir
             "W0341",
             f"{dimensions} axes for {len(nest)} perfectly nested loop{'s' * (len(nest) > 1)}",
             nest[-1],
-            "give as many axes as there are loops around each other, and map the inner loop by itself",
+            f"name {len(nest)} of `x`, `y`, `z`, and `map` the inner loop on its own",
             at="space",
             notes=(why,),
         )

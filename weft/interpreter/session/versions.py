@@ -39,7 +39,7 @@ def enter(fork: Fork, state: State) -> State:
     before, number = fork.before, len(state.versions) + 1
     if number > MOST_VERSIONS:
         message = f"the schedule would have more than {MOST_VERSIONS} versions"
-        hint = "each `versions` multiplies them: assume in front of it what holds for all"
+        hint = "each `versions` multiplies them: `assume` before it what holds for all"
         raise fail("W0466", message, hint, span=fork.item.span)
     version = (
         Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version
@@ -196,7 +196,7 @@ def _together(modules: Sequence[ir.Module], span: Span) -> ir.Module:
                 added.append(op)
             elif known != str(op):
                 message = f"@{name} is the payload's, and not the same in all versions"
-                raise fail("W0464", message, "change it in front of `versions`", span=span)
+                raise fail("W0464", message, "change it before `versions`", span=span)
     with made.context:
         for other in others:
             for name, attribute in attributes(other.operation).items():

@@ -84,7 +84,12 @@ class Assume(Statement):
             if (both := lcm(known, self.multiple)) <= WIDEST:
                 return both
             what = f"`{name}` is a multiple of {known} already, and one of {self.multiple}, too, would be one of {both}"
-            raise rewrite.error("W0465", what, hint="their least common multiple has to be below 2^63", at="multiple")
+            raise rewrite.error(
+                "W0465",
+                what,
+                hint=f"assume `% n` with an n whose least common multiple with {known} is below 2^63",
+                at="multiple",
+            )
         most = self.most or 0
         return most if known < 0 else min(known, most)
 

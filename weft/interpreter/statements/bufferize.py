@@ -53,7 +53,7 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         bufferize_module(rewrite.module)
     except ir.MLIRError as error:
         hint = (
-            'upstream makes no buffer for a result of a call whose size is open: `run-pass "inline"` in front'
+            '`run-pass "inline"` before this: upstream makes no buffer for the result of a call of unknown size'
             if open_
             else None
         )
@@ -62,7 +62,10 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         what = "upstream cannot bufferize this module"
         raise rewrite.error("W0336", what, hint=hint, notes=upstream_messages(error)) from error
     if not is_bufferized(rewrite.module):
-        what, hint = "upstream bufferizes the functions of the outermost module alone", "write the function there"
+        what, hint = (
+            "upstream bufferizes the functions of the outermost module alone",
+            "move the `func.func` out of the inner module",
+        )
         raise rewrite.error("W0336", what, hint=hint)
     rewrite.name_buffers()
     rewrite.remark("bufferized: tensors became memrefs")

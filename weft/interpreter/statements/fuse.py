@@ -149,7 +149,7 @@ class Fuse(Statement):
                     f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused behind"
                     f" its input",
                     producer,
-                    f"tile {producer.name} in place of the loop's op, and fuse that op into its tiles",
+                    f"`tile` {producer.name} instead of the loop's op, and `fuse` that op into its tiles",
                 )
             takes = next((u for u in uses if u.name == "scf.forall"), None)
             hint = (

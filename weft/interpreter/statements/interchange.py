@@ -41,7 +41,7 @@ class Interchange(Statement):
                 "W0337",
                 f"{list(self.order)} is not a permutation of {space.rank} dimensions",
                 op,
-                f"name each of {', '.join(str(d) for d in range(space.rank))} once",
+                f"write each number of `{list(range(space.rank))}` once, in the new order",
                 at="order",
                 notes=(f"dimensions {space.text()}",),
             )

@@ -27,7 +27,7 @@ from .bufferize import ensure_bufferized
 if TYPE_CHECKING:
     from ..launch.launch import LaunchInfo
 
-_PORTABLE = f"all chips that have clusters have such of {MOST_OF_CLUSTER} blocks; with 1 there are none"
+_PORTABLE = f"write `cluster({MOST_OF_CLUSTER})` at most, which all chips with clusters have; or leave `cluster` out"
 
 
 @statement("launch", returns=("launch",))

@@ -112,7 +112,7 @@ class Map(Statement):
         from ..parallel.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
 
         op = found = rewrite.find(self.target)
-        expect_unmapped(rewrite, op, "map it once")
+        expect_unmapped(rewrite, op, "delete one of the two `map` statements")
         warps = self.space.all or all(isinstance(n, int) and n % WARP == 0 for n in self.space.counts)
         shared = self.space.kind == "lanes" or (self.distribution is not None and warps)
         op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)

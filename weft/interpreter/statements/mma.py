@@ -144,7 +144,7 @@ class Mma(Statement):
         if self.accumulate == "f32":
             message, hint = (
                 f"`accumulate f32` is for sums of {' or '.join(NARROW)}, and these are of {total}",
-                "leave it out",
+                "leave `accumulate f32` out",
             )
         else:
             message, hint = (
@@ -178,16 +178,16 @@ class Mma(Statement):
                 f"leave out `as {self.as_type}`",
             )
         if len(asked) == 3 and any(p.shape == self.shape for p in products(kinds[0], kinds[2], asked[1])):
-            out = "`map` the loop that holds the op `to warpgroups(y)`, in front of `mma`"
+            out = "`map` the loop around the op `to warpgroups(y)`, before `mma`"
             return (
                 f"tiles of {asked} are those of a warp group, and no loop around the op is mapped to `warpgroups`",
                 out,
             )
         if all(p.shape != self.shape for p in known):
             out = (
-                f"take one of these, as `{list(known[0].shape)}`, and tile the sum by its k"
+                f"write one of these, such as `{list(known[0].shape)}`, and `tile` the sum by its k"
                 if known
-                else "take such operands"
+                else "write the payload with operands of one of these types, such as `f16`"
             )
             others = ", ".join(map(str, known)) or ", ".join(dict.fromkeys(f"{p.kind} in {p.sum}" for p in PRODUCTS))
             why = f"no instruction multiplies {kinds[0]} by {kinds[1]} into {kinds[2]} in tiles of {asked}; there are {others}"
@@ -202,11 +202,11 @@ class Mma(Statement):
         whole = all(
             n is not None and n % pieces[d] == 0 if d in pieces else n == 1 for d, n in enumerate(space.extents)
         )
-        out = f"tile the sum by {self.shape[2]}, then the result for warps, and map that loop to `warps`"
+        out = f"`tile` the sum by {self.shape[2]}, then the result for warps, and `map` that loop to `warps`"
         summed = space.extents[found[2]]
         fitting = [p for p in known if p.shape[2] == summed]
         if fitting:
-            out = f"{out}; or take {list(fitting[0].shape)}, whose k is {summed}"
+            out = f"{out}; or write `{list(fitting[0].shape)}`, with a k of {summed}"
         if not whole or space.extents[found[2]] != self.shape[2]:
             tile = " × ".join(map(str, space.extents))
             return f"a tile of {tile} does not consist of {asked} pieces with a sum of {self.shape[2]}", out
@@ -236,9 +236,9 @@ class Mma(Statement):
         if kind != other or taken is None or total not in taken.sums:
             there = ", ".join(f"{operands} in {' or '.join(each.sums)}" for operands, each in OPERANDS.items())
             way_out = (
-                "f32 is multiplied `as tf32`"
+                "write `as tf32` for operands of f32"
                 if kind == "f32"
-                else "map the loop to `warps`, for which there are others"
+                else "`map` the loop to `warps`, which have other instructions"
             )
             if kind == other and total in NARROW and taken is not None and "f32" in taken.sums:
                 way_out = IN_F32
@@ -250,7 +250,7 @@ class Mma(Statement):
             there = f"[{ROWS}, n, {taken.k}] for n = {few}, …, {MOST_COLUMNS}"
             way_out = f"`tile` the result by one of these n; the tile of the warp group is {columns} wide"
             if columns is not None and taken.has(columns):
-                way_out = f"take `[{ROWS}, {columns}, {taken.k}]`: n is as wide as the tile of the warp group"
+                way_out = f"write `[{ROWS}, {columns}, {taken.k}]`: n is the width of the warp group's tile"
             return f"{what} in tiles of {asked}; there are {there}", way_out
         others = {n for d, n in enumerate(extents) if d not in found}
         if (
@@ -265,12 +265,13 @@ class Mma(Statement):
             return (
                 f"a tile of {tile} is not of whole {ROWS} rows, {self.shape[1]} columns and whole {self.shape[2]}"
                 f" summands",
-                f"tile the result for warp groups, by [{ROWS}, {self.shape[1]}], and map that loop to `warpgroups`",
+                f"`tile` the result by `[{ROWS}, {self.shape[1]}]` for warp groups, and `map` that loop to"
+                f" `warpgroups`",
             )
         if total in taken.by_instruction and rows != ROWS:
             return (
                 f"{rows} rows of {kind} are more than one instruction has, {ROWS}",
-                f"tile the result by [{ROWS}, {columns}]",
+                f"`tile` the result by `[{ROWS}, {columns}]`",
             )
         return None
 

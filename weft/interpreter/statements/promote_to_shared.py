@@ -193,15 +193,15 @@ class PromoteToShared(Statement):
         if not self._fits(kind, self.swizzle or 0):
             wanted = f"a multiple of {self.swizzle}" if self.swizzle in SPANS else "32, 64 or 128"
             fitting = [str(span) for span in SPANS if self._fits(kind, span)]
-            taken = f"take `swizzle {fitting[-1]}`, " if fitting else ""
-            whole = "pad rows by 16 bytes or not at all" if self.pad else "leave `swizzle` out"
+            taken = f"write `swizzle {fitting[-1]}`, " if fitting else ""
+            whole = "pad rows by 16 bytes, leave `pad` out" if self.pad else "leave `swizzle` out"
             raise rewrite.error(
                 "W0368",
                 f"`swizzle {self.swizzle}` needs rows of {wanted} bytes; {kind} has rows of {row} bytes"
                 if self.swizzle in SPANS
                 else f"`swizzle` takes {wanted}, not {self.swizzle}; {kind} has rows of {row} bytes",
                 at="swizzle",
-                hint=f"{taken}{whole}, or stage wider tiles",
+                hint=f"{taken}{whole}, or `tile` by more columns",
             )
 
     def _fits(self, kind: ir.MemRefType, span: int) -> bool:

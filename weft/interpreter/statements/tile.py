@@ -185,7 +185,10 @@ class Tile(Statement):
                 hint = "tile it on tensors, before `bufferize`"
             else:
                 what = f"output {number - space.inputs} is written at ({place})"
-                hint = "write the op so that its result has plain subscripts, and its inputs the others"
+                hint = (
+                    "write the op with a plain map of its result, such as `(d0, d1) -> (d0, d1)`, and with the"
+                    " other subscripts in the maps of its inputs"
+                )
             if has_slices(space, number, shape, set()):
                 hint += "; or leave these dimensions untiled"
             notes = (f"dimensions {space.text()}",)

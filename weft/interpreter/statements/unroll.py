@@ -53,7 +53,7 @@ class Unroll(Statement):
             if trips is None or trips > MOST_TRIPS:
                 unknown = "how many iterations this loop has is not known before it runs"
                 many = f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most"
-                hint = "say how many at a time: `unroll … by 4`"
+                hint = "state how many at a time: `unroll … by 4`"
                 raise rewrite.error("W0371", unknown if trips is None else many, loop, hint)
         else:
             self._check_factor(rewrite, loop, self.factor, trips)
@@ -70,7 +70,7 @@ class Unroll(Statement):
         elif loop.name != "scf.for":
             what = f"`unroll` takes a sequential loop (scf.for), and this is {loop.name}"
         elif UNROLL in loop.attributes:
-            what, hint = "this loop is unrolled already", "unroll it once"
+            what, hint = "this loop is unrolled already", "delete one of the two `unroll` statements"
         else:
             return
         raise rewrite.error("W0370", what, loop, hint)
@@ -81,7 +81,7 @@ class Unroll(Statement):
             few = trips is not None and trips < factor
             has = f"the loop has {trips} iterations" if few else f"{MOST_TRIPS} is the most"
             what = f"{factor} iterations at a time, and {has}"
-            hint = "at most as many as there are; without `by`, all of them"
+            hint = f"write `by {min(trips or MOST_TRIPS, MOST_TRIPS)}` or less, or no `by` for all of them"
         else:
             return
         raise rewrite.error("W0372", what, loop, hint, at="factor")

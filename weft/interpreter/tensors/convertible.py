@@ -134,12 +134,12 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
             what = f"`{name}` is {root.type}" if root == buffer else f"`{name}` is a window of {root.type}"
             return (
                 f"{what}, a buffer with a layout, which no tensor has",
-                "take a buffer without a layout, and its window with `memref.subview` in the function",
+                "take a buffer without a layout as argument, and its window by `memref.subview` in the function",
             )
     if is_on_host(op) and is_structured(op) and not has_apart_windows(op):
         return (
             "it reads a buffer elsewhere than where it writes it",
-            "give it a result of its own, or copy the input first",
+            "write to a buffer of its own in the payload, `memref.alloc`, or `memref.copy` the input first",
         )
     if not is_on_host(op):
         return "stands in a loop or a branch, so that it can't be converted to tensors", "use it before `bufferize`"

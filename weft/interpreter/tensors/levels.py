@@ -30,7 +30,7 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
             f" address: what "
             "the op leaves there depends on which of its iterations ran last",
             op,
-            "give the op a result of its own",
+            "write to a buffer of its own in the payload, `memref.alloc`",
             at=at,
         )
     found = overlap(op)
@@ -43,7 +43,7 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
             f" iterations "
             "ran before",
             op,
-            "give the op a result of its own, or copy the input first",
+            "write to a buffer of its own in the payload, `memref.alloc`, or `memref.copy` the input first",
             at=at,
             notes=found.notes,
         )

@@ -72,7 +72,7 @@ def _read_inside(reader: ir.Operation, reshape: ir.Operation, loop: ir.Operation
         raise fail(
             "W0467",
             f"the loop starts from {what}: its iterations take what they start from of that",
-            "write the producer in the shape that the loop writes",
+            f"write the producer in the payload in the shape that the loop writes, without the `{reshape.name}`",
         )
     if isinstance(reader.opview, tensor.ExtractOp):
         raise fail(

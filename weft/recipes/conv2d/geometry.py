@@ -96,7 +96,7 @@ def misfit(**values: int | str) -> Misfit | None:
         count = prod(extent for extent in extents if isinstance(extent, int))
         if count > MOST:
             reason = f"{what} would have {count:,} elements: more than can be addressed"
-            return Misfit(parameters, reason, "take smaller sizes")
+            return Misfit(parameters, reason, f"give smaller sizes, such as `--set {parameters[0]}=64`")
     return None
 
 

@@ -19,7 +19,7 @@ from ..plan.signature import Argument, FunctionSignature, type_text
 from .arrays import ArrayLayout, Library, library_of
 from .prepared import Numbers, Prepared
 
-ON_CPU = "a kernel for the CPU takes arrays in its memory: NumPy's, or PyTorch's and JAX's on the CPU"
+ON_CPU = "`cupy.asnumpy(x)` or `x.cpu()` copies an array to the memory of the CPU"
 ON_GPU = "`cupy.asarray(x)` copies an array to the GPU"
 
 
@@ -44,7 +44,7 @@ def misfits(argument: Argument, found: ArrayLayout, *, written: bool, device: in
         yield Diagnostic("W0743", f"`{name}` is in {there}, and the kernel runs on arrays in {here}", hint=hint)
     if written and not found.writable:
         message = f"`{name}` is written, and the array that is given for it is read-only"
-        yield Diagnostic("W0745", message, hint="pass a copy of it")
+        yield Diagnostic("W0745", message, hint="pass a writable copy, such as `numpy.array(x)` or `cupy.array(x)`")
 
 
 def number(value: Any) -> tuple[Any, ...]:
@@ -138,7 +138,11 @@ class Ready:
                 and addresses[b] < addresses[a] + sizes[a]
             ):
                 both = f"`{self.names[a]}`, which the kernel writes, overlaps `{self.names[b]}`"
-                raise fail("W0744", both, "distinct arguments are distinct buffers: pass a copy of one of them")
+                raise fail(
+                    "W0744",
+                    both,
+                    "pass a copy of one of them, `x.copy()` or `x.clone()`: distinct arguments are distinct buffers",
+                )
 
     def _misplaced(self, place: int, address: int) -> None:
         name = self.names[place]
@@ -148,7 +152,7 @@ class Ready:
             "W0742",
             f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access this many"
             f" bytes at once",
-            "pass a copy: it begins where memory was allocated",
+            "pass a copy, `x.copy()` or `x.clone()`: it begins where memory was allocated",
         )
 
 

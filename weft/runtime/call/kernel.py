@@ -197,7 +197,7 @@ class Kernel:
         of a call, and W0724 on the CPU.
         """
         if self._target.number is None:
-            raise fail(*GRAPHS, hint="call the kernel itself")
+            raise fail(*GRAPHS, hint="call `kernel(…)` instead of `kernel.graph(…)`")
         given, outs = self._in_order(args, named), _many(out)
         with self._target.current(None):
             own = self._target.device.create_stream()

@@ -28,9 +28,9 @@ def torch_op(kernel: Kernel, name: str) -> Callable[..., Any]:
     try:
         torch: Any = importlib.import_module("torch")
     except ImportError:
-        raise fail("W0747", "PyTorch is not installed", "pip install torch") from None
+        raise fail("W0747", "PyTorch is not installed", "`pip install torch`") from None
     if name.count("::") != 1 or not all(part.isidentifier() for part in name.split("::")):
-        raise fail("W0747", f"`{name}` does not name an operator", 'write a namespace and a name: "mine::matmul"')
+        raise fail("W0747", f"`{name}` does not name an operator", "write a namespace and a name: `mine::matmul`")
 
     def run(*args: Any) -> Any:
         with torch.no_grad():

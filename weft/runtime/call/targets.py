@@ -57,7 +57,7 @@ class Target(Protocol):
 def open_target(where: Where) -> Target:
     """The target; `auto` is a GPU if there is one, else the CPU. Raises W0720."""
     if where not in get_args(Where):
-        raise fail("W0720", f"`{where}` is not a target", f"there are {', '.join(get_args(Where))}")
+        raise fail("W0720", f"`{where}` is not a target", f"write one of `{'`, `'.join(get_args(Where))}`")
     if where == "cuda" or (where == "auto" and cuda_problem() is None):
         return GpuTarget(CupyDevice())
     from ..cpu.device import CpuDevice

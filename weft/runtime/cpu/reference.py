@@ -22,7 +22,7 @@ from .machine_code import invoke, linked, refusing
 from .widening import copy_at_once, widen_floats
 from .worker import Died, begin, call, ended_by, fork_early
 
-WAY_OUT = "run without a reference: --reference none"
+WAY_OUT = "run without a reference: `--reference none`"
 
 FAILED = ("W0800", "lower"), ("W0801", "link")
 """Diagnostic codes of steps that may fail, with the step's name."""
@@ -140,5 +140,9 @@ def _ended(entry: str, death: Died) -> WeftError:
 
 def _fresh(result: Argument) -> np.ndarray:
     if result.shape is None or None in result.shape:
-        raise fail("W0800", f"the shape of the result `{result}` is not known", hint="give it a static shape")
+        raise fail(
+            "W0800",
+            f"the shape of the result `{result}` is not known",
+            hint="give the result a static shape, such as `tensor<64x128xf32>`",
+        )
     return np.zeros([s for s in result.shape if s is not None], NUMPY[result.dtype])

@@ -158,7 +158,12 @@ def _bounds(kernel: KernelWriter, capped: bool) -> str:
         if cap is not None and cap not in fit:
             message = f"{cap} registers for each of {threads} threads with warp groups that pass some on"
             message += ": no number of blocks gives that"
-            raise refuse("W0503", message, kernel.func, hint=f"those of one block, two, …: {', '.join(map(str, fit))}")
+            raise refuse(
+                "W0503",
+                message,
+                kernel.func,
+                hint=f"give `max-registers` the number of one block, of two, …: {', '.join(map(str, fit))}",
+            )
         blocks = 1 if cap is None else fit.index(cap) + 1
         return f"__launch_bounds__({threads}, {blocks}) "  # warp groups redistribute the registers of a block
     careful = has_steps(kernel.func) or next(operations(kernel.func, SHUFFLE), None) is not None
@@ -287,7 +292,7 @@ def _shared_memory(kernel: KernelWriter) -> list[str]:
     offsets, total = placed([(part.size, part.alignment) for part in kernel.shared])
     if total > limits.MOST:
         message = f"the kernel needs {total} bytes of shared memory; a block gets {limits.MOST} at most"
-        raise refuse("W0506", message, kernel.func, "smaller tiles, or fewer buffers in shared memory")
+        raise refuse("W0506", message, kernel.func, "`tile` by smaller sizes, or `promote-to-shared` fewer buffers")
     if total <= limits.STATIC:
         align = dict.fromkeys(kernel.aligned, limits.ALIGNMENT)
         align |= {part.memory.name: part.alignment for part in kernel.shared if part.alignment > limits.ALIGNMENT}

@@ -308,7 +308,7 @@ class KernelWriter:
     def single_block(self, op: ir.Operation, region: int = 0) -> ir.Block:
         blocks = list(op.regions[region].blocks)
         if len(blocks) != 1:
-            hint = 'structured control flow comes back with run-pass "lift-cf-to-scf"'
+            hint = '`run-pass "lift-cf-to-scf"` makes structured control flow of the branches'
             raise refuse("W0504", f"a region of `{op.name}` has {len(blocks)} blocks, not one", op, hint=hint)
         return blocks[0]
 

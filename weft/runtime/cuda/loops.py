@@ -44,7 +44,12 @@ class Carried:
 def carry(kernel: KernelWriter, op: ir.Operation, value: ir.Value, init: ir.Value, base: str) -> Carried:
     """Declares the variables of a loop-carried value, with its initial value."""
     if isinstance(value.type, ir.MemRefType):
-        raise refuse("W0503", "a memref is carried by a loop", op, hint="load and store through one memref instead")
+        raise refuse(
+            "W0503",
+            "a memref is carried by a loop",
+            op,
+            hint="`memref.load` and `memref.store` through one memref in all iterations",
+        )
     kind, _ = element(value.type, op)
     lanes = kernel.lanes(init)
     if _reusable(value, init, lanes):

@@ -61,7 +61,7 @@ class Unit:
                 "W0503",
                 f"@{symbol} is in shared memory, which begins without values",
                 op,
-                hint="let threads store some",
+                hint="`memref.store` its values in the kernel first",
             )
         if not MemrefLayout.of(type, op).in_rows:
             raise refuse("W0503", f"@{symbol} does not lie row by row: {type}", op, hint=NO_LAYOUT)
@@ -76,7 +76,12 @@ class Unit:
         shape, buffer = list(type.shape) or [1], declared(type, "constant", name, op)
         values = [constant(v, kind).text for v in dense_values(value, count, op)]
         if kind.small_float or kind.byte_float:
-            raise refuse("W0503", f"@{symbol}: a constant of {kind.name} elements", op, hint="keep it in f32")
+            raise refuse(
+                "W0503",
+                f"@{symbol}: a constant of {kind.name} elements",
+                op,
+                hint="keep the constant in `f32`, and convert its elements by `arith.truncf`",
+            )
         dimensions = "".join(f"[{n}]" for n in shape)
         text = f"__device__ const {kind.cxx} {name}{dimensions} = {_initializer(values, shape)};"
         return buffer, "\n".join(

@@ -15,7 +15,7 @@ from pathlib import Path
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.records import record
 
-INSTALL = "pip install 'weft-gpu[predict]'"
+INSTALL = "`pip install 'weft-gpu[predict]'`"
 """Command that installs compiler and disassembler; it also works in a checkout, where pip adds the
 extras of the installed package."""
 

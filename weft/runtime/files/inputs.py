@@ -75,7 +75,9 @@ def chosen_inputs(
     )
     if twice := sorted(arrays.keys() & asked.keys()):
         raise fail(
-            "W0718", f"{quoted(twice)}: given as an array, and requested as `{asked[twice[0]]}`", hint="leave one out"
+            "W0718",
+            f"{quoted(twice)}: given as an array, and requested as `{asked[twice[0]]}`",
+            hint=f"leave out the array, or `{twice[0]}={asked[twice[0]]}`",
         )
     arguments = {a.name: a for a in signature.arguments}
     arrays |= {
@@ -195,7 +197,7 @@ def _number(argument: Argument, text: str, option: str) -> int | float:
 def _sizes(argument: Argument) -> tuple[int, ...]:
     sizes = tuple(s for s in argument.shape or () if s is not None)
     if len(sizes) < len(argument.shape or ()):
-        hint = "give its sizes (--size A.0=1000), or the array (--inputs x.npz)"
+        hint = f"give its sizes (`--size {argument.name}.0=1000`), or the array (`--inputs x.npz`)"
         raise fail("W0719", f"the shape of `{argument}` is not known", hint)
     return sizes
 

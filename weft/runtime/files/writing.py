@@ -71,7 +71,9 @@ def expect_apart(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
             if _same(output.path, path):
                 lost = path if output.path.is_dir() else output.path
                 raise fail(
-                    "W0714", f"{output.name} would overwrite `{lost}`, which is {name}", hint="name another place"
+                    "W0714",
+                    f"{output.name} would overwrite `{lost}`, which is {name}",
+                    hint=f"name another path than `{lost}`",
                 )
         if output.kind and output.path.is_file():
             _expect_kind(output)
@@ -99,7 +101,7 @@ def _expect_kind(output: Output) -> None:
             raise fail(
                 "W0714",
                 f"{output.name} writes {output.kind}, and would overwrite `{path}`",
-                hint="name another file, or remove this one first",
+                hint=f"name another file, or remove `{path}` first",
             )
 
 
@@ -123,7 +125,7 @@ def expect_outputs(outputs: Iterable[Output], read: Mapping[Path, str]) -> None:
 def expect_place(target: Path) -> None:
     """Checks that a file can be written here. Raises W0054."""
     if target.is_dir():
-        raise fail("W0054", f"cannot write `{target}`: it is a directory", hint="name a file")
+        raise fail("W0054", f"cannot write `{target}`: it is a directory", hint=f"name a file in it, `{target}/…`")
     there = target if target.exists() else target.parent
     if not there.exists():
         raise fail("W0054", f"cannot write `{target}`: the folder `{target.parent}` does not exist")

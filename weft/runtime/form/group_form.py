@@ -210,11 +210,11 @@ def _expect_cast(op: ir.Operation, code: str) -> None:
     """Checks a cast: of an accumulator to a thread's part, or back; of a descriptor to a number; of
     a tile or tensor map to a pointer. Raises `code`."""
     kinds = [value.type for value in (*op.operands, *op.results)]
-    hint = "between an accumulator and what a thread has of it"
+    hint = "cast between a `!nvgpu.warpgroup.accumulator` and the vector of a thread's elements"
     if len(kinds) == 2 and is_pointer(op.results[0]):
         known = is_shared(kinds[0]) or tensor_map(kinds[0]) is not None
         known = known and {user.name for user in users(op.results[0])} <= {tensor_maps.LOAD_PIXELS}
-        hint += "; of a tile or a tensor map, for a load of pixels"
+        hint += "; or a tile or a tensor map to `!llvm.ptr`, for a load of pixels"
     else:
         number = str(kinds[-1]) == "i64" and warpgroups.is_described(kinds[0]) and not warpgroups.in_registers(kinds[0])
         known = len(kinds) == 2 and (number or warpgroups.is_held(*kinds) or any(map(warpgroups.accumulator, kinds)))

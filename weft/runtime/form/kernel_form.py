@@ -168,7 +168,7 @@ def reader_of(op: ir.Operation, table: Mapping[str, Reader], reader: str, unknow
     """The reader of the op. Raises `unknown` if the table has none, `form` if the op is supported,
     but not in this form."""
     if op.name not in table:
-        hint = "lower it to scf, affine, arith, math, memref, vector or gpu ops first"
+        hint = "lower it to ops of `scf`, `affine`, `arith`, `math`, `memref`, `vector` or `gpu` first"
         raise refuse(unknown, f"{reader} does not support `{op.name}`", op, hint=hint)
     mode = own_rounding(op)
     if mode is not None:
@@ -246,8 +246,8 @@ def expected_product(op: ir.Operation, code: str) -> TileProduct:
     found = tile_product(op)
     if found is None:
         shape, kinds = op.attributes["mmaShape"], " and ".join(str(op.operands[i].type) for i in (0, 2))
-        known = "; ".join(map(str, PRODUCTS))
-        raise refuse(code, f"there is no `{op.name}` of {shape}, {kinds}", op, hint=f"those that there are: {known}")
+        known = "`; `".join(map(str, PRODUCTS))
+        raise refuse(code, f"there is no `{op.name}` of {shape}, {kinds}", op, hint=f"take one of these: `{known}`")
     return found
 
 
@@ -274,9 +274,13 @@ def expected_shuffle(op: ir.Operation, code: str) -> WarpShuffle:
     offset, width = (constant_of(value) for value in list(op.operands)[1:])
     if width is None or not 0 < width <= WARP or width & (width - 1):
         width_text = "a width that is not constant" if width is None else f"width {width}"
-        raise refuse(code, f"`{op.name}` with {width_text}", op, hint=f"take a power of two up to {WARP}")
+        raise refuse(
+            code, f"`{op.name}` with {width_text}", op, hint=f"write a constant width, a power of two up to `{WARP}`"
+        )
     if mode == "xor" and offset is not None and not 0 <= offset < width:
         raise refuse(code, f"`{op.name} xor` with offset {offset}: no lane of {width} has that number", op)
     if isinstance(op.results[0].type, ir.VectorType):
-        raise refuse(code, f"`{op.name}` of {op.results[0].type}", op, hint="take one element after the other")
+        raise refuse(
+            code, f"`{op.name}` of {op.results[0].type}", op, hint="exchange one element at a time, by `vector.extract`"
+        )
     return WarpShuffle(mode, width)

@@ -117,6 +117,6 @@ def _if(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _call(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     callee, _ = callee_of(op)
     if callee is None or not has_body(callee):
-        hint = "give it one: what it does cannot be seen"
+        hint = "give the `func.func` a body: what it does cannot be seen"
         raise refuse("W0731", f"{op.name} calls a function that has no body", op, hint)
     return host.run_function(callee, [host.value(v, op) for v in op.operands], op)

@@ -70,7 +70,7 @@ def entry_function(module: ir.Module, entry: str | None) -> ir.Operation:
     raise fail(
         "W0732",
         f"several functions could run: {', '.join('@' + symbol(f) for f in candidates)}",
-        hint="choose one with --entry",
+        hint=f"choose one: `--entry {symbol(candidates[0])}`",
     )
 
 
@@ -141,7 +141,9 @@ def array_type(type_: ir.Type, what: str) -> tuple[str, tuple[int | None, ...] |
         shape = tuple(None if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank))
     if str(element) not in NUMPY:
         hint = (
-            "pass the real and the imaginary part, each as an array of its own" if "complex" in str(element) else None
+            "pass the real and the imaginary part as two arguments, such as `memref<8xf32>`"
+            if "complex" in str(element)
+            else None
         )
         raise fail(
             "W0733", f"{what} is {type_}: no array can be passed for it", hint, notes=(f"types: {', '.join(NUMPY)}",)

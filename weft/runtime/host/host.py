@@ -168,7 +168,11 @@ def _check_layout(type_: ir.Type, what: str) -> None:
     shape = [DimOf("", i) if type_.is_dynamic_dim(i) else type_.get_dim_size(i) for i in range(type_.rank)]
     wanted = row_major(shape)
     if offset not in (0, None) or any(s is not None and s != w for s, w in zip(strides, wanted, strict=True)):
-        raise fail("W0733", f"{what} is {type_}: arrays are passed contiguous", hint="take the subview in the function")
+        raise fail(
+            "W0733",
+            f"{what} is {type_}: arrays are passed contiguous",
+            hint="pass the whole array, and take `memref.subview` in the function",
+        )
 
 
 def _declare_results(function: ir.Operation, returned: list[HostValue], host: Host) -> None:

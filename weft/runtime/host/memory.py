@@ -49,7 +49,7 @@ def _copy(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     kinds = [getattr(v.type, "element_type", None) for v in (source, target)]
     if None not in kinds and kinds[0] != kinds[1]:
         message = f"{describe(op)} converts {kinds[0]} to {kinds[1]}, which no copy of memory does, and is in no launch"
-        raise refuse("W0730", message, op, "map it and launch it")
+        raise refuse("W0730", message, op, "`map` it and `launch` it")
     from_ = host.view(source, op)
     to = host.value(target, op)
     if isinstance(to, BufferView) and to.buffer in host.shapeless:

@@ -211,7 +211,7 @@ class Host:
         """An integer that must be known at planning time. Raises W0734."""
         found = self.size(value, user)
         if not isinstance(found, int):
-            hint = "make it a constant, or bring the op into a kernel"
+            hint = "make it an `arith.constant`, or move the op into a kernel"
             raise refuse("W0734", f"{what} of {user.name} depends on an input's shape or on a scalar", user, hint)
         return found
 
@@ -221,7 +221,7 @@ class Host:
             raise refuse("W0731", f"{user.name} needs a memref", user)
         if found.buffer in self.shapeless:
             message = f"the shape of the result `{found.buffer}` is not known when {user.name} uses it"
-            raise refuse("W0735", message, user, "give the result a static shape")
+            raise refuse("W0735", message, user, "give the result a static shape, such as `memref<64x128xf32>`")
         return found
 
     def give_size(self, claim: Claim) -> None:
@@ -274,15 +274,15 @@ class Host:
     def unmapped(self, op: ir.Operation) -> WeftError:
         """The error for an op that the host cannot run: computations belong in kernels."""
         if op.name == "gpu.launch":
-            hint = 'run-pass "gpu-kernel-outlining" makes a kernel of it'
+            hint = '`run-pass "gpu-kernel-outlining"` makes a kernel of it'
             return refuse("W0731", "this gpu.launch is not outlined", op, hint)
         if PADDED_COPY in op.attributes:
             return self._padded_copy(op)
         if not launches(self.module.operation) or op.name.startswith("linalg.") or op.name in PARALLEL:
-            hint = "map it (or the loop around it) and launch it"
+            hint = "`map` it, or the loop around it, and `launch` it"
             return refuse("W0730", f"{describe(op)} is in no launch", op, hint)
         message = f"{describe(op)} is in no launch, and a run does nothing on the host between launches"
-        hint = "move it into a kernel, or return the buffer and continue from there"
+        hint = "move it into a kernel, `map` and `launch`; or return the buffer, and continue outside of the payload"
         if op.name in ("affine.for", "affine.if"):
             message = f"{describe(op)} is in no launch, and the host runs the control flow of scf"
             hint = f'`run-pass "func.func(lower-affine)"`, after the launches, makes {op.name.replace("affine", "scf")} of it'

@@ -224,7 +224,11 @@ class _Checker:
             yield self.error("W0707", f"{place}.stream", f"{step.stream} is not in 0 … {MAX_STREAMS - 1}")
         for i, earlier in enumerate(step.after):
             if not 0 <= earlier < index:
-                hint = f"it may wait for steps 0 … {index - 1}" if index else "the first waits for none"
+                hint = (
+                    f"name steps from 0 to {index - 1} in `after`"
+                    if index
+                    else "write `[]`: the first step waits for none"
+                )
                 yield self.error("W0707", f"{place}.after[{i}]", f"{earlier} is not an earlier step", hint)
 
     def named(self, step: AnyStep, name: str, place: str, alive: set[str], freed: set[str]) -> Iterator[Diagnostic]:
@@ -316,7 +320,7 @@ class _Checker:
                     hint = (
                         limits.FEWER_BLOCKS
                         if axis == "x"
-                        else f"launch the blocks along x: there can be {limits.GRID[0]}"
+                        else f"`map` them to `blocks(x)`, which has up to {limits.GRID[0]}"
                     )
                     yield self.error("W0704", f"{place}.grid", f"{grid} blocks in {axis} are more than {most}", hint)
         elif is_static(step.grid) and (wrong := limits.too_many(triple(step.grid))) is not None:

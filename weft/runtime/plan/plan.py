@@ -196,9 +196,9 @@ class KernelEntry:
         """W0727 if a device lacks instructions: the message, and what a schedule must do without."""
         if self.runs_on(chip):
             return None
-        have, without = f"chips have from {self.requires} on", "asynchronous copies"
+        have, without = f"chips have from {self.requires} on", "asynchronous copies, `pipeline … async`"
         if self.requires is not None and self.requires.endswith("a"):
-            have, without = f"{self.requires} alone has", "warp groups"
+            have, without = f"{self.requires} alone has", "warp groups, `map … to warpgroups`"
         return f"`{self.name}` takes instructions that {have}; {name} is {chip}", f"schedule it without {without}"
 
 

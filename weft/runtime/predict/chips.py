@@ -145,5 +145,5 @@ def chip_named(name: str) -> Gpu:
     if (chip := CHIPS.get(name.lower().replace(" ", ""))) is not None:
         return chip
     notes = (f"known chips: {', '.join(f'{c.name} ({c.arch})' for c in CHIPS.values())}",)
-    hint = did_you_mean(name, CHIPS) or "take the one of the same architecture that is closest"
+    hint = did_you_mean(name, CHIPS) or f"take the closest of the same architecture, such as `--chip {DEFAULT}`"
     raise fail("W0781", f"there are no figures of a chip `{name}`", notes=notes, hint=hint)

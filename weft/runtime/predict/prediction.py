@@ -234,7 +234,7 @@ def _expect_chip(plan: Plan, chip: Gpu) -> None:
         if lacking is not None:
             message, without = lacking
             able = [one.name for one in CHIPS.values() if all(entry.runs_on(one.arch) for entry in plan.kernels)]
-            raise fail("W0727", message, hint=f"take --chip {alternatives(able)}, or {without}" if able else without)
+            raise fail("W0727", message, hint=f"take `--chip` {alternatives(able)}, or {without}" if able else without)
 
 
 def resident_blocks(chip: Gpu, threads: int, registers: int, shared: int) -> int:
@@ -262,7 +262,7 @@ class _Kernel:
         self.shared = resources.shared_bytes + entry.dynamic_shared_bytes + passed
         if self.shared > chip.shared_most:
             message = f"a block of `{entry.name}` takes {self.shared} bytes of shared memory, and an {chip.title} has "
-            hint = "take smaller tiles or fewer stages, or another chip"
+            hint = "`tile` by smaller sizes, `pipeline` with fewer `stages`, or take another `--chip`"
             raise fail("W0726", f"{message}{chip.shared_most} for one", hint=hint)
         self.resident = resident_blocks(chip, self.threads, resources.registers, self.shared)
         self.processors = chip.usable(self.together)

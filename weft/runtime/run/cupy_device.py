@@ -35,7 +35,7 @@ from .cupy_work import MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, Adopted, CupyWork, Siz
 ACCELERATED = 90
 """The lowest compute capability with architecture-specific instructions: `sm_90a`."""
 
-INSTALL = "pip install 'weft-gpu[cuda12]' or 'weft-gpu[cuda13]'"
+INSTALL = "`pip install 'weft-gpu[cuda12]'` or `pip install 'weft-gpu[cuda13]'`"
 """Also in a checkout: pip adds the extras of the installed package."""
 
 

@@ -125,7 +125,7 @@ def run_plan(
         raise fail(
             "W0724",
             "a graph is replayed as a whole: when each of its steps begins and ends cannot be told",
-            hint="trace the plan without a graph: its streams and events are the same",
+            hint="leave `--graph` out: the plan has the same streams and events",
         )
     given, fixed = resolved(plan, inputs)
     run = _Run(fixed, device, order, share)

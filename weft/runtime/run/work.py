@@ -134,7 +134,10 @@ class Work:
             needed = self.kernels[step.kernel].shared_bytes + integers([step.shared_bytes])[0]
             if needed > self.device.most_shared:
                 message = f"a block of `{step.kernel}` needs {needed} bytes of shared memory"
-                hint = f"take smaller tiles or fewer stages, or a chip that has as much: {limits.chips_with(needed)}"
+                hint = (
+                    f"`tile` by smaller sizes, `pipeline` with fewer `stages`, or take a chip that has as much:"
+                    f" {limits.chips_with(needed)}"
+                )
                 raise fail("W0726", f"{message}, and {self.device.name} has {self.device.most_shared}", hint=hint)
 
     # ---- memory ----------------------------------------------------------------------------------

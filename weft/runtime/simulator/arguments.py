@@ -168,8 +168,13 @@ def element_dtype(kind: ir.Type, op: ir.Operation | ir.OpView) -> np.dtype:
     """The NumPy type of a scalar type. Raises W0751."""
     found = NUMPY.get(str(kind))
     if found is None:
-        known = ", ".join(NUMPY)
-        raise refuse("W0751", f"the simulator has no numbers of type `{kind}`", op, hint=f"it knows {known}")
+        known = "`, `".join(NUMPY)
+        raise refuse(
+            "W0751",
+            f"the simulator has no numbers of type `{kind}`",
+            op,
+            hint=f"write it with one of its types: `{known}`",
+        )
     return found
 
 

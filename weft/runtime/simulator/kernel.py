@@ -53,7 +53,7 @@ def seconds_allowed() -> float:
     except ValueError:
         seconds = math.nan
     if not seconds >= 0:
-        raise fail("W0760", f"{VARIABLE}={text} is not a number of seconds", hint=f"{VARIABLE}=0 lifts the limit")
+        raise fail("W0760", f"{VARIABLE}={text} is not a number of seconds", hint=f"`{VARIABLE}=0` lifts the limit")
     return seconds or math.inf
 
 

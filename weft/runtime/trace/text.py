@@ -108,7 +108,9 @@ def outputs(trace: Path) -> tuple[Output, ...]:
         raise fail("W0714", f"`{trace}` is the path of the trace's picture", hint=hint)
     if trace.exists() and not trace.is_file():
         raise fail(
-            "W0714", f"`{trace}` is not a file, and the trace's picture is written next to it", hint="name a file"
+            "W0714",
+            f"`{trace}` is not a file, and the trace's picture is written next to it",
+            hint=f"name a file in it: `--trace {trace}/trace.json`",
         )
     return Output("--trace", trace, ".json"), Output("the picture of --trace", picture_path(trace), ".svg")
 

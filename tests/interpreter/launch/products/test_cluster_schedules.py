@@ -112,16 +112,16 @@ def test_an_epilogue(tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
-    "counts": ({"tiles": "blocks(x: 5) cyclic"}, "W0407", "5 blocks along x are not whole clusters of 2", "4 or 6 blocks"),
-    "too few": ({"tiles": "blocks(x: 3) cyclic", "cluster": 4}, "W0407", "3 blocks along x", "4 blocks"),
-    "groups": ({"tiles": "blocks(y, x) order grouped(3)"}, "W0407", "that follow each other are not whole clusters", "of 2"),
+    "counts": ({"tiles": "blocks(x: 5) cyclic"}, "W0407", "5 blocks along x are not whole clusters of 2", "a count of 4 or 6"),
+    "too few": ({"tiles": "blocks(x: 3) cyclic", "cluster": 4}, "W0407", "3 blocks along x", "a count of 4"),
+    "groups": ({"tiles": "blocks(y, x) order grouped(3)"}, "W0407", "are not whole clusters", "`order grouped(2)`"),
     "chunks": ({"tiles": "blocks(x: 4) block"}, "W0407", "gives each block tiles side by side", "cyclic"),
     "open counts": ({"tiles": "blocks(x: ?) cyclic"}, "W0407", "only a run knows how many blocks", "a count"),
     "other axes": ({"tiles": "blocks(z, y)"}, "W0407", "`blocks(z, y)` has no blocks along x", "blocks(y, x)"),
     "no producer": ({"pipeline": "pipeline k stages 2 async"}, "W0407", "share no tile", "producer"),
     "parts": ({"cluster": 3}, "W0407", "of a cluster of 3 share no tile", "as many blocks as a tile has parts"),
     "copies of threads": ({"copy": "threads(*) cyclic vector 8", "pipeline": ""}, "W0369", "tiles that tensor maps bring", ""),
-    "too many": ({"cluster": limits.MOST_OF_CLUSTER + 1}, "W0231", "it must be at most 8", "all chips that have clusters"),
+    "too many": ({"cluster": limits.MOST_OF_CLUSTER + 1}, "W0231", "it must be at most 8", "all chips with clusters"),
 }
 
 

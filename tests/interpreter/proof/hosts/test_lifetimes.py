@@ -380,7 +380,7 @@ def test_both_operations_the_buffer_and_the_edge_are_named() -> None:
     assert first.startswith(f"gpu.launch_func at p.mlir:{at['set']}:8 @k::set writes it\n    %b = gpu.launch_func")
     assert second.startswith(f"gpu.launch_func at p.mlir:{at['add']}:8 @k::add reads it\n    %s = gpu.launch_func")
     assert edge == f"the missing edge: gpu.launch_func @k::set in line {at['set']} → gpu.launch_func @k::add in line {at['add']}"
-    assert said.hint == "let the second wait for the first: `%j = gpu.wait async [%j, %b]`, then `async [%j]`"
+    assert said.hint == "let the second operation wait for the first: `%j = gpu.wait async [%j, %b]`, then `async [%j]`"
 
 
 def test_a_circle_is_shown_once_around() -> None:
@@ -445,7 +445,7 @@ def test_tiles_of_the_iterations_of_a_loop() -> None:
     assert found(module(tiles(8, "16"))) == []
     (said,) = found(module(tiles(17, "16")))
     assert (said.code, said.message) == ("W0629", "two operations on `A` are not ordered (assumed): WAW")
-    said_why = next(note for note in said.notes if "nothing says that these parts of it share no element" in note)
+    said_why = next(note for note in said.notes if "nothing states that these parts of it share no element" in note)
     assert said_why.endswith("make it exact")
     (said,) = found(module(tiles(16, "0")))
     assert said.message.startswith("two operations on `A` are not ordered")

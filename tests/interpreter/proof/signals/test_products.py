@@ -188,7 +188,7 @@ def test_circles_of_waits_say_who_waits_for_whom() -> None:
     edits, _ = MISTAKES["the parity of empty stages"]
     (found,) = said(edited(LONG.ring(), *edits))
     assert found.code == "W0665" and "wait for each other forever" in found.message and "assumed" not in found.message
-    assert sum("waits for what comes behind" in note for note in found.notes) >= 2
+    assert sum("waits for operations after" in note for note in found.notes) >= 2
 
 
 def test_sums_are_there_where_a_later_product_waits_for_all() -> None:

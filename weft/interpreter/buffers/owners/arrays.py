@@ -113,7 +113,8 @@ def staged(alloc: ir.Operation, threads: int | None) -> OwnArray:
             f"each thread would keep {elements} elements of type {kind.element_type} in registers until they are"
             f" stored",
             ops[0],
-            f"take smaller tiles, or more threads: at most {OF_A_THREAD} bytes a thread are staged",
+            f"`tile` by smaller sizes, or `map` to more threads, so that each thread stages at most {OF_A_THREAD}"
+            f" bytes",
         )
     array = own_array(alloc, ir.MemRefType.get([elements], kind.element_type))
     places = [(op, n) for op in ops for n, operand in enumerate(op.operands) if operand == tile]
@@ -215,7 +216,8 @@ def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
             "W0380",
             f"several threads have copies of what the op writes, and {other} exists once for all of them",
             op,
-            "let a separate op write it, or map the ops that access it like the others",
+            f"write {other} by a `linalg` op of its own in the payload, or `map` the ops that access it to the same"
+            f" processors",
         )
     return bool(copies) and not others
 

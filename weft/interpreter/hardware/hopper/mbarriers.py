@@ -121,7 +121,9 @@ def ordered_by(arrival: ir.Operation, *, elsewhere: bool) -> Literal["all", "tim
     return None if relaxed else "all"
 
 
-RELEASING = "let it have {scope = #nvvm.mem_scope<cluster>}; `relaxed` there alone, where it is made in another block"
+RELEASING = (
+    "state `scope = #nvvm.mem_scope<cluster>`; `relaxed` is for arrivals at a memory barrier of another block alone"
+)
 
 
 def registers_of(op: ir.Operation) -> tuple[int, bool]:

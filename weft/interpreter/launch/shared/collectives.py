@@ -78,7 +78,7 @@ def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
             f" {describe(op)} "
             "do not exist for them",
             op,
-            "let the loop have the same number of iterations for each of its threads",
+            "choose sizes of `tile` or counts of `map` with which each thread has the same number of iterations",
         )
     with ahead_of(op), op.location:
         choice = scf.IfOp(conjunction(alive))

@@ -151,7 +151,7 @@ class SharedReduction:
                 "W0352",
                 f"the threads of a block with the same result do not combine it in rows of threads: {stated}",
                 self.op,
-                "let the maps around it take warps, or axes of threads",
+                "`map` the loops around it to `warps`, or to whole axes of the block: `threads(y)`, `threads(x)`",
             )
         return found
 

@@ -63,7 +63,7 @@ class SharedScan(SharedReduction):
                 "W0352",
                 f"all threads of a block scan together, and `{self.mapping}` names some",
                 self.op,
-                "give the block as many threads, or all of the block's the scan: `threads(*) cyclic`",
+                "`map` the scan to all threads of the block, `threads(*) cyclic`; or give the block that many threads",
             )
         chunk = self.mapping.chunk or 1
         each = by.count * chunk

@@ -63,7 +63,13 @@ class _Store:
         structured = StructuredOp.of(self.op)
         identity = ir.AffineMap.get_identity(structured.maps[0].n_dims)
         if forwarded(structured) is None or any(indexing != identity for indexing in structured.maps):
-            raise self._refused("computes what it writes, or exchanges dimensions", "let the op before it do that")
+            raise self._refused(
+                "computes what it writes, or exchanges dimensions",
+                "compute in the op that fills the"
+                " tile, and copy it unchanged; or"
+                " `map` the copy to"
+                " `threads(*) cyclic`",
+            )
         with ahead_of(self.op):
             alloc, first, on = place_of(self.source)
             tensor, starts, axes = place_of(self.target)
@@ -77,7 +83,9 @@ class _Store:
             turns = len(first) - len(on)  # of several tiles, the index of this one
             lead, (row, column) = first[turns:-2], first[-2:]
             if column != Linear.of() or any(start != Linear.of() for start in lead) or sizes[-1] != width:
-                raise self._refused("takes parts of rows of its tile", "tile it by rows alone")
+                raise self._refused(
+                    "takes parts of rows of its tile", "`tile` the copy by rows alone, such as `[64, _]`"
+                )
             box = [1] * len(starts)
             for axis, size in zip(axes, sizes, strict=True):
                 box[axis] = size
@@ -95,7 +103,10 @@ class _Store:
     def _expect(self, alloc: ir.Value, tensor: ir.Value, on: Sequence[int], axes: Sequence[int]) -> None:
         kind, name = ir.MemRefType(tensor.type), ir.MemRefType(self.target.type)
         if joined(tensor)[0] not in list(self.kernel.entry.arguments) or is_shared(tensor.type):
-            raise self._refused("does not write an argument of the kernel", "let it be a result of the payload")
+            raise self._refused(
+                "does not write an argument of the kernel",
+                "return it from the payload's function; or `map` the copy to `threads(*) cyclic`",
+            )
         rank = ir.MemRefType(alloc.type).rank
         if made_by(alloc, "memref.alloc") is None or list(on) != list(range(rank))[-len(on) :] or len(on) < 2:
             raise self._refused(
@@ -140,7 +151,8 @@ class _Store:
                 return least, where
         raise self._refused(
             "takes another part of its tile than the part inside of the tensor",
-            "let each tile begin where the tile before it ends",
+            "`tile` without overlap, each tile from the end of the previous one; or `map` the copy to"
+            " `threads(*) cyclic`",
         )
 
     def _whole(self, dimension: int) -> int:
@@ -169,10 +181,18 @@ class _Store:
         for size in sizes:
             if size > MOST_BOX:
                 why = f"stores a box of {size} elements along a dimension, and a tensor map has boxes of at most {MOST_BOX}"
-                raise self._refused(why, "take smaller tiles")
+                raise self._refused(
+                    why,
+                    f"`tile` by at most {MOST_BOX} elements along each dimension, or `map` the"
+                    f" copy to `threads(*) cyclic`",
+                )
         if width * self.item % PIECE or columns % width:
             why = f"stores rows of {width * self.item} bytes, and boxes have multiples of {PIECE}"
-            raise self._refused(why, "take wider tiles")
+            raise self._refused(
+                why,
+                f"`tile` by a multiple of {PIECE // self.item} elements along rows, or `map` the"
+                f" copy to `threads(*) cyclic`",
+            )
         of_map = map_type(sizes, kind.element_type, swizzle, 0)
         if alloc not in self.panels:
             shape = [*lead, *[columns // width] * (columns > width), rows, width]
@@ -188,7 +208,8 @@ class _Store:
         found = self.panels[alloc]
         if found.map != self.kernel.tensor_map(box.tensor, of_map, box.ends):
             raise self._refused(
-                "stores a tile that goes to another tensor, too, or in other boxes", "stage each result separately"
+                "stores a tile that goes to another tensor, too, or in other boxes",
+                "`promote-to-shared` each result on its own",
             )
         return found
 

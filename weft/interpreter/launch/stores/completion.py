@@ -137,7 +137,7 @@ def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Oper
                 "W0405",
                 "how many warp groups store the tile is not known",
                 store,
-                "tile it with a number of rows, once",
+                "`tile` the copy once, by a number of rows, such as `[64, _]`",
             )
         count = prod(n or 1 for n in groups)
         return loop, lambda: _mapped(count, Mapping("warpgroups", ("x",), (count,)))

@@ -19,7 +19,7 @@ from .reached_ops import STORE, places_of
 from .threads import Block, Threads, Unfollowed
 from .verdict import Result
 
-OUTSIDE = Doubt("a shuffle asks outside of its lanes", sure=True)
+OUTSIDE = Doubt("a shuffle reads from outside of its lanes", sure=True)
 
 
 @record
@@ -140,7 +140,7 @@ class Arithmetic:
                 for pair in found.beside if made is not None else ():
                     for mine, its in zip((one, other), map(self.values.get, pair), strict=True):
                         if isinstance(mine, Partial) and isinstance(its, Partial) and list(mine.rows) != list(its.rows):
-                            why = Doubt("what is combined together is of different threads", sure=True)
+                            why = Doubt("values of different threads are combined", sure=True)
                             made = None if made is None else made.spoiled(self.block.every, why)
                 return made
         if op.name == "arith.select":

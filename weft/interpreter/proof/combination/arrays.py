@@ -26,7 +26,7 @@ class Held:
 
 Own = dict[int, Partial]
 Shared = dict[int, Held]
-UNWRITTEN = Doubt("it reads an element that nobody wrote before", sure=True)
+UNWRITTEN = Doubt("it reads an element that no op wrote before", sure=True)
 OTHER = Doubt("an element holds something else than parts")
 OLD = Doubt("it reads a part that an earlier round has left", sure=True)
 BRANCH = Doubt("an element is written under a condition that is not known")

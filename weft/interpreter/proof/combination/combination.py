@@ -64,7 +64,7 @@ def wrong(found: Sequence[Combined]) -> list[Diagnostic]:
     ]
 
 
-_WAY_OUT = "have one processor reduce it whole, `threads(x: 1)`"
+_WAY_OUT = "let one processor compute the whole reduction, `threads(x: 1)`"
 
 
 def verdict_lines(found: Sequence[Combined]) -> list[str]:

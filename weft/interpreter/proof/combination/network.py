@@ -414,7 +414,7 @@ class Network(Arithmetic):
             for t in self.block.members(active):
                 if one.rows[t] & ~before not in (0, own[t]):
                     who = f"thread {self.block.ids[t]}"
-                    result.fail(f"{who} adds a term of its own to what is not its own part", describe(op))
+                    result.fail(f"{who} adds a term of its own to the part of another thread", describe(op))
                     break
             if one.bad & active and one.fault is not None:
                 return Partial(number, own).spoiled(one.bad & active, one.fault)

@@ -212,10 +212,10 @@ class Result:
             elif active:
                 left = 0
         if left and not self.faults:
-            self.fail(f"nobody's result has the part of {_thread(block, left)}", f"stated: {self.words}")
+            self.fail(f"no result has the part of {_thread(block, left)}", f"stated: {self.words}")
         fitting = {by: fits(by, self.combiner) for by in self.by} if self.combiner else {}
         if other := next((by for by, fit in fitting.items() if fit is False), None):
-            self.fail(f"parts are combined by {other}, and are to be by {self.combiner}")
+            self.fail(f"parts are combined by {other}, and the stated combiner is {self.combiner}")
         elif len(self.by) > 1:  # perhaps a formula that is not recognized
             self.fail(
                 f"parts are combined in several ways: {', '.join(sorted(self.by))}", sure=None not in fitting.values()

@@ -84,7 +84,8 @@ class _Speaker:
         first, second = fault.first, fault.second
         again = first is not None and second is not None and first == second
         if fault.kind == "never":
-            return self._diagnostic("W0620", f"the token `{name}` is never waited for", fault.made or maker(fault.value),
+            return self._diagnostic("W0620", f"the token `{name}` is never waited"
+                                             f" for", fault.made or maker(fault.value),
                               "nothing says when the work behind it is done, and its stream is never given back",
                               hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "leaks":
@@ -95,10 +96,12 @@ class _Speaker:
                 hint=f"remove this `gpu.wait async`, or wait for its token: `gpu.wait [{name}]`",
             )
         if fault.kind == "some paths":
-            return self._diagnostic("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
+            return self._diagnostic("W0621", f"the stream of `{name}` would leak: its token is not waited for on every"
+                                             f" path",
                               fault.made or maker(fault.value),
                               *self._at("it is used by", first), "a branch or a loop around that use may not run",
-                              hint="wait for it in both arms, or after the branch or loop: `gpu.wait [%t]`")  # fmt: skip
+                              hint="wait for it in both arms, or after the branch or loop:"
+                                   " `gpu.wait [%t]`")  # fmt: skip
         if fault.kind == "synchronous":
             return self._diagnostic("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
                               f"it waits for `{name}` on a stream, and makes no token for what comes after it",
@@ -107,7 +110,8 @@ class _Speaker:
                                    f"before it: `gpu.wait [{name}]`")  # fmt: skip
         where = ("it is used in every iteration of a loop",) if again else self._at("the first is", first)
         if fault.kind == "forked":
-            return self._diagnostic("W0622", f"`{name}`{made} is used twice, and the fork is not explicit", second, *where,
+            return self._diagnostic("W0622", f"`{name}`{made} is used twice, and the fork is not"
+                                             f" explicit", second, *where,
                               hint=f"fork it: `%f = gpu.wait async [{name}]`, and let one of the two wait for"
                                    f" `%f`")  # fmt: skip
         if fault.kind == "twice":
@@ -120,11 +124,12 @@ class _Speaker:
                 f"`{name}`{made} is used after its stream was destroyed",
                 second,
                 *self._at("the stream is destroyed by", first),
-                hint="what a blocking wait was for is done: depend on a new root, `gpu.wait async`",
+                hint="depend on a new root, `gpu.wait async`: a blocking wait completes what is before it",
             )
         return self._diagnostic("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
                           *self._at("on it still runs", first),
-                          hint="wait for the token of the last operation on the stream: `gpu.wait [%last]`")  # fmt: skip
+                          hint="wait for the token of the last operation on the stream:"
+                               " `gpu.wait [%last]`")  # fmt: skip
 
     # ---- memory ------------------------------------------------------------------------------------------------------
 
@@ -143,15 +148,15 @@ class _Speaker:
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
             what, exact = _APART if parts else _DIFFERENT
-            notes.append(f"assumed, not proven: nothing says that {what}; {exact} make it exact")
+            notes.append(f"assumed, not proven: nothing states that {what}; {exact} make it exact")
         if fault.kind == "used after free":
             return self._diagnostic("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
-                              hint="free it after its last use" if second.op.name != "func.return" else
-                              "leave it to the caller to free what it gets, or return a copy")  # fmt: skip
+                              hint=f"move `{first.op.name}` after its last use" if second.op.name != "func.return" else
+                              f"delete `{first.op.name}`: the caller frees what it gets; or return a copy")  # fmt: skip
         if fault.kind == "freed twice":
             again = "in another iteration of a loop" if first.op == second.op else "by two operations"
             return self._diagnostic("W0632", f"`{buffer}` is freed twice{may}, {again}", second.op, *notes,
-                              hint="free it once, after its last use")  # fmt: skip
+                              hint=f"keep one `{second.op.name}`, after its last use")  # fmt: skip
         notes.append(self._missing(first, second))
         if fault.kind == "freed in use":
             return self._diagnostic("W0633", f"`{buffer}` is freed while it may be in use{may}", second.op, *notes,
@@ -183,7 +188,7 @@ class _Speaker:
         if second.asynchronous and second.op.name in DEVICE:
             others = [self.value(v) for v in dependencies(second.op)]
             joined = ", ".join([*others, token])
-            return f"let the second wait for the first: `%j = gpu.wait async [{joined}]`, then `async [%j]`"
+            return f"let the second operation wait for the first: `%j = gpu.wait async [{joined}]`, then `async [%j]`"
         if made is not None and any(made.uses):
             fork = f"`%f = gpu.wait async [{token}]`, then `gpu.wait [%f]`"
             return f"{token} is used elsewhere too: wait before it for a fork of the token, {fork}"

@@ -95,7 +95,13 @@ class History:
     def __post_init__(self) -> None:
         blocks = self.function.regions[0].blocks
         if len(blocks) != 1:
-            raise unknown(self.function, "branches between blocks", "lift them to scf: a function is read as one block")
+            raise unknown(
+                self.function,
+                "branches between blocks",
+                "lift them to `scf.if` and `scf.while`, as"
+                " `mlir-opt --lift-cf-to-scf` does: a function is"
+                " read as one block",
+            )
         for argument in blocks[0].arguments:
             if is_token(argument):
                 self.made(argument, None, 0)
@@ -125,7 +131,7 @@ class History:
                 walk_branch(self, op)
             else:
                 what = f"what {op.name} does to tokens, and to memory that is freed, is not known"
-                raise unknown(op, what, "write it with scf.for and scf.if")
+                raise unknown(op, what, "write it with `scf.for` and `scf.if`")
 
     def _is_leaf(self, op: ir.Operation) -> bool:
         """Whether `op` is one operation, with all that is in its regions."""
@@ -137,7 +143,7 @@ class History:
         made = made_tokens(op)
         if (made or dependencies(op)) and op.name not in DEVICE:
             what = f"what {op.name} does to tokens is not known"
-            raise unknown(op, what, "pass tokens through scf.for and scf.if alone")
+            raise unknown(op, what, "pass tokens through `scf.for` and `scf.if` alone")
         if op not in self._of:
             self._of[op] = self.effects.of(op)
         effects = self._of[op]
@@ -148,7 +154,11 @@ class History:
     def _happens(self, op: ir.Operation, effects: tuple[Effect, ...]) -> None:
         made = made_tokens(op)
         if len(self.events) >= MOST_EVENTS:
-            raise unknown(op, f"a function that does more than {MOST_EVENTS} operations", "verify it in parts")
+            raise unknown(
+                op,
+                f"a function that does more than {MOST_EVENTS} operations",
+                "split the function, and `weft verify` each part",
+            )
         event = Event(len(self.events), op, tuple(self.loops), tuple(self.path), self.when, bool(made), effects)
         start = self.host
         for value in dependencies(op):
@@ -167,11 +177,11 @@ class History:
 
     def _expect_seen(self, op: ir.Operation) -> None:
         if takes_a_stream(op):
-            raise unknown(op, "when a launch on the caller's stream is done", "launch with a token: `async [%t]`")
+            raise unknown(op, "the end of a launch on the caller's stream", "launch with a token: `async [%t]`")
         in_flight = ((1 << len(self.events)) - 1) & ~self.host
         if (in_flight or made_tokens(op)) and self.effects.launches_on_pointers(op):
             what = "what this launch reads and writes, through pointers or by an op that is not known, cannot be seen"
-            raise unknown(op, what, "pass memrefs instead of `!llvm.ptr`, or launch without tokens when all is done")
+            raise unknown(op, what, "pass memrefs instead of `!llvm.ptr`, or launch without tokens, after `gpu.wait`")
         unseen = self.effects.unseen(op) if in_flight else None
         if unseen is not None and op.name not in ("gpu.launch_func", "gpu.launch"):
             what = "what this op of the host does to memory cannot be seen"
@@ -368,7 +378,11 @@ class _Loop:
             if last:
                 return False
         if turn >= MOST_ITERATIONS:
-            raise unknown(self.op, f"the tokens of a loop after {MOST_ITERATIONS} iterations", "carry fewer tokens")
+            raise unknown(
+                self.op,
+                f"the tokens of a loop after {MOST_ITERATIONS} iterations",
+                "carry fewer tokens in the loop's `iter_args`",
+            )
         self._names.append(names)
         for n, s in state.items():
             self._seen[n].add(s)

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from ....dsl.diagnostics import fail
+from ....dsl.diagnostics import fail, quoted
 from ....dsl.records import record
 from ...indices.linear import Linear
 from ...ir.functions import argument_attributes, name_of, symbol
@@ -182,9 +182,9 @@ def stated(functions: Sequence[ir.Operation], names: Sequence[str]) -> dict[ir.V
     known = {name.removeprefix("%") for name in arguments.values()}
     unknown = [name for name in names if name.removeprefix("%") not in known]
     if unknown:
-        listed = ", ".join(f"`{name}`" for name in dict.fromkeys(arguments.values()))
-        message = f"no argument that launches use is called `{unknown[0]}`"
-        raise fail("W0435", message, hint=f"there are {listed or 'none'}")
+        listed = quoted(dict.fromkeys(arguments.values()))
+        message = f"no argument that launches use has the name `{unknown[0]}`"
+        raise fail("W0435", message, hint=f"name one of {listed}" if listed else "leave `noalias` out")
     wanted = {name.removeprefix("%") for name in names}
     return {value: name for value, name in arguments.items() if not names or name.removeprefix("%") in wanted}
 

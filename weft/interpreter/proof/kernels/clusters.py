@@ -60,7 +60,7 @@ def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gatheri
         if other is None or not paired or one.place.steps != other.place.steps:
             raise fail(
                 "W0640",
-                f"the race analysis does not know where all threads of a cluster meet that execute {describe(one.op)}",
+                f"the race analysis cannot match the arrival and the wait of a cluster barrier: {describe(one.op)}",
                 hint="let each `nvvm.cluster.arrive` be followed by its `nvvm.cluster.wait`, in the same block of ops",
             )
         orders = spaces if one.op.name == MEET_CLUSTER else frozenset[str]()

@@ -187,7 +187,7 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
                 raise fail(
                     "W0640",
                     f"the race analysis does not know the order of launches in {describe(around)}",
-                    hint="launch from straight code, scf.for, scf.while or scf.if",
+                    hint="launch from straight code, `scf.for`, `scf.while` or `scf.if`",
                 )
         if op.name == "gpu.launch":
             out.append(KernelUse(op, op))
@@ -229,7 +229,7 @@ def model_of(
         raise fail(
             "W0612",
             f"the block size of {use.name} is not known: nothing in the module launches it",
-            hint="say it with `--block 16,16,1`, or in the kernel: `known_block_size = array<i32: 16, 16, 1>`",
+            hint="state it by `--block 16,16,1`, or in the kernel: `known_block_size = array<i32: 16, 16, 1>`",
         )
     if (
         use.launch is None
@@ -244,7 +244,7 @@ def model_of(
         raise fail(
             "W0613",
             f"{use.name} is launched with {what}",
-            hint=f"a block has 1 to {MOST_THREADS} threads, a grid at least one block",
+            hint=f"launch blocks of 1 to {MOST_THREADS} threads, such as `--block 16,16,1`, and at least one block",
         )
     launch = use.launch if use.launch is not None and use.launch.name == "gpu.launch_func" else None
     return kernel_model(
@@ -280,9 +280,10 @@ def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -
         if len({size for _, size in said}) > 1:
             raise fail(
                 "W0613",
-                f"the {what} size of {use.name} along {'xyz'[axis]} is said in two ways",
-                notes=tuple(f"{who} says {size}" for who, size in said),
-                hint="make them agree: a kernel made for one size must not run with another",
+                f"the {what} size of {use.name} along {'xyz'[axis]} is stated in two ways",
+                notes=tuple(f"{who} states {size}" for who, size in said),
+                hint=f"state one size in the launch, in `known_{what}_size` and in `--{what}`: a kernel made for one"
+                f" size must not run with another",
             )
         out.append(said[0][1] if said else None)
     return (out[0], out[1], out[2])

@@ -45,9 +45,13 @@ _FOLLOWED = FORM | {PREFETCH}
 _PENDING = {"copy": copies.may_pend, "store": stores_may_pend, "product": may_pend}
 """How many of its thread's last groups a wait leaves pending, by the agent."""
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
-_INLINED = "inline the call, or bring the kernel to gpu, scf, affine, memref and vector ops first"
+_INLINED = (
+    "inline the call, as `mlir-opt --inline` does, or lower the kernel to ops of `gpu`, `scf`, `affine`,"
+    " `memref` and `vector`"
+)
 _REWRITE = (
-    "write it with ops of gpu, scf, affine, memref and vector, or with those of nvgpu and nvvm that docs/house.md lists"
+    "write it with ops of `gpu`, `scf`, `affine`, `memref` and `vector`, or with those of `nvgpu` and `nvvm` in"
+    " docs/house.md"
 )
 MOMENTS = 3
 """Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has
@@ -137,12 +141,12 @@ class Reader:
             raise fail(
                 "W0603",
                 f"some threads of a block may not reach {describe(op)}, which waits for all of them",
-                hint="move it out of the condition or loop",
+                hint=f"move the `{name}` out of the `scf.if` or loop",
             )
         elif (name.split(".", 1)[0] in (*DIALECTS, "llvm") and name not in _FOLLOWED) or name in _CALLS:
             if effects.only_computes(op):
                 message = f"kernels have no op such as {describe(op)}: neither the emitter nor the simulator knows it"
-                raise fail("W0640", message, hint="compute it with arith and math ops")
+                raise fail("W0640", message, hint="compute it with ops of `arith` and `math`")
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} does to memory",
@@ -153,7 +157,7 @@ class Reader:
                 raise fail(
                     "W0640",
                     f"the race analysis does not know the control flow of {describe(op)}",
-                    hint="lower it to scf.for, scf.if or scf.while",
+                    hint="lower it to `scf.for`, `scf.if` or `scf.while`",
                 )
             self._access(op, place)
 
@@ -320,7 +324,7 @@ class Reader:
             raise fail(
                 "W0640",
                 f"the race analysis does not follow {late.op} in a kernel with memory barriers",
-                hint="copy by the tensor memory accelerator, or by the threads",
+                hint="copy by `nvgpu.tma.async.load`, or by loads and stores of threads",
             )
         self.model.accesses[:] = with_ends(self.model.accesses, self.model.groups, self.values)
         for number, access in enumerate(self.model.accesses):
@@ -353,7 +357,7 @@ def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
         raise fail(
             "W0640",
             f"the race analysis does not follow branches between blocks (cf): {describe(op)}",
-            hint="lift them to scf.if, scf.for and scf.while first (`--lift-cf-to-scf` of upstream's mlir-opt does)",
+            hint="lift them to `scf.if` and `scf.while` first, as `mlir-opt --lift-cf-to-scf` does",
         )
     return region.blocks[0]
 

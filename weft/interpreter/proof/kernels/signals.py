@@ -120,7 +120,8 @@ class Signals:
             raise fail(
                 "W0640",
                 f"the race analysis does not know what {describe(op)} loads",
-                hint="make its pointers by one cast each, of a memref, of a tensor map, of a memory barrier",
+                hint="make each pointer by one `builtin.unrealized_conversion_cast`, of a memref, of a tensor map or"
+                " of a memory barrier",
             )
         told, block = self._addressed(op) if op.name == ARRIVE_THERE else (op, self.values.rank)
         group, number = barrier_of(told)
@@ -128,8 +129,8 @@ class Signals:
         if made is None or made.name != MAKE:
             raise fail(
                 "W0640",
-                f"the race analysis does not know which group of memory barriers {describe(op)} is about",
-                hint="use what `nvgpu.mbarrier.create` makes",
+                f"the race analysis does not know the group of memory barriers of {describe(op)}",
+                hint="use the result of `nvgpu.mbarrier.create` directly",
             )
         ring = self._rings.setdefault(group, Ring(self.name(group), count_of(group.type)))
         found = Signal("wait", ring, self.values.linear(number), block, place, describe(op))
@@ -157,13 +158,14 @@ class Signals:
         if made is None or made.name != ADDRESS or len(op.operands) > 1:
             raise fail(
                 "W0640",
-                f"the race analysis does not know at which memory barrier {describe(op)} arrives",
+                f"the race analysis does not know the memory barrier at which {describe(op)} arrives",
                 hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of that",
             )
         if self._orders(op) is None:
             raise fail(
                 "W0640",
-                f"the race analysis does not follow arrivals that do not order for who waits: {describe(op)}",
+                f"the race analysis does not follow relaxed arrivals, which order nothing for the threads that wait:"
+                f" {describe(op)}",
                 hint=RELEASING,
             )
         return made, block

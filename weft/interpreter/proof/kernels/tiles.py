@@ -111,7 +111,7 @@ def boxes(op: ir.Operation, values: Values, views: Views, inside: Inside) -> Ite
         yield from _described(described, rows_first, turned, values, views, inside)
 
 
-OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`), or wait by `nvvm.wgmma.wait.group.sync.aligned 0` behind"
+OTHERWISE = "let products wait for all of their groups (`waitGroup = 0`), or put `nvvm.wgmma.wait.group.sync.aligned 0` after them"
 
 
 def not_followed(op: ir.Operation) -> str | None:

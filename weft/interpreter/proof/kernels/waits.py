@@ -49,7 +49,7 @@ def _warp_barrier(model: KernelModel, op: ir.Operation, place: Place) -> None:
         raise fail(
             "W0603",
             f"the mask of {describe(op)} is not one of all {WARP} lanes, which it is taken to wait for",
-            hint=f"give it the constant mask of all lanes, -1, and let all {WARP} lanes reach it",
+            hint=f"give it the constant mask `-1`, and let all {WARP} lanes reach it",
         )
     model.barriers.append(Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True))
 
@@ -67,7 +67,7 @@ def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values
             "W0640",
             f"the race analysis follows barriers with a number of their own, for a number of whole warps:"
             f" {describe(op)}",
-            hint="say which barrier it is, and for how many threads, a multiple of 32",
+            hint=f"state `id` and `number_of_threads`, a multiple of {WARP}, as constants",
         )
     found = Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True, threads=many.constant)
     model.barriers.append(replace(found, number=values.linear(number)))
@@ -90,7 +90,12 @@ def _expect_whole(shape: LaunchShape, op: ir.Operation, threads: int) -> None:
         group = f"warp that is not whole, and {describe(op)} takes all {threads} lanes"
         if threads != WARP:
             group = f"warp group that is not whole, and {describe(op)} takes all {threads} threads"
-        raise fail("W0603", f"a block {has} a {group}", hint=f"launch a multiple of {threads} threads")
+        raise fail(
+            "W0603",
+            f"a block {has} a {group}",
+            hint=f"give the block a multiple of {threads} threads, such as"
+            f" `threads(x: {threads})` or `--block {threads},1,1`",
+        )
 
 
 def _candidate(barrier: ir.Operation) -> int | None:

@@ -26,7 +26,7 @@ LIMIT = (
     " one kernel"
     " make it exact"
 )
-ALIASED = "assumed: nothing says that the two buffers are different memory; they are taken so without `--may-alias`"
+ALIASED = "assumed: nothing states that the two buffers are different memory; they are taken so without `--may-alias`"
 UNKNOWN = (
     "assumed, not proven: it is not known what {} touches; ops of memref, affine and vector on buffers that are"
     " arguments, or"

@@ -65,7 +65,7 @@ def first_few(found: list[Diagnostic], most: int, where: str) -> list[Diagnostic
 SHOWN = 5
 CONSEQUENCES = ("W0662", "W0663")
 """Codes of memory-barrier faults that are mostly consequences of the diagnostics shown before them."""
-EXACT = "; a loop that the payload calls parallel is believed where it is all that is launched"
+EXACT = "; a loop that the payload declares parallel is taken as such where it is all that is launched"
 """The remedy for an assumption, in a schedule."""
 
 
@@ -84,14 +84,15 @@ def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
         )
     if barrier.meets is not None:
         note = (
-            f"assumed, not proven: a condition or a loop around it is not the same for all of them, and others may arrive at"
+            f"assumed, not proven: a condition or a loop around it is not the same for all of them, and others may"
+            f" arrive at"
             f" its number at {barrier.meets}; who meets there is not followed: it is taken to order nothing"
         )
-    hint = f"move {'it' if barrier.narrow else 'the barrier'} out of the condition or loop"
+    hint = f"move {'it' if barrier.narrow else 'the barrier'} out of its `scf.if` or loop"
     if barrier.number is not None:
-        hint += "; let each group of so many threads in a row have a number from 1 to 15 that no other one has"
+        hint += "; give each group of this many consecutive threads a number of its own, `id` from 1 to 15"
     elif barrier.narrow:
-        hint += ", or let the condition be the same for each 32 threads in a row"
+        hint += ", or make the condition the same for each 32 consecutive threads"
     return Diagnostic("W0603", message, span(source, barrier.op), notes=(note,), hint=hint)
 
 
@@ -191,36 +192,60 @@ class Findings:
         message = f"two {who} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
         notes = conflict.notes(lambda op: quoted(self.source, op))
         if conflict.across_blocks:
-            hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
+            hint = (
+                "no barrier orders blocks: let one block make all accesses to an element, or split the kernel into"
+                " two launches, `gpu.launch_func` each"
+            )
             if self.source is None:
-                hint = "no barrier orders blocks: `map` the loop so that all accesses to one element are in one block"
-                hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
+                hint = "no barrier orders blocks: `map` the loop so that one block makes all accesses to an element"
+                hint += EXACT if conflict.assumed else "; `split-k … atomic` adds the parts of a sum"
             return Diagnostic("W0602", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         if conflict.unfenced_proxy:
-            message = f"ordinary stores to `{conflict.buffer}` may not be seen by what accesses it asynchronously: {conflict.kind}"
-            hint = "put `nvvm.fence.proxy` of kind async.shared behind the stores, in front of the barrier that orders them"
+            message = f"ordinary stores to `{conflict.buffer}` may not be visible to its asynchronous accesses: {conflict.kind}"
+            hint = (
+                "put `nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}` after the stores, before the"
+                " barrier that orders them"
+            )
             return Diagnostic("W0666", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         if conflict.agent:
             what = {"load": "a load", "store": "a store", "product": "a product"}[conflict.agent]
-            meets = "may meet (assumed)" if conflict.assumed else "meets"
-            message = f"{what} under way {meets} another access of `{conflict.buffer}`: {conflict.kind}"
+            meets = "may conflict (assumed) with" if conflict.assumed else "conflicts with"
+            message = f"{what} in flight {meets} another access of `{conflict.buffer}`: {conflict.kind}"
             finds = " (`insert-barriers` finds the place)" if self.source is None else ""
-            hint = f"let it begin behind the other access: behind a barrier{finds}, or a wait for arrivals that come behind that"
+            hint = (
+                f"begin it after the other access: after a `gpu.barrier`{finds}, or a wait for arrivals that come"
+                f" after that access"
+            )
             if conflict.kind == "RAW":
-                hint = "let each thread that accesses what is loaded wait for the phase of the load before"
+                hint = (
+                    "let each thread wait for the phase of the load, `nvgpu.mbarrier.try_wait.parity`, before it"
+                    " accesses what is loaded"
+                )
             return Diagnostic("W0667", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
         if conflict.in_flight:
             assumed = " (assumed)" if conflict.assumed else ""
-            message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way{assumed}: {conflict.kind}"
-            hint = "wait until fewer groups are pending before the second operation, begin the copy later, or use one more buffer"
+            message = (
+                f"an asynchronous copy of `{conflict.buffer}` in flight may conflict with another"
+                f" access{assumed}: {conflict.kind}"
+            )
+            hint = (
+                "before the second operation, `nvgpu.device_async_wait` with a smaller `numGroups`; or begin the"
+                " copy later, or use one more buffer"
+            )
             if conflict.alone:
-                hint = "let one thread copy each element: nothing orders two threads that copy at the same time"
+                hint = (
+                    "let one thread copy each element, such as under `scf.if`: nothing orders two threads that"
+                    " copy at the same time"
+                )
             return Diagnostic("W0606", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
-        hint = f"put a barrier between the two operations{finds}, or give the element one owner"
+        hint = (
+            f"put a `gpu.barrier` between the two operations{finds}, or let one thread make all accesses to the element"
+        )
         if conflict.alone:
             hint = (
-                "no barrier orders two threads that execute one operation at the same time: give each element one owner"
+                "let one thread access each element, such as under `scf.if`: no barrier orders two threads that"
+                " execute one operation at the same time"
             )
         elif conflict.unfenced is not None:
             wider = f"add `#gpu.address_space<{conflict.space}>` to its `memfence`"
@@ -239,7 +264,7 @@ class Findings:
             notes.append(read.reader.text() + quoted(self.source, read.op))
         notes += [read.assumption] if read.assumed else []
         message = f"a thread {state} shared memory `{read.buffer}` that was never written"
-        hint = "write the element before it is read: shared memory holds what an earlier block left there"
+        hint = "`memref.store` the element before it is read: shared memory holds what an earlier block left"
         return Diagnostic("W0610", message, span(self.source, read.op), notes=tuple(notes), hint=hint)
 
 

@@ -263,10 +263,11 @@ class Asynchronous:
                 values = self.instances.sample(left, access.place) or {}
                 yield SignalFault(
                     "W0665",
-                    f"nobody waits until a store has read its tile: {access.op}",
+                    f"no thread waits until a store has read its tile: {access.op}",
                     access.op,
                     (self.instances.told(start, values),),
-                    "let the thread commit the store to a group, and wait for the group before the block ends",
+                    "commit the store in its thread, `nvvm.cp.async.bulk.commit.group`, and"
+                    " `nvvm.cp.async.bulk.wait_group 0` before the block ends",
                 )
 
     # ---- reads of what nobody wrote ----------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def shares(signal: Signal, phase: Linear, instances: Instances) -> Iterator[Phas
         return [*instances.same_thread(x, y), instances.earlier(signal.place, signal.place, x, y), *same]
 
     if not instances.is_empty(instances.relation(point, point, twice)):
-        raise VagueError(signal.op, "a thread does it several times in a phase")
+        raise VagueError(signal.op, "a thread executes it several times in a phase")
     everything, context = phases_at(signal, phase, instances), instances.solver.context
     for block in range(instances.model.shape.blocks):
         at = everything.fix_val(OUT, 0, isl.Val(block, context))
@@ -74,7 +74,7 @@ def _share(signal: Signal, at: isl.Map, instances: Instances) -> PhaseShare:
     threads = ask(lambda: threads.project_out(PARAM, 0, threads.dim(PARAM)))
     everywhere = isl.Map.from_domain_and_range(threads.align_params(phases.get_space()), phases)
     if not instances.is_empty(ask(lambda: everywhere.subtract(kept))):
-        raise VagueError(signal.op, "in other phases other threads do it")
+        raise VagueError(signal.op, "other threads execute it in other phases")
     instances.solver.spend(MOST_THREADS)  # ISL counts incompletely where a limit stops it: without one
     return PhaseShare(phases, threads.count_val().to_python())
 
@@ -147,7 +147,7 @@ class Counts:
             inits = of(self.model, ring, "init")
             vague = next((s for s in self.model.signals if s.ring is ring and not s.amount.is_constant), None)
             if vague is not None:
-                raise VagueError(vague.op, "how many arrivals or bytes it is about is no constant")
+                raise VagueError(vague.op, "its number of arrivals or bytes is not constant")
             made = total(((share.phases, share.threads) for _, share in self._shared(inits)), self.instances)
             if (again := next(((where, n) for where, n in made if n > 1), None)) is not None:
                 at = self._phase(again[0])._replace(phase=0)
@@ -156,7 +156,7 @@ class Counts:
                     f"{self.name(ring, at)} is initialized {again[1]} times",
                     inits[0].op,
                     (f"by {self.participants(inits, at)}",),
-                    "let one thread initialize each barrier once",
+                    "let one thread execute `nvgpu.mbarrier.init`, once for each barrier",
                 )
                 continue
             yield from self._arrivals_of(ring, inits)
@@ -184,9 +184,8 @@ class Counts:
                         f"{count} threads arrive at {self.name(ring, at)} in a phase of {expected} arrivals",
                         init.op,
                         (f"phase {at.phase}: {self.participants(arrivals, at)}",),
-                        "make the count of `nvgpu.mbarrier.init` the number of arrivals of each phase: each thread"
-                        " that arrives"
-                        " counts, and `arrive.expect_tx` is one of them",
+                        "make the count of `nvgpu.mbarrier.init` the number of arrivals in each phase: each arriving"
+                        " thread counts, and `arrive.expect_tx` is an arrival",
                     )
         nothing = isl.Set.empty(isl.Space.set_alloc(self.instances.solver.context, 0, len(At._fields)))
         self.full[ring] = nothing if full is None else full
@@ -229,8 +228,8 @@ class Counts:
                     message,
                     (arrivals or loads)[0].op,
                     (who,),
-                    "expect the bytes of all boxes that are loaded in the phase, of whole ones where they reach beyond"
-                    " the tensor",
+                    "`nvgpu.mbarrier.arrive.expect_tx` the bytes of all boxes that are loaded in the phase, of whole"
+                    " boxes also where they reach beyond the tensor",
                 )
                 self.full[ring] = self.instances.solver.ask(lambda f=self.full[ring], w=where: f.subtract(w))
         for where, expected in total(said, self.instances):
@@ -238,7 +237,11 @@ class Counts:
                 at = self._phase(where)
                 message = f"a phase of {self.name(ring, at)} expects {expected} bytes, more than {MOST_BYTES}"
                 yield SignalFault(
-                    "W0661", message, arrivals[0].op, (f"by {self.participants(arrivals, at)}",), "load less"
+                    "W0661",
+                    message,
+                    arrivals[0].op,
+                    (f"by {self.participants(arrivals, at)}",),
+                    f"load at most {MOST_BYTES} bytes in a phase, or `nvgpu.mbarrier.create` more barriers",
                 )
 
     def _at(self, pieces: Pieces, at: At) -> int:

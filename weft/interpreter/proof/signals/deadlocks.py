@@ -61,8 +61,11 @@ class WaitCycles:
             if self._ranked(circle, needs):
                 continue
             behind = ((n.point.op, [o.point.op for o in needs[n] if o in circle]) for n in circle)
-            told = tuple(f"{op} waits for what comes behind {', '.join(others)}" for op, others in behind)
-            hint = "let what ends a wait come in front of waits for what is behind it; who fills a stage first waits for no phase"
+            told = tuple(f"{op} waits for operations after {', '.join(others)}" for op, others in behind)
+            hint = (
+                "move what ends a wait, such as `nvgpu.mbarrier.arrive`, before the waits that need it; the first"
+                " fill of a stage waits for no phase"
+            )
             if (stuck := self._stuck(circle, needs)) is not None:
                 yield SignalFault(
                     "W0665", f"threads wait for each other forever: {stuck[0]}", stuck[0], (stuck[1], *told), hint
@@ -79,14 +82,14 @@ class WaitCycles:
         if its is None and mine is None:
             return
         if its is None or mine is None or its[1:] != mine[1:]:
-            raise VagueError(node.point.op, "it waits for what is beside the steps of its tile")
+            raise VagueError(node.point.op, "it waits for an operation outside of the steps of its tile")
         later = self.instances.relation(
             needed,
             node.point,
             lambda x, y: [less(y.form(Linear.of(mine[0].counter)), x.form(Linear.of(its[0].counter)))],
         )
         if not self.instances.is_empty(self.instances.solver.ask(lambda: edge.intersect(later))):
-            raise VagueError(node.point.op, "it waits for what is done in a later step")
+            raise VagueError(node.point.op, "it waits for an operation of a later step")
 
     def _expect_outside(self, needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> None:
         """Raises VagueError where a wait before a loop over tiles needs one in it, directly or
@@ -97,7 +100,7 @@ class WaitCycles:
                 for nest in self.steps.nests.values():
                     if not self.instances.is_empty(self.instances.before(node.point, nest.begin)):
                         raise VagueError(
-                            node.point.op, "in front of a loop over tiles, it waits for what is behind one"
+                            node.point.op, "before a loop over tiles, it waits for an operation after such a loop"
                         )
             late.update(more)
 

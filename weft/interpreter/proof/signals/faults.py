@@ -73,10 +73,10 @@ class SignalJudge:
                 where = f"of a cluster of {blocks}: {signal.op}"
                 yield SignalFault(
                     "W0664",
-                    f"a memory barrier of a block that is not there, {where}",
+                    f"a memory barrier of a block that does not exist, {where}",
                     signal.op,
                     (left[1],),
-                    "number the blocks of a cluster from 0, in masks as well",
+                    f"number the blocks from 0 to {blocks - 1}, in `nvvm.mapa` and in multicast masks",
                 )
 
     # ---- which phase -------------------------------------------------------------------------------------------------
@@ -95,12 +95,11 @@ class SignalJudge:
                 point, told = found
                 yield SignalFault(
                     "W0662",
-                    f"a wait is for the parity of another phase than its turn: {wait.op}",
+                    f"a wait has the parity of another phase than its own: {wait.op}",
                     wait.op,
                     (told, self._phase_of(wait, point)),
-                    "the n-th time that a barrier is taken, counted from 0, its parity is n mod 2; who refills a stage"
-                    " waits for"
-                    " the parity before",
+                    "in iteration i over a ring of n barriers, wait for the parity `(i div n) mod 2`; before a stage"
+                    " is filled again, for the opposite parity",
                 )
             elif (found := self._one(wait, lambda x, p=phase: [less(x.form(p), Linear.of(-1))])) is not None:
                 yield SignalFault("W0662", f"a wait is for a phase before the first: {wait.op}", wait.op, (found[1],))
@@ -129,7 +128,13 @@ class SignalJudge:
         for init in (s for s in self.model.signals if s.kind == "init"):
             if (left := self._one(init, lambda x, s=init: [outside(x.form(s.index), s.ring.size)])) is not None:
                 message = f"`{init.ring.name}` has {init.ring.size} barriers: {init.op}"
-                yield SignalFault("W0664", message, init.op, (left[1],), "initialize barriers that there are")
+                yield SignalFault(
+                    "W0664",
+                    message,
+                    init.op,
+                    (left[1],),
+                    f"`nvgpu.mbarrier.init` at an index from 0 to {init.ring.size - 1}",
+                )
         for signal in self.phases:
             inits, use = of(self.model, signal.ring, "init"), point_of(signal)
             ways = (
@@ -141,10 +146,9 @@ class SignalJudge:
                 yield SignalFault(
                     "W0664", f"a memory barrier may be used before it is initialized:"
                              f" {signal.op}", signal.op, (left[1],),
-                    "let one thread initialize it, with `nvvm.fence.mbarrier.init` behind it, and all threads pass a"
-                    " `gpu.barrier`"
-                    + ("; where other blocks of the cluster use it, all of them"
-                       " meet" if self.model.shape.blocks > 1 else ""),
+                    "let one thread initialize it, then execute `nvvm.fence.mbarrier.init`, and let all threads pass"
+                    " a `gpu.barrier`" + ", and all blocks of the cluster an `nvvm.cluster.arrive` and"
+                    " `nvvm.cluster.wait` where they use it" * (self.model.shape.blocks > 1),
                 )  # fmt: skip
             elif signal.kind == "load" or self._is_remote(signal):
                 fences = [fence for fence in self.model.fences if fence.inits]
@@ -202,9 +206,10 @@ class SignalJudge:
                 what = "an arrival" if signal.kind == "arrive" else "a load"
                 yield SignalFault(
                     "W0663", f"{what} may count in the phase before its own: {signal.op}", signal.op,
-                    (later[1], self._phase_of(signal, later[0]), "nothing says that the phase before is over when it"
-                                                                 " comes"),
-                    "let it come behind a wait for the phase before, by this thread or by one that it waits for",
+                    (later[1], self._phase_of(signal, later[0]), "nothing orders it after the end of the previous"
+                                                                 " phase"),
+                    "`nvgpu.mbarrier.try_wait.parity` for the previous phase before it, in this thread or in one that"
+                    " it waits for",
                 )  # fmt: skip
 
     def _all_before(self, signal: Signal) -> bool:
@@ -231,7 +236,8 @@ class SignalJudge:
                     (told, f"phase {at.phase} of {self.counts.name(wait.ring, at)}: arrivals:"
                            f" {self.counts.participants(arrivals, at)};"
                      f" loads: {self.counts.participants(loads, at)}"),
-                    "let as many threads arrive in each phase as `init` says, and the bytes come that are expected",
+                    "let as many threads arrive in each phase as `nvgpu.mbarrier.init` states, and load as many bytes"
+                    " as `arrive.expect_tx` states",
                 )  # fmt: skip
                 continue
             early = self._uncovered(
@@ -240,17 +246,19 @@ class SignalJudge:
             late = None if early is not None else self._overtaken(wait)
             if early is not None or late is not None:
                 point, told = early or late or ({}, "")
-                why = "nothing says that the phase before is over: then the wait ends at once"
+                why = "nothing ensures that the previous phase is complete: then the wait ends at once"
                 if early is None:
-                    why = "nothing says that the phase behind it is still under way: then it waits for the one behind that"
+                    why = (
+                        "nothing ensures that the next phase is still incomplete: once it is complete, the wait is"
+                        " for the phase after it"
+                    )
                 yield SignalFault(
                     "W0662",
-                    f"the parity may not tell which phase a wait is for: {wait.op}",
+                    f"the parity may not identify the phase of a wait: {wait.op}",
                     wait.op,
                     (told, self._phase_of(wait, point), why),
-                    "a barrier may be at most one phase ahead of who waits: let the thread wait for each phase, and"
-                    " arrivals of"
-                    " the next phase but one come behind the wait",
+                    "`nvgpu.mbarrier.try_wait.parity` for each phase, before the arrivals of the phase after the next:"
+                    " a barrier is at most one phase ahead of a thread that waits",
                 )
 
     def _endless(self, wait: Signal) -> tuple[dict[Symbol, int], str] | None:
@@ -282,10 +290,10 @@ class SignalJudge:
             if (left := self._left(load, self.instances.of(point_of(load)), seen)) is not None:
                 yield SignalFault(
                     "W0665",
-                    f"nobody waits for the bytes of a load: {load.op}",
+                    f"no thread waits for the bytes of a load: {load.op}",
                     load.op,
                     (left[1], self._phase_of(load, left[0])),
-                    "wait for each phase in which something is loaded, before the block ends",
+                    "`nvgpu.mbarrier.try_wait.parity` for each phase with a load, before the block ends",
                 )
         yield from self._outlived()
         yield from WaitCycles(self.instances, self.order, self.phases, self.steps).faults()
@@ -315,7 +323,8 @@ class SignalJudge:
                     "W0669", f"a block may end before another one arrives at its barrier: {signal.op}", signal.op,
                     (left[1], f"{self.counts.name(signal.ring, at)}: none of that block's threads knows that it has"
                               f" been done"),
-                    "let all blocks of the cluster meet before they end: `nvvm.cluster.arrive` and `nvvm.cluster.wait`",
+                    "let all blocks of the cluster synchronize before they end: `nvvm.cluster.arrive`, then"
+                    " `nvvm.cluster.wait`",
                 )  # fmt: skip
 
 

@@ -97,5 +97,8 @@ def judge_signals(
 
 def _not_known(op: str, notes: tuple[str, ...]) -> SignalFault:
     message = f"it is not known when this is done, or for which phase of a memory barrier (assumed): {op}"
-    hint = "take barrier `i mod n` of a ring of n in iteration i, with the parity of `i div n`; let whole warp groups do the same"
+    hint = (
+        "use barrier `i mod n` of a ring of n in iteration i, with the parity of `i div n`; let whole warp groups"
+        " execute the same ops"
+    )
     return SignalFault("W0668", message, op, (*notes, NOT_KNOWN), hint, assumed=True)

@@ -16,7 +16,7 @@ from .counts import MOST_THREADS, SignalFault
 from .instances import PARAM, SET, Instances, Point, VagueError
 from .phase_numbers import point_of
 
-FIRST = "change registers where roles begin, once: `decrease` in front of all waits of the group"
+FIRST = "change registers once, where a role begins: `nvvm.setmaxregister decrease` before all waits of the group"
 
 
 def register_faults(instances: Instances) -> Iterator[SignalFault]:
@@ -31,7 +31,13 @@ def register_faults(instances: Instances) -> Iterator[SignalFault]:
         if (change.count < start) if change.more else (change.count > start):
             what, than = ("increase", "more") if change.more else ("decrease", "fewer")
             message = f"registers {what} to {change.count}, which is not {than} than a thread has: {change.op}"
-            yield SignalFault("W0670", message, change.op, (_all(start, threads),), f"take {than}")
+            yield SignalFault(
+                "W0670",
+                message,
+                change.op,
+                (_all(start, threads),),
+                f"request {than} than {start} registers by `nvvm.setmaxregister`",
+            )
             return
     yield from _sum(changes, start, threads, instances)
     yield from _late(changes, instances)
@@ -54,10 +60,11 @@ def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Ins
     if (missing := needed + others * start - threads * start) > 0 and asked:
         yield SignalFault(
             "W0670",
-            f"a warp group waits for registers that nobody gives away: {asked}",
+            f"a warp group waits for registers that no other group releases: {asked}",
             asked,
-            (_all(start, threads), f"{missing} more are asked for than there are"),
-            "ask for fewer, or let others give more away",
+            (_all(start, threads), f"{missing} more are requested than exist"),
+            "request fewer by `nvvm.setmaxregister increase`, or release more in other groups by"
+            " `nvvm.setmaxregister decrease`",
         )
 
 

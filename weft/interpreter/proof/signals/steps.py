@@ -78,7 +78,7 @@ class Steps:
             if (a is not b and a.tiles is b.tiles) or not self.instances.is_empty(
                 self.instances.before(a.begin, b.begin)
             ):
-                raise VagueError(b.begin.op, "its thread has gone through the steps of tiles in another loop")
+                raise VagueError(b.begin.op, "its thread has executed the steps of tiles in another loop")
 
     def _find(
         self, signal: Signal, product: Symbol, factors: tuple[Linear, Linear], totals: dict[object, Symbol]
@@ -138,10 +138,10 @@ class Steps:
         whole = {tiles for tiles, _ in self.nests}
         for signal in model.signals:
             if signal.kind != "init" and self._of(signal.place) is None and not whole.isdisjoint(signal.place.loops):
-                raise VagueError(signal.op, "it is beside the steps of its tile")
+                raise VagueError(signal.op, "it is outside of the steps of its tile")
         for gathering in model.gatherings:
             if not whole.isdisjoint((*gathering.arrival.loops, *gathering.wait.loops)):
-                raise VagueError(gathering.op, "the cluster meets in a loop over tiles")
+                raise VagueError(gathering.op, "the cluster synchronizes in a loop over tiles")
         return replace(
             model,
             signals=[self._signal(signal) for signal in model.signals],
@@ -199,7 +199,7 @@ class Steps:
     def _told(self, nest: Nest, formula: Formula, op: str) -> Formula:
         found = formula.changed(nest.form)
         if not nest.is_told(found):
-            raise VagueError(op, "whether it is done in a step has to do with the tile")
+            raise VagueError(op, "whether a step executes it depends on the tile")
         return found
 
     def _signal(self, signal: Signal) -> Signal:
@@ -208,9 +208,7 @@ class Steps:
             return signal
         found = replace(signal.changed(nest.form), place=self._place(signal.place, signal.op))
         if not all(map(nest.is_told, (found.index, found.block, found.amount, found.when, found.odd))):
-            raise VagueError(
-                signal.op, "which phase it is of has to do with the tile, and not with how many steps were before"
-            )
+            raise VagueError(signal.op, "its phase depends on the tile, and not on the number of earlier steps")
         return found
 
     def _access(self, access: Access) -> Access:
@@ -231,7 +229,7 @@ class Steps:
     def _number(self, nest: Nest, form: Linear, op: str) -> Linear:
         found = nest.form(form)
         if not nest.is_told(found):
-            raise VagueError(op, "for which block of the cluster it is has to do with the tile")
+            raise VagueError(op, "its block of the cluster depends on the tile")
         return found
 
     # ---- who waits for whom ------------------------------------------------------------------------------------------

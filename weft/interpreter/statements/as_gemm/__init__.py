@@ -99,7 +99,8 @@ class AsGemm(Statement):
                 "W0446",
                 f"a number for each of the {axes} axes that the window moves along, and not {count}",
                 op,
-                f"or {2 * axes} numbers: before each axis, then behind each",
+                f"write `[{', '.join('1' * axes)}]`, a number for each axis, or {2 * axes} numbers: those before each"
+                f" axis, then those after",
                 at="padding",
             )
         if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):

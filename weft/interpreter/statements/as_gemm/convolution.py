@@ -191,7 +191,7 @@ def _space(op: ir.Operation) -> Structure:
         raise fail(
             "W0443",
             "the convolution has a dimension of size 0, and computes nothing",
-            "leave it out of the payload",
+            "give each dimension of the convolution a size of `1` or more in the payload",
             notes=(f"dimensions {space.text()}",),
         )
     return space
@@ -211,7 +211,7 @@ def _expect_room(op: ir.Operation, space: Structure) -> None:
                     f"the filter reaches over {reach} elements along axis {number} of the image, which has {size}: no"
                     f" window of it "
                     "stays inside, and the result is empty",
-                    "make the filter smaller, or pad the image",
+                    "make the filter smaller in the payload, or pad the image by `tensor.pad`",
                 )
 
 
@@ -236,7 +236,7 @@ def _image(op: ir.Operation, space: Structure, extents: Sequence[SizeForm]) -> t
             if factor < 1:
                 kind = "stride" if space.iterators[d] == "parallel" else "dilation"
                 what = f"a {kind} of {factor} along axis {number} of the image"
-                raise fail("W0443", what, f"a {kind} is 1 or more")
+                raise fail("W0443", what, f"write 1 or more in the payload, such as `{kind}s = dense<1>`")
         low, high = axis.reach(extents)
         beyond = None if high is None else difference(high, axis.size)
         if low < 0 or (beyond is not None and beyond >= 0):
@@ -301,7 +301,7 @@ def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tu
             raise fail(
                 "W0444",
                 "the filter's axes stand in another order than the result's, so that it is not a matrix without a copy",
-                "transpose the filter first",
+                "`linalg.transpose` the filter in the payload, before the convolution",
             )
         found.append(number)
         order = order[len(groups[number].dimensions) :]

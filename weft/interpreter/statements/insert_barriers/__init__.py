@@ -84,7 +84,7 @@ class InsertBarriers(Statement):
         roots = mapped_roots(rewrite.module)
         if not roots:
             gone = any(operations(rewrite.module.operation, "gpu.launch_func"))
-            before = "move it in front of `launch`, which has made kernels of the loops"
+            before = "move `insert-barriers` before `launch`, which has made kernels of the loops"
             hint = before if gone else "`map` a loop, and `launch` it afterwards"
             raise rewrite.error("W0605", "there is no mapped loop to put barriers into", hint=hint)
         proposed = [propose_barriers(root) for root in roots]
@@ -170,13 +170,13 @@ class InsertBarriers(Statement):
         if late := [c for c in chosen.choice.unseparated if c.agent]:
             unfenced = [c for c in late if c.unfenced_proxy]
             code, message = (
-                ("W0666", "stores {} unfenced") if unfenced else ("W0667", "accesses {} with others that are under way")
+                ("W0666", "stores {} unfenced") if unfenced else ("W0667", "accesses {} with others in flight")
             )
             self._refuse(rewrite, code, message, unfenced or late)
         elif early := [c for c in chosen.choice.unseparated if c.in_flight]:
-            self._refuse(rewrite, "W0606", "accesses {} with asynchronous copies that have not arrived", early)
+            self._refuse(rewrite, "W0606", "accesses {} with asynchronous copies in flight", early)
         elif chosen.choice.unseparated:
-            message = "threads {} within one distributed op, where no barrier can stand"
+            message = "threads {} within one distributed op, where no barrier is possible"
             self._refuse(rewrite, "W0604", message, chosen.choice.unseparated)
 
     @staticmethod
@@ -200,9 +200,10 @@ _HINTS = {
     "W0602": "`map` the loop so that all accesses to one element are in one block",
     "W0604": "`map` the op so that each element has one owner, or `tile` it so that a barrier fits between",
     "W0666": "put `nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}` between the stores and a barrier",
-    "W0667": "wait for the phase of a load before what it loads is accessed, and load again behind a wait for who"
-    " accessed it",
-    "W0606": "`nvgpu.device_async_wait` with a smaller `numGroups`, begin the copies later, or use one more buffer",
+    "W0667": "wait for each load by `nvgpu.mbarrier.try_wait.parity` before what it loads is accessed, and load again"
+    " after a wait for the threads that access it",
+    "W0606": "write `nvgpu.device_async_wait` with a smaller `numGroups`, begin the copies later, or use one more"
+    " buffer",
 }
 
 

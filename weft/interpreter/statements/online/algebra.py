@@ -123,7 +123,8 @@ def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftEr
         return fail(
             "W0471",
             f"what depends on the result of {extreme.name} is not followed behind {describe(lost[0])}",
-            "let elementwise ops and the sum read it as it is, and reshape what they make",
+            f"move `{lost[0].name}` after the sum in the payload: before it, elementwise ops alone may read the"
+            f" extreme",
         )
     return fail(
         "W0471",
@@ -201,9 +202,8 @@ def _sum(
         raise fail(
             "W0471",
             f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor b^(c·m)",
-            "what can be corrected is exp(x - m) or exp2(x - m), x the one input of the extreme, multiplied with or"
-            " divided "
-            "by what does not depend on m",
+            "write the terms as `math.exp(x - m)` or `math.exp2(x - m)`, x the one input of the extreme m, times or"
+            " divided by what does not depend on m",
         )
     first = chain.sums[0].weight if chain.sums else weight
     if (weight.exponent, weight.base) != (first.exponent, first.base):
@@ -270,8 +270,8 @@ def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
                         f"{describe(op)} reads {describe(maker) if maker else 'a value'}, which depends on"
                         f" the result of "
                         f"{chain.extreme.name} in a way that is not known",
-                        "have the terms made from the extreme by elementwise ops that take it as an operand, and none"
-                        " cancel it",
+                        "compute the terms by elementwise ops with the extreme as an operand, such as `arith.subf` and"
+                        " `math.exp`, none of which cancels it",
                     )
 
 

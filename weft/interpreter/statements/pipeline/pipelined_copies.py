@@ -145,7 +145,7 @@ def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
             "W0376",
             f"{buffer_key(alloc)} {how}",
             op,
-            "map the copy itself in front of `pipeline`: `map copy_a to threads(*) cyclic`, or `to tma`",
+            "`map` the copy itself before `pipeline`: `map copy_a to threads(*) cyclic`, or `to tma`",
         )
     mapping = mapping_of(op)
     if mapping is not None and mapping.space not in ("threads", "warps", "lanes", "tma"):

@@ -123,11 +123,11 @@ class PromoteToRegisters(Statement):
         number = outputs.index(self.operand.name)
         if number in elements_of(op) and not is_used(body_of(op).arguments[segments(op)[0] + number]):
             results = " or ".join(f"`{outputs[n]}`" for n in running(op) if mapping_of(op) is None)
-            instead = f"promote its running result, {results}; " if results else ""
+            instead = f"promote its running result, {results}; or " if results else ""
             raise rewrite.error(
                 "W0383",
                 f"`{self.operand.name}` has the elements of a scan, each written by one iteration: nothing of it stays",
                 op,
-                f"{instead}leave the elements where they are: they are written as they are made",
+                f"{instead}delete this `promote-to-registers`: each element is stored as soon as it is computed",
                 at="operand",
             )

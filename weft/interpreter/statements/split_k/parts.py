@@ -102,7 +102,7 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
     number = parts
     if isinstance(extent, int) and isinstance(length, int):
         if parts > extent:
-            raise fail("W0453", f"{extent} summands make no {parts} parts", f"at most {extent}")
+            raise fail("W0453", f"{extent} summands make no {parts} parts", f"write at most `{extent}` parts")
         number = parts if cyclic else -(-extent // length)
     cut = Split(op, space, summed[0], extent, number, length, cyclic)
     if number < 2:
@@ -117,7 +117,9 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
         raise fail(
             "W0455",
             f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {summands}",
-            f"`split-k … n` with an n that divides {extent}" if known else "give the payload that number",
+            f"`split-k … n` with an n that divides {extent}"
+            if known
+            else "write the number instead of `?` in the payload, or give it to a builder: `--set k=4096`",
         )
     return cut
 
@@ -128,8 +130,7 @@ def _expect_combiner(op: ir.Operation, space: Structure) -> None:
         raise fail(
             "W0450",
             f"{op.name} does not combine its result so far with one term after the other, by an associative operation",
-            "`split-k` takes matrix products, convolutions behind `as-gemm`, sums, products, extremes and their"
-            " indices",
+            "`split-k` takes matrix products, convolutions after `as-gemm`, sums, products, extremes and their indices",
         )
     for walked in space.maps[space.inputs :]:
         written = [d for e in walked.results for d in dimensions_of(e)]

@@ -17,7 +17,12 @@ def copy(kernel: KernelWriter, op: ir.Operation) -> None:
     found = async_copy(op, "W0503")
     source, target = kernel.view(found.source), kernel.view(found.target)
     if source.buffer.space != "global":
-        raise refuse("W0503", f"`{op.name}` from the constant {source.buffer.root}", op, hint="pass it as an argument")
+        raise refuse(
+            "W0503",
+            f"`{op.name}` from the constant {source.buffer.root}",
+            op,
+            hint="pass it as an argument of the kernel, `gpu.launch_func … args(…)`",
+        )
     begin = kernel.place(source, kernel.exprs(found.begin))
     place, amount = kernel.target(target, kernel.exprs(found.at)), ""
     if found.read is not None:

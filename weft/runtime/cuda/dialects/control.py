@@ -84,7 +84,10 @@ def _reserve(kernel: KernelWriter, op: ir.Operation, result: ir.Value) -> Carrie
         raise refuse("W0503", f"`{op.name}` yields a memref", op)
     if accumulator(result.type) is not None:
         raise refuse(
-            "W0503", f"`{op.name}` yields the sums of a warp group", op, hint="add to them in a loop that carries them"
+            "W0503",
+            f"`{op.name}` yields the sums of a warp group",
+            op,
+            hint="carry the sums through an `scf.for`, and add to them there",
         )
     kind, count = element(result.type, op)
     return Carried(result, kind, tuple(kernel.fresh("v") for _ in range(1 if count is None else count)))

@@ -90,7 +90,7 @@ def fence_proxy(kernel: KernelWriter, op: ir.Operation) -> None:
     kind = str(op.attributes["kind"])
     if "async.shared" not in kind or "cluster" in str(op.attributes.get("space", "")):
         raise refuse(
-            "W0503", f"`{op.name}` of {kind}", op, hint="take {kind = #nvvm.proxy_kind<async.shared>, space = cta}"
+            "W0503", f"`{op.name}` of {kind}", op, hint="write `{kind = #nvvm.proxy_kind<async.shared>, space = cta}`"
         )
     _line(kernel, "fence_async()")
 
@@ -164,7 +164,7 @@ def numbered_barrier(kernel: KernelWriter, op: ir.Operation) -> None:
             "W0503",
             f"`{op.name}` in a kernel without a known block size",
             op,
-            hint="state the number of threads at the barrier",
+            hint="state the number of threads: `nvvm.barrier id = … number_of_threads = …`",
         )
     _line(kernel, f"meet_at({_int(number or literal(0))}, {_int(known)})")
 

@@ -55,7 +55,12 @@ def allocation(kernel: KernelWriter, op: ir.Operation) -> NamedView:
     type = ir.MemRefType(op.results[0].type)
     shared, single = is_shared(type), math.prod(type.shape) == 1
     if op.name == "memref.alloc" and not shared:
-        raise refuse("W0503", "a kernel cannot allocate global memory", op, hint="allocate it on the host")
+        raise refuse(
+            "W0503",
+            "a kernel cannot allocate global memory",
+            op,
+            hint="allocate it before the launch, by `gpu.alloc` or `memref.alloc`",
+        )
     base = "s" if shared else "acc" if single and _stored_in_a_loop(op) else "r"
     return allocated(kernel, op.results[0], base, op, shared=shared, single=single)
 

@@ -106,9 +106,16 @@ def _check(op: ir.Operation, buffer: int) -> None:
         raise refuse("W0503", f"`{op.name}` with a mask", op)
     map, shape = ir.AffineMapAttr(op.attributes["permutation_map"]).value, shape_of(moved)
     if map != ir.AffineMap.get_minor_identity(memref.type.rank, len(shape), op.context):
-        raise refuse("W0503", f"`{op.name}` with the permutation {map}", op, hint="run `transfer_permutation_patterns`")
+        raise refuse(
+            "W0503",
+            f"`{op.name}` with the permutation {map}",
+            op,
+            hint="lower it by `transform.apply_patterns.vector.transfer_permutation_patterns`",
+        )
     if not in_bounds(op):
-        raise refuse("W0503", f"`{op.name}` that may be out of bounds", op, hint="guard it, and state in_bounds")
+        raise refuse(
+            "W0503", f"`{op.name}` that may be out of bounds", op, hint="guard it by `scf.if`, and state `in_bounds`"
+        )
 
 
 @writes("vector.load", "vector.transfer_read")
@@ -201,7 +208,7 @@ def arrange(kernel: KernelWriter, op: ir.Operation) -> Lanes:
     if numbers is None and op.name == "vector.extract" and (array := whole(kernel.lanes(op.operands[0]), ARRAY)):
         return _picked(kernel, op, array)
     if numbers is None:
-        hint = "unroll the loop over the position first"
+        hint = "`unroll` the loop over the position first"
         raise refuse("W0503", f"`{op.name}` at a dynamic position: elements are registers", op, hint=hint)
     lanes = [e for v in op.operands for e in kernel.lanes(v)]
     return tuple(lanes[number] for number in numbers.flat)

@@ -77,7 +77,12 @@ def wait(kernel: KernelWriter, op: ir.Operation) -> None:
     if not any(map(may_pend, operations(kernel.func, MMA))):
         return
     if may_pend(op):
-        raise refuse("W0503", f"`{op.name} {may_pend(op)}` with products in flight", op, hint="wait for all of them: 0")
+        raise refuse(
+            "W0503",
+            f"`{op.name} {may_pend(op)}` with products in flight",
+            op,
+            hint=f"wait for all of them: `{op.name} 0`",
+        )
     arrays = dict.fromkeys(whole(kernel.lanes(sums), ARRAY) for sums in _sums_at(op))
     kernel.line(f"wait_products({', '.join(filter(None, arrays))});")
 

@@ -190,7 +190,7 @@ def scalar(type: ir.Type, op: ir.Operation | ir.OpView | None) -> ScalarType:
     """The scalar type of an MLIR type. Raises W0502, with `op`, for others."""
     found = SCALARS.get(str(type))
     if found is None:
-        hint = f"the emitter supports {', '.join(SCALARS)}, and memrefs and vectors of them"
+        hint = f"write it with one of `{'`, `'.join(SCALARS)}`, or memrefs and vectors of them"
         raise refuse("W0502", f"type {type} has no CUDA C++ counterpart here", op, hint=hint)
     return found
 

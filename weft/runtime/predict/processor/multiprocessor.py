@@ -49,7 +49,7 @@ SETTLED = 0.01
 """The relative difference up to which two windows of a loop take the same time."""
 WARM = 4000
 """Clocks after which the order of the warps in a loop is assumed to be steady."""
-SIMULATE = "`--target sim` finds who waits for what"
+SIMULATE = "`--target sim` reports which warps wait for what"
 
 
 def large_loops(program: Disassembly) -> list[range]:

@@ -252,7 +252,7 @@ def _expect_fewer(passed: int | np.ndarray, most: int | None, what: str) -> None
         raise fail(
             "W0757",
             f"a thread passes more than {most} {what}, more than a race check of this launch tells apart",
-            hint="check a smaller launch: fewer blocks or a shorter loop",
+            hint="check a smaller launch, of fewer blocks or shorter loops: `--set m=256`",
         )
 
 

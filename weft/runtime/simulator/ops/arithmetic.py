@@ -58,7 +58,7 @@ def operate(t: Translator, op: ir.Operation) -> Val:
     values, pattern, pure, word = t.operands(op), _PATTERNS[op.name], True, op.name[6:-1]
     if values[0].dtype == BOOL:
         if word not in ON_BITS:
-            hint = "a shift of one bit is by 0, a divisor of one bit is 1: leave it out"
+            hint = f"leave `{op.name}` out: a shift of one bit is by 0, a divisor of one bit is 1"
             raise refuse("W0750", f"the simulator does not support `{op.name}` on i1", op, hint=hint)
         pattern = _LOGIC[ON_BITS[word]]
     elif word in ("add", "sub", "mul") and not values[0].shape and all(v.const is not None for v in values):

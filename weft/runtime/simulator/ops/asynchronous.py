@@ -14,7 +14,7 @@ from .memory import expect_aligned, listed, reach
 def copy(t: Translator, op: ir.Operation) -> Val:
     found, site = async_copy(op, "W0750"), t.site(op)
     if t.grouped:
-        hint = "take the tensor memory accelerator for all copies, or none"
+        hint = "`map` all copies `to tma`, or none"
         raise refuse("W0750", f"`{op.name}` in a kernel whose warp groups wait for each other", op, hint=hint)
     read = None if found.read is None else t.value(found.read)
     sides: list[str] = []

@@ -80,7 +80,10 @@ def fence_proxy(t: Translator, op: ir.Operation) -> None:
     spaces = tuple(SPACES[space] for space in sorted(mbarriers.fenced_spaces(op)))
     if not spaces:
         raise refuse(
-            "W0750", f"`{op.name}` of {op.attributes['kind']}", op, hint="take {kind = #nvvm.proxy_kind<async.shared>}"
+            "W0750",
+            f"`{op.name}` of {op.attributes['kind']}",
+            op,
+            hint="write `{kind = #nvvm.proxy_kind<async.shared>}`",
         )
     t.emit(f"P.fence_proxy(L, {spaces!r}, {t.mask})")
 

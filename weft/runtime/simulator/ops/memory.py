@@ -216,7 +216,12 @@ def allocation(t: Translator, op: ir.Operation) -> Mem:
     space = space_of(kind)
     shared = space == "workgroup"
     if space is None or (op.name == "memref.alloc" and not shared):
-        raise refuse("W0750", "a kernel allocates global memory", op, hint="allocate it on the host")
+        raise refuse(
+            "W0750",
+            "a kernel allocates global memory",
+            op,
+            hint="allocate it before the launch, by `gpu.alloc` or `memref.alloc`",
+        )
     name = name_of(op.results[0]) or f"{'shared' if shared else 'private'}{t.fresh('')}"
     return t.allocate(kind, shared, name, op)
 
@@ -241,7 +246,12 @@ def get_global(t: Translator, op: ir.Operation) -> Mem:
         found = t.allocate(kind, True, name, op)
     else:
         if "constant" not in declaration.attributes or "initial_value" not in declaration.attributes:
-            raise refuse("W0750", f"`@{name}` is a global that kernels may change", op, hint="pass it as an argument")
+            raise refuse(
+                "W0750",
+                f"`@{name}` is a global that kernels may change",
+                op,
+                hint="pass it as an argument of the kernel, `gpu.launch_func … args(…)`",
+            )
         if not MemrefLayout.of(kind, op).in_rows:
             raise refuse("W0751", f"the constant `@{name}` does not lie row by row: `{kind}`", op, hint=NO_LAYOUT)
         contents = t.constant(dense(declaration.attributes["initial_value"], kind, op), INT64)
