@@ -296,7 +296,7 @@ def test_who_uses_what_no_lane_has_given() -> None:
 
 
 REFUSED = {
-    "width 24": ("%n = arith.constant 24 : i32\n%r, %ok = gpu.shuffle xor %v, %w1, %n : f32", "width 24", "power of two up to `32`"),
+    "width 24": ("%n = arith.constant 24 : i32\n%r, %ok = gpu.shuffle xor %v, %w1, %n : f32", "width 24", "of two up to `32`"),
     "a width that is computed": (
         "%n = arith.index_cast %warp : index to i32\n%r, %ok = gpu.shuffle xor %v, %w1, %n : f32",
         "a width that is not constant",

@@ -31,9 +31,9 @@ from ..solver import point_where
 from .bodies import choice_of, conjuncts, hands_on, inside, is_of_data, through_casts
 from .contents import Contents
 from .counters import counted, ends_of
+from .exactly_once import iterates
 from .labels import Label, Read, conjuncts_of, value_of
 from .nests import Nests
-from .once import iterates
 from .payloads import (
     BEFORE,
     PARTS,
