@@ -7,12 +7,14 @@ are made by `tests/docs/test_convolution.py`; its examples run here.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from pathlib import Path
 
 import pytest
-from doc_examples import Block, Section, commands, matches, run, sections
+from doc_examples import Block, Command, Section, commands, matches, run, sections
+from executors import alone
 from places import ROOT
 
 from weft.dsl.checker import check
@@ -54,7 +56,9 @@ def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pyt
         assert block.tag in TAGS, f"{block.place}: tag {block.tag!r} is none of {sorted(TAGS)}"
         if block.name and (ROOT / block.name).is_file():
             excerpt = f"…\n{block.text}…\n"
-            assert matches(excerpt, (ROOT / block.name).read_text()), f"{block.place} is not an excerpt of {block.name}"
+            assert matches(excerpt, (ROOT / block.name).read_text()), (
+                f"{block.place} is not an excerpt of {block.name}: copy the lines anew, with `…` for those left out{alone()}"
+            )
         elif block.tag == "console":
             run_console(block, tmp_path)
         elif block.tag == "weft":
@@ -75,12 +79,21 @@ def run_console(block: Block, folder: Path) -> None:
             continue
         assert shown, f"{command.place}: the command before ends with {code}; show that with `echo $?`"
         code, printed = run(command.line, folder)
-        assert matches(command.output, printed), f"{command.place}: `{command.line}` prints\n{printed}"
+        assert matches(command.output, printed), differs(command, printed)
         failed = "error[" in command.output or "✗" in command.output
         judged = "weft repl" in command.line  # a cross there may be an answer, and no failure
         assert not failed or judged or code == 1, f"{command.place}: exit code {code} after an error"
         shown = failed or code == 0
     assert shown, f"{block.place}: the last command ends with {code}; show that with `echo $?`"
+
+
+def differs(command: Command, printed: str) -> str:
+    """What a command prints and the page does not show."""
+    shown = difflib.unified_diff(command.output.splitlines(), printed.splitlines(), "the page", "printed now", lineterm="")
+    return (
+        f"{command.place}: `{command.line}` prints something else than the page shows\n" + "\n".join(shown) + "\n"
+        f"if the change is meant, write it into the page below that line, `…` for what may vary{alone()}"
+    )
 
 
 def run_schedule(block: Block, folder: Path) -> None:
@@ -94,9 +107,12 @@ def run_schedule(block: Block, folder: Path) -> None:
         found = list(error.diagnostics)
     if found:
         shown = [c.line for s in sections(block.page) for b in s.blocks if b.tag == "console" for c in commands(b)]
-        assert block.name and any(block.name in line for line in shown), f"{block.place}:\n{render_all(tuple(found))}"
+        assert block.name and any(block.name in line for line in shown), (
+            f"{block.place} is refused, and no command shows that: mend the example{alone()}\n{render_all(tuple(found))}"
+        )
         return
-    assert format_text(block.text, block.place) == block.text, f"{block.place} is not what `weft fmt` makes of it"
+    formatted = format_text(block.text, block.place)
+    assert formatted == block.text, f"{block.place} is not what `weft fmt` makes of it; write this into the page:\n{formatted}"
     if file.payload is not None and block.name is None:
         applied(Choice(str(path)).open())
 

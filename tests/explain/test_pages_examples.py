@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from executors import alone
 
 from weft import cli
 from weft.dsl.diagnostics import WeftError
@@ -112,7 +113,8 @@ CASES = [pytest.param(code, marks=pytest.mark.soak) if code in SLOW else code fo
 @pytest.mark.parametrize("code", CASES)
 def test_what_is_wrong_raises_the_code(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, written = outcome(PAGES[code], section(PAGES[code], "Wrong"), tmp_path, monkeypatch)
-    assert f"[{code}]" in written, f"weft/explain/{code}.md: its wrong example does not raise {code}, but:\n{written}"
+    advice = f"mend the example, or what raises {code}{alone()}"
+    assert f"[{code}]" in written, f"weft/explain/{code}.md: `## Wrong` does not raise {code}; {advice}\n{written}"
 
 
 @pytest.mark.few(120)
@@ -121,7 +123,7 @@ def test_what_is_right_raises_nothing(code: str, tmp_path: Path, monkeypatch: py
     part = section(PAGES[code], "Right")
     assert blocks(part), f"weft/explain/{code}.md has no right example"
     status, written = outcome(PAGES[code], part, tmp_path, monkeypatch)
-    said = f"weft/explain/{code}.md: its right example is refused:\n{written}"
+    said = f"weft/explain/{code}.md: `## Right` is refused; mend the example, or what refuses it{alone()}\n{written}"
     assert status == 0 and "error[" not in written and f"[{code}]" not in written, said
 
 
