@@ -28,11 +28,20 @@ def named(device: Any) -> str:
     return f"{name}{unchecked}{order}{', threads in reverse' if getattr(device, 'reverse', False) else ''}"
 
 
+def culprit(device: Any) -> str:
+    """What to mend: an executor that alone is wrong, or what all of them execute."""
+    name = named(device)
+    rooms = {"the simulator": "simulator", "the text by g++": "cuda", "the kernels on the CPU": "cpu"}
+    room = next((room for start, room in rooms.items() if name.startswith(start)), None)
+    mend = f"mend `weft/runtime/{room}/`" if room else f"mend {name}"
+    return f"\nif the other executors agree with the reference, {mend}; if none does, mend what makes the kernel{alone()}"
+
+
 def expect_clean(device: Any, ran: RunResult, shown: str = "") -> None:
     """No race and no fault."""
     __tracebackhide__ = True
     found = [*(ran.races or ()), *(ran.faults or ())]
-    assert not found, f"{named(device)} reports {len(found)}, the first: {found[0]}{alone()}{shown}"
+    assert not found, f"{named(device)} reports {len(found)}, the first: {found[0]}{culprit(device)}{shown}"
 
 
 def expect_equal(
@@ -48,7 +57,7 @@ def expect_equal(
         mine, theirs = mine.astype(np.float64), theirs.astype(np.float64)
         with np.errstate(invalid="ignore"):
             same |= np.abs(mine - theirs) <= allowed * float(np.abs(theirs).max(initial=0)) + atol + rtol * np.abs(theirs)
-    assert same.all(), f"{named(device)}: {_elements(name, mine, theirs, ~same)}{alone()}{shown}"
+    assert same.all(), f"{named(device)}: {_elements(name, mine, theirs, ~same)}{culprit(device)}{shown}"
 
 
 def expect_computed(
@@ -82,7 +91,7 @@ def mismatch(device: Any, found: Comparison, got: Mapping[str, np.ndarray], want
             mine = widen(np.asarray([mine]), output.dtype)[0]
             where = f"`{output.name}`{list(output.worst)}: got {mine}, expected {theirs}; "
         lines.append(f"{named(device)}: {where or f'`{output.name}`: '}{output.reason}")
-    return "\n".join(lines) + (alone() if lines else "")
+    return "\n".join(lines) + (culprit(device) if lines else "")
 
 
 def _elements(name: str, got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray) -> str:

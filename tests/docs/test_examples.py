@@ -7,13 +7,12 @@ are made by `tests/docs/test_convolution.py`; its examples run here.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import Path
 
 import pytest
-from doc_examples import Block, Command, Section, commands, matches, run, sections
+from doc_examples import Block, Section, commands, differs, matches, run, sections
 from executors import alone
 from places import ROOT
 
@@ -45,7 +44,7 @@ def named_files(page: Path) -> dict[str, Block]:
 @pytest.mark.parametrize(("page", "section"), SECTIONS, ids=[f"{p.stem}-{s.title}" for p, s in SECTIONS])
 def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name == "CI" or name.startswith("PYTEST_")]:
+    for name in [name for name in os.environ if name == "CI" or re.match("PYTEST_(?!CURRENT_TEST)", name)]:
         monkeypatch.delenv(name)  # an example that runs pytest is a run of its own
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
@@ -85,15 +84,6 @@ def run_console(block: Block, folder: Path) -> None:
         assert not failed or judged or code == 1, f"{command.place}: exit code {code} after an error"
         shown = failed or code == 0
     assert shown, f"{block.place}: the last command ends with {code}; show that with `echo $?`"
-
-
-def differs(command: Command, printed: str) -> str:
-    """What a command prints and the page does not show."""
-    shown = difflib.unified_diff(command.output.splitlines(), printed.splitlines(), "the page", "printed now", lineterm="")
-    return (
-        f"{command.place}: `{command.line}` prints something else than the page shows\n" + "\n".join(shown) + "\n"
-        f"if the change is meant, write it into the page below that line, `…` for what may vary{alone()}"
-    )
 
 
 def run_schedule(block: Block, folder: Path) -> None:

@@ -63,8 +63,9 @@ def test_example(keyword: str, update: bool) -> None:
     shown = step.ir + "\n" + "\n".join(step.remarks)
     for word, pattern, text in (("before:", before, previous), ("after:", after, shown)):
         assert holds(pattern, text), (
-            f"{word} {pattern}\nis not in the module {word[:-1]} `{line}`.\nIf the change is meant, correct `{word}` in the docstring of `{keyword}`, "
-            f"`weft/interpreter/statements/`{alone()}\n{text}"
+            f"{word} {pattern}\nis not in the module {word[:-1]} `{line}`.\n"
+            f"If the change is meant, correct `{word}` in the docstring of `{keyword}` in `weft/interpreter/statements/`"
+            f"{alone()}\n{text}"
         )
     pinned(HERE / "golden" / f"{stem(keyword)}.mlir", step.ir, update)
 

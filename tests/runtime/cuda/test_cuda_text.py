@@ -35,7 +35,7 @@ def test_text_of_the_prelude(update: bool) -> None:
 def heading(name: str) -> str:
     """A piece, and those that it needs."""
     others, _ = PIECES.get(name, ((), ""))
-    return f"// ---- {name}{others and ', with '}{', '.join(others)}"
+    return f"// ---- {name}, with {', '.join(others)}" if others else f"// ---- {name}"
 
 
 @pytest.mark.few()

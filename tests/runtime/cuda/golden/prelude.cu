@@ -1,17 +1,17 @@
-// ---- floordiv()
+// ---- floordiv
 // Division and remainder that round down and up, as MLIR's affine expressions do.
 __device__ inline int floordiv(int a, int b) { return a / b - ((a % b != 0) & ((a < 0) != (b < 0))); }
 __device__ inline long long floordiv(long long a, long long b) { return a / b - ((a % b != 0) & ((a < 0) != (b < 0))); }
 
-// ---- ceildiv()
+// ---- ceildiv
 __device__ inline int ceildiv(int a, int b) { return a / b + ((a % b != 0) & ((a < 0) == (b < 0))); }
 __device__ inline long long ceildiv(long long a, long long b) { return a / b + ((a % b != 0) & ((a < 0) == (b < 0))); }
 
-// ---- floormod()
+// ---- floormod
 __device__ inline int floormod(int a, int b) { int r = a % b; return r < 0 ? r + b : r; }
 __device__ inline long long floormod(long long a, long long b) { long long r = a % b; return r < 0 ? r + b : r; }
 
-// ---- quotient()
+// ---- quotient
 // n / d for nonnegative n: `by` is a factor and a shift that the host computed from d.
 __device__ inline int quotient(int n, long long by) { return (unsigned long long)(unsigned)n * (unsigned)by >> (by >> 32); }
 __device__ inline long long quotient(long long n, long long by) {
@@ -22,11 +22,11 @@ __device__ inline long long quotient(long long n, long long by) {
 __device__ inline int modulo(int n, int d, long long by) { return n - quotient(n, by) * d; }
 __device__ inline long long modulo(long long n, long long d, long long by) { return n - quotient(n, by) * d; }
 
-// ---- vec()
+// ---- vec
 // n elements that one access moves.
 template <typename T, int n> struct alignas(sizeof(T) * n) vec { T at[n]; };
 
-// ---- maximum()
+// ---- maximum
 // arith.maximum: a NaN if either is one, and -0 below +0.
 __device__ inline float maximum(float a, float b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -45,7 +45,7 @@ __device__ inline double maximum(double a, double b) {
   return a > b ? a : b;
 }
 
-// ---- minimum()
+// ---- minimum
 // arith.minimum: a NaN if either is one, and -0 below +0.
 __device__ inline float minimum(float a, float b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -64,7 +64,7 @@ __device__ inline double minimum(double a, double b) {
   return a < b ? a : b;
 }
 
-// ---- round_to_odd()
+// ---- round_to_odd
 // Round to odd: a second rounding, to at least two bits less, then gives what one rounding would.
 __device__ inline float round_to_odd(double x) {
   float r = (float)x;
@@ -74,7 +74,7 @@ __device__ inline float round_to_odd(double x) {
   return __uint_as_float(bits | 1u);
 }
 
-// ---- odd_double()
+// ---- odd_double
 // Integers of 64 bits; those that a double does not hold rounded to odd.
 __device__ inline double odd_double(unsigned long long x) {
   return x >> 53 ? (double)(x >> 11 | ((x & 2047) != 0)) * 2048.0 : (double)x;
@@ -169,7 +169,7 @@ __device__ inline bf16 bf16_of_bits(int bits) {
   return r;
 }
 
-// ---- f8E4M3FN()
+// ---- f8E4M3FN
 // 8 bits in memory, which are only converted to float: there is no arithmetic on them.
 struct f8E4M3FN {
   unsigned char bits;
@@ -181,7 +181,7 @@ struct f8E4M3FN {
   }
 };
 
-// ---- f8E5M2()
+// ---- f8E5M2
 // 8 bits in memory, which are only converted to float: there is no arithmetic on them.
 struct f8E5M2 {
   unsigned char bits;
@@ -235,7 +235,7 @@ __device__ inline bf16 fma(bf16 a, bf16 b, bf16 c) {
 #endif
 }
 
-// ---- ipow()
+// ---- ipow
 template <typename T> __device__ inline T ipow(T base, long long exponent) {
   T result = T(1);
   for (unsigned long long n = exponent < 0 ? 0ull - exponent : exponent; n; n >>= 1, base *= base)
@@ -243,7 +243,7 @@ template <typename T> __device__ inline T ipow(T base, long long exponent) {
   return exponent < 0 ? T(1) / result : result;
 }
 
-// ---- copy_async4()
+// ---- copy_async4
 // Starts a copy of 4 bytes of global to shared memory; all but the first `bytes` of them become zero.
 #ifdef __CUDA_ARCH__
 __device__ inline void copy_async4(void* to, const void* from, int bytes = 4) {
@@ -252,7 +252,7 @@ __device__ inline void copy_async4(void* to, const void* from, int bytes = 4) {
 }
 #endif
 
-// ---- copy_async8()
+// ---- copy_async8
 // Starts a copy of 8 bytes of global to shared memory; all but the first `bytes` of them become zero.
 #ifdef __CUDA_ARCH__
 __device__ inline void copy_async8(void* to, const void* from, int bytes = 8) {
@@ -261,7 +261,7 @@ __device__ inline void copy_async8(void* to, const void* from, int bytes = 8) {
 }
 #endif
 
-// ---- copy_async16()
+// ---- copy_async16
 // Starts a copy of 16 bytes of global to shared memory, past L1; all but the first `bytes` of them become zero.
 #ifdef __CUDA_ARCH__
 __device__ inline void copy_async16(void* to, const void* from, int bytes = 16) {
@@ -270,7 +270,7 @@ __device__ inline void copy_async16(void* to, const void* from, int bytes = 16) 
 }
 #endif
 
-// ---- copy_async16_l1()
+// ---- copy_async16_l1
 // Starts a copy of 16 bytes of global to shared memory; all but the first `bytes` of them become zero.
 #ifdef __CUDA_ARCH__
 __device__ inline void copy_async16_l1(void* to, const void* from, int bytes = 16) {
@@ -279,13 +279,13 @@ __device__ inline void copy_async16_l1(void* to, const void* from, int bytes = 1
 }
 #endif
 
-// ---- commit_copies()
+// ---- commit_copies
 // The copies that the thread has started since the last call become a group.
 #ifdef __CUDA_ARCH__
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #endif
 
-// ---- wait_copies()
+// ---- wait_copies
 // Waits until at most n of the thread's groups are under way, the last n.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void wait_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory"); }
@@ -297,12 +297,12 @@ __device__ inline unsigned pack_f16(f16 low, f16 high) { return low.bits | (unsi
 // ---- pack_bf16, with bf16
 __device__ inline unsigned pack_bf16(bf16 low, bf16 high) { return low.bits | (unsigned)high.bits << 16; }
 
-// ---- pack_i8()
+// ---- pack_i8
 __device__ inline unsigned pack_i8(signed char a, signed char b, signed char c, signed char d) {
   return (unsigned char)a | (unsigned char)b << 8 | (unsigned char)c << 16 | (unsigned)(unsigned char)d << 24;
 }
 
-// ---- to_tf32()
+// ---- to_tf32
 // To tf32, to nearest and ties away from zero.
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned to_tf32(float x) {
@@ -312,7 +312,7 @@ __device__ inline unsigned to_tf32(float x) {
 }
 #endif
 
-// ---- load_matrices_x1()
+// ---- load_matrices_x1
 // Loads 1 8 x 8 matrices of 16-bit elements: the lane's part of it. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x1(unsigned (&to)[1], const void* row) {
@@ -321,7 +321,7 @@ __device__ inline void load_matrices_x1(unsigned (&to)[1], const void* row) {
 }
 #endif
 
-// ---- load_matrices_x1_transposed()
+// ---- load_matrices_x1_transposed
 // Loads 1 8 x 8 matrices of 16-bit elements, transposed: the lane's part of it. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x1_transposed(unsigned (&to)[1], const void* row) {
@@ -330,7 +330,7 @@ __device__ inline void load_matrices_x1_transposed(unsigned (&to)[1], const void
 }
 #endif
 
-// ---- load_matrices_x2()
+// ---- load_matrices_x2
 // Loads 2 8 x 8 matrices of 16-bit elements: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x2(unsigned (&to)[2], const void* row) {
@@ -339,7 +339,7 @@ __device__ inline void load_matrices_x2(unsigned (&to)[2], const void* row) {
 }
 #endif
 
-// ---- load_matrices_x2_transposed()
+// ---- load_matrices_x2_transposed
 // Loads 2 8 x 8 matrices of 16-bit elements, transposed: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x2_transposed(unsigned (&to)[2], const void* row) {
@@ -348,7 +348,7 @@ __device__ inline void load_matrices_x2_transposed(unsigned (&to)[2], const void
 }
 #endif
 
-// ---- load_matrices_x4()
+// ---- load_matrices_x4
 // Loads 4 8 x 8 matrices of 16-bit elements: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
@@ -357,7 +357,7 @@ __device__ inline void load_matrices_x4(unsigned (&to)[4], const void* row) {
 }
 #endif
 
-// ---- load_matrices_x4_transposed()
+// ---- load_matrices_x4_transposed
 // Loads 4 8 x 8 matrices of 16-bit elements, transposed: the lane's part of each. Lane 8*t + r addresses row r of matrix t.
 #ifdef __CUDA_ARCH__
 __device__ inline void load_matrices_x4_transposed(unsigned (&to)[4], const void* row) {
@@ -366,7 +366,7 @@ __device__ inline void load_matrices_x4_transposed(unsigned (&to)[4], const void
 }
 #endif
 
-// ---- mma_m16n8k16_f16()
+// ---- mma_m16n8k16_f16
 // D += A B by the warp, 16 x 8 x 16: the lane's elements, those of A and B in registers of 2 f16.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k16_f16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
@@ -387,7 +387,7 @@ __device__ inline void mma_m16n8k16_f16_in_f16(f16* d0, f16* d1, unsigned a0, un
 }
 #endif
 
-// ---- mma_m16n8k8_f16()
+// ---- mma_m16n8k8_f16
 // D += A B by the warp, 16 x 8 x 8: the lane's elements, those of A and B in registers of 2 f16.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k8_f16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned b0) {
@@ -408,7 +408,7 @@ __device__ inline void mma_m16n8k8_f16_in_f16(f16* d0, f16* d1, unsigned a0, uns
 }
 #endif
 
-// ---- mma_m16n8k16_bf16()
+// ---- mma_m16n8k16_bf16
 // D += A B by the warp, 16 x 8 x 16: the lane's elements, those of A and B in registers of 2 bf16.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
@@ -417,7 +417,7 @@ __device__ inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float&
 }
 #endif
 
-// ---- mma_m16n8k8_bf16()
+// ---- mma_m16n8k8_bf16
 // D += A B by the warp, 16 x 8 x 8: the lane's elements, those of A and B in registers of 2 bf16.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k8_bf16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned b0) {
@@ -426,7 +426,7 @@ __device__ inline void mma_m16n8k8_bf16(float& d0, float& d1, float& d2, float& 
 }
 #endif
 
-// ---- mma_m16n8k8_tf32()
+// ---- mma_m16n8k8_tf32
 // D += A B by the warp, 16 x 8 x 8: the lane's elements, those of A and B in registers of 1 tf32.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
@@ -435,7 +435,7 @@ __device__ inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& 
 }
 #endif
 
-// ---- mma_m16n8k4_tf32()
+// ---- mma_m16n8k4_tf32
 // D += A B by the warp, 16 x 8 x 4: the lane's elements, those of A and B in registers of 1 tf32.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k4_tf32(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned b0) {
@@ -444,7 +444,7 @@ __device__ inline void mma_m16n8k4_tf32(float& d0, float& d1, float& d2, float& 
 }
 #endif
 
-// ---- mma_m16n8k32_i8()
+// ---- mma_m16n8k32_i8
 // D += A B by the warp, 16 x 8 x 32: the lane's elements, those of A and B in registers of 4 i8.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k32_i8(int& d0, int& d1, int& d2, int& d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
@@ -453,7 +453,7 @@ __device__ inline void mma_m16n8k32_i8(int& d0, int& d1, int& d2, int& d3, unsig
 }
 #endif
 
-// ---- mma_m16n8k16_i8()
+// ---- mma_m16n8k16_i8
 // D += A B by the warp, 16 x 8 x 16: the lane's elements, those of A and B in registers of 4 i8.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m16n8k16_i8(int& d0, int& d1, int& d2, int& d3, unsigned a0, unsigned a1, unsigned b0) {
@@ -462,7 +462,7 @@ __device__ inline void mma_m16n8k16_i8(int& d0, int& d1, int& d2, int& d3, unsig
 }
 #endif
 
-// ---- mma_m8n8k4_f64()
+// ---- mma_m8n8k4_f64
 // D += A B by the warp, 8 x 8 x 4: the lane's elements, those of A and B in registers of 1 f64.
 #ifdef __CUDA_ARCH__
 __device__ inline void mma_m8n8k4_f64(double& d0, double& d1, double a0, double b0) {
@@ -471,11 +471,11 @@ __device__ inline void mma_m8n8k4_f64(double& d0, double& d1, double a0, double 
 }
 #endif
 
-// ---- TensorMap()
+// ---- TensorMap
 // The descriptor of a tensor for the tensor memory accelerator, encoded by the host's driver.
 struct alignas(64) TensorMap { unsigned long long words[16]; };
 
-// ---- in_shared()
+// ---- in_shared
 // An address in shared memory, as instructions take it.
 #ifdef __CUDA_ARCH__
 __device__ inline unsigned in_shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -525,7 +525,7 @@ __device__ inline void barrier_wait_in_cluster(unsigned long long* barrier, unsi
 }
 #endif
 
-// ---- meet_at()
+// ---- meet_at
 // Synchronizes this many threads of the block (whole warps) at a numbered barrier.
 #ifdef __CUDA_ARCH__
 __device__ inline void meet_at(int number, int threads) {
@@ -551,61 +551,61 @@ __device__ inline void barrier_arrive_relaxed_in(unsigned long long* barrier, un
 }
 #endif
 
-// ---- cluster_arrive()
+// ---- cluster_arrive
 // All threads of the cluster arrive.
 #ifdef __CUDA_ARCH__
 __device__ inline void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 #endif
 
-// ---- cluster_wait()
+// ---- cluster_wait
 // All threads of the cluster are waited for.
 #ifdef __CUDA_ARCH__
 __device__ inline void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 #endif
 
-// ---- cluster_arrive_relaxed()
+// ---- cluster_arrive_relaxed
 // All threads of the cluster arrive, which orders nothing.
 #ifdef __CUDA_ARCH__
 __device__ inline void cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 #endif
 
-// ---- cluster_arrive_each()
+// ---- cluster_arrive_each
 // All threads of the cluster arrive, each independently.
 #ifdef __CUDA_ARCH__
 __device__ inline void cluster_arrive_each() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
 #endif
 
-// ---- cluster_wait_each()
+// ---- cluster_wait_each
 // All threads of the cluster are waited for, by each independently.
 #ifdef __CUDA_ARCH__
 __device__ inline void cluster_wait_each() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 #endif
 
-// ---- cluster_arrive_relaxed_each()
+// ---- cluster_arrive_relaxed_each
 // All threads of the cluster arrive, each independently, which orders nothing.
 #ifdef __CUDA_ARCH__
 __device__ inline void cluster_arrive_relaxed_each() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
 #endif
 
-// ---- fence_barriers()
+// ---- fence_barriers
 // Makes initialized barriers visible to the tensor memory accelerator.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 #endif
 
-// ---- fence_async()
+// ---- fence_async
 // Makes the thread's writes to shared memory visible to asynchronous reads.
 #ifdef __CUDA_ARCH__
 __device__ inline void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #endif
 
-// ---- fewer_registers()
+// ---- fewer_registers
 // The warp group has fewer registers from here on: n for each thread.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(n)); }
 #endif
 
-// ---- more_registers()
+// ---- more_registers
 // The warp group has more registers from here on: n for each thread.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(n)); }
@@ -832,19 +832,19 @@ __device__ inline void store_box_5d(const TensorMap& map, const void* from, int 
 }
 #endif
 
-// ---- commit_stores()
+// ---- commit_stores
 // The copies to tensors that the thread has started since the last call become a group.
 #ifdef __CUDA_ARCH__
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 #endif
 
-// ---- wait_stores()
+// ---- wait_stores
 // Waits until at most n of the thread's groups are under way.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void wait_stores() { asm volatile("cp.async.bulk.wait_group %0;" :: "n"(n) : "memory"); }
 #endif
 
-// ---- wait_stores_read()
+// ---- wait_stores_read
 // Waits until at most n of the thread's groups are under way and not yet read.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void wait_stores_read() { asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(n) : "memory"); }
@@ -860,7 +860,7 @@ __device__ inline unsigned long long matrix_in_shared(const void* first, int pan
 }
 #endif
 
-// ---- hold_sums()
+// ---- hold_sums
 // The sums are in registers here, and no instruction that uses them moves across.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void hold_sums(float (&sums)[n]) {
@@ -873,7 +873,7 @@ template <int n> __device__ inline void hold_sums(int (&sums)[n]) {
 }
 #endif
 
-// ---- hold_registers()
+// ---- hold_registers
 // A left operand is in these registers here.
 #ifdef __CUDA_ARCH__
 template <int n> __device__ inline void hold_registers(unsigned (&words)[n]) {
@@ -918,7 +918,7 @@ template <typename... S> __device__ inline void wait_products(S&... sums) {
 }
 #endif
 
-// ---- product_m64n128k16_bf16()
+// ---- product_m64n128k16_bf16
 // D += A B by the warp group, 64 x 128 x 16: the thread's sums. A and B lie in shared memory.
 #ifdef __CUDA_ARCH__
 __device__ inline void product_m64n128k16_bf16(float* d, unsigned long long a, unsigned long long b) {
@@ -945,7 +945,7 @@ __device__ inline void product_m64n128k16_bf16(float* d, unsigned long long a, u
 }
 #endif
 
-// ---- product_m64n128k16_bf16_by_rows()
+// ---- product_m64n128k16_bf16_by_rows
 // D += A B by the warp group, 64 x 128 x 16: the thread's sums. A and B lie in shared memory, B row by row.
 #ifdef __CUDA_ARCH__
 __device__ inline void product_m64n128k16_bf16_by_rows(float* d, unsigned long long a, unsigned long long b) {
@@ -972,7 +972,7 @@ __device__ inline void product_m64n128k16_bf16_by_rows(float* d, unsigned long l
 }
 #endif
 
-// ---- product_m64n256k16_bf16_by_rows()
+// ---- product_m64n256k16_bf16_by_rows
 // D += A B by the warp group, 64 x 256 x 16: the thread's sums. A and B lie in shared memory, B row by row.
 #ifdef __CUDA_ARCH__
 __device__ inline void product_m64n256k16_bf16_by_rows(float* d, unsigned long long a, unsigned long long b) {
@@ -1015,7 +1015,7 @@ __device__ inline void product_m64n256k16_bf16_by_rows(float* d, unsigned long l
 }
 #endif
 
-// ---- product_m64n256k32_i8()
+// ---- product_m64n256k32_i8
 // D += A B by the warp group, 64 x 256 x 32: the thread's sums. A and B lie in shared memory.
 #ifdef __CUDA_ARCH__
 __device__ inline void product_m64n256k32_i8(int* d, unsigned long long a, unsigned long long b) {
