@@ -15,14 +15,14 @@ import numpy as np
 from weft.runtime.plan.dtypes import widen
 from weft.runtime.plan.signature import FunctionSignature
 from weft.runtime.run.compare import Comparison, compare
+from weft.runtime.run.report import Report
 from weft.runtime.run.runner import RunResult
 
 
 def named(device: Any) -> str:
     """`the simulator, unchecked`, `the text by g++, threads in reverse`."""
-    if isinstance(device, str):
-        return device
-    name = {"simulator": "the simulator", "g++": "the text by g++", "CPU": "the kernels on the CPU"}.get(device.name, device.name)
+    name = device if isinstance(device, str) else device.name
+    name = {"simulator": "the simulator", "g++": "the text by g++", "CPU": "the kernels on the CPU"}.get(name, name)
     unchecked = ", unchecked" if getattr(device, "check", True) is False else ""
     order = f", order {device.order}" if getattr(device, "order", "forward") != "forward" else ""
     return f"{name}{unchecked}{order}{', threads in reverse' if getattr(device, 'reverse', False) else ''}"
@@ -42,6 +42,17 @@ def expect_clean(device: Any, ran: RunResult, shown: str = "") -> None:
     __tracebackhide__ = True
     found = [*(ran.races or ()), *(ran.faults or ())]
     assert not found, f"{named(device)} reports {len(found)}, the first: {found[0]}{culprit(device)}{shown}"
+
+
+def expect_report(report: Report, shown: object = "") -> None:
+    """A run is right: the outputs are those of the reference, and a simulator reports no race and no fault."""
+    __tracebackhide__ = True
+    found = [f"`{output.name}`: {output.reason}" for output in report.outputs if output.reason]
+    found += [str(each) for each in (*(report.races or ()), *(report.faults or ()))]
+    right = report.ok is True and not found and (report.target != "sim" or (report.races, report.faults) == ((), ()))
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    where = found[0] if found else f"{report}"
+    assert right, f"{named(report.device)}: {where}{more}{culprit(report.device)}{shown and chr(10)}{shown}"
 
 
 def expect_equal(
