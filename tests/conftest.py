@@ -59,6 +59,18 @@ def pytest_assertrepr_compare(left: object, right: object) -> Generator[None, li
     return shown
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What to do about a diagnostic that no test has expected."""
+    report = yield
+    diagnostics = getattr(call.excinfo and call.excinfo.value, "diagnostics", None)
+    if report.failed and isinstance(diagnostics, tuple):
+        from proven import refusal
+
+        report.sections.append(("what to do", refusal(diagnostics)))
+    return report
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()  # thousands of tests and all that they have imported stay: the collector need not look at them each time
     gc.set_threshold(10_000, 20, 20)  # what a test makes is mostly gone when it ends

@@ -15,24 +15,44 @@ import numpy as np
 from weft.runtime.plan.dtypes import widen
 from weft.runtime.plan.signature import FunctionSignature
 from weft.runtime.run.compare import Comparison, compare
+from weft.runtime.run.report import Report
 from weft.runtime.run.runner import RunResult
 
 
 def named(device: Any) -> str:
     """`the simulator, unchecked`, `the text by g++, threads in reverse`."""
-    if isinstance(device, str):
-        return device
-    name = {"simulator": "the simulator", "g++": "the text by g++", "CPU": "the kernels on the CPU"}.get(device.name, device.name)
+    name = device if isinstance(device, str) else device.name
+    name = {"simulator": "the simulator", "g++": "the text by g++", "CPU": "the kernels on the CPU"}.get(name, name)
     unchecked = ", unchecked" if getattr(device, "check", True) is False else ""
     order = f", order {device.order}" if getattr(device, "order", "forward") != "forward" else ""
     return f"{name}{unchecked}{order}{', threads in reverse' if getattr(device, 'reverse', False) else ''}"
+
+
+def culprit(device: Any) -> str:
+    """What to mend: an executor that alone is wrong, or what all of them execute."""
+    name = named(device)
+    rooms = {"the simulator": "simulator", "the text by g++": "cuda", "the kernels on the CPU": "cpu"}
+    room = next((room for start, room in rooms.items() if name.startswith(start)), None)
+    mend = f"mend `weft/runtime/{room}/`" if room else f"mend {name}"
+    return f"\nif the other executors agree with the reference, {mend}; if none does, mend what makes the kernel{alone()}"
 
 
 def expect_clean(device: Any, ran: RunResult, shown: str = "") -> None:
     """No race and no fault."""
     __tracebackhide__ = True
     found = [*(ran.races or ()), *(ran.faults or ())]
-    assert not found, f"{named(device)} reports {len(found)}, the first: {found[0]}{alone()}{shown}"
+    assert not found, f"{named(device)} reports {len(found)}, the first: {found[0]}{culprit(device)}{shown}"
+
+
+def expect_report(report: Report, shown: object = "") -> None:
+    """A run is right: the outputs are those of the reference, and a simulator reports no race and no fault."""
+    __tracebackhide__ = True
+    found = [f"`{output.name}`: {output.reason}" for output in report.outputs if output.reason]
+    found += [str(each) for each in (*(report.races or ()), *(report.faults or ()))]
+    right = report.ok is True and not found and (report.target != "sim" or (report.races, report.faults) == ((), ()))
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    where = found[0] if found else f"{report}"
+    assert right, f"{named(report.device)}: {where}{more}{culprit(report.device)}{shown and chr(10)}{shown}"
 
 
 def expect_equal(
@@ -48,7 +68,7 @@ def expect_equal(
         mine, theirs = mine.astype(np.float64), theirs.astype(np.float64)
         with np.errstate(invalid="ignore"):
             same |= np.abs(mine - theirs) <= allowed * float(np.abs(theirs).max(initial=0)) + atol + rtol * np.abs(theirs)
-    assert same.all(), f"{named(device)}: {_elements(name, mine, theirs, ~same)}{alone()}{shown}"
+    assert same.all(), f"{named(device)}: {_elements(name, mine, theirs, ~same)}{culprit(device)}{shown}"
 
 
 def expect_computed(
@@ -82,7 +102,7 @@ def mismatch(device: Any, found: Comparison, got: Mapping[str, np.ndarray], want
             mine = widen(np.asarray([mine]), output.dtype)[0]
             where = f"`{output.name}`{list(output.worst)}: got {mine}, expected {theirs}; "
         lines.append(f"{named(device)}: {where or f'`{output.name}`: '}{output.reason}")
-    return "\n".join(lines) + (alone() if lines else "")
+    return "\n".join(lines) + (culprit(device) if lines else "")
 
 
 def _elements(name: str, got: np.ndarray, wanted: np.ndarray, wrong: np.ndarray) -> str:

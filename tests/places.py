@@ -7,6 +7,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+GOLDENS = TESTS / "recipes" / "golden"
+"""Of the recipes that ship, in a folder for each subject."""
 STAND_INS = TESTS / "runtime" / "fake_cupy"
 """Modules that are called like a library: imported by none that does not ask for one."""
 

@@ -223,7 +223,7 @@ CASES = [
     Case("formatting what is nowhere", ("fmt", "shraed")),
     schedule("formatting what does not parse", "schedule {", command="fmt"),
     schedule("a schedule without a golden", GOOD, command="golden"),
-    Case("a new golden of a recipe that ships", ("golden", "shared", "--update", "--name", "mine")),
+    Case("a recipe that ships without a golden", ("golden", "shared")),
     Case("a golden of unknown origin", ("golden", "x.golden.mlir"), files={"x.golden.mlir": "module {}\n"}),
     Case("the repl of nothing", ("repl",), 2),
     # ---- not in this version

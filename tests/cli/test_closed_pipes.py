@@ -7,15 +7,17 @@ import subprocess
 import sys
 
 import pytest
+from places import GOLDENS
 
 SMALL = ("--set", "m=8", "--set", "n=8", "--set", "k=8")
+NAIVE = str(GOLDENS / "matmul" / "naive.golden.cu")
 
 
 @pytest.mark.parametrize(
     ("arguments", "closed", "code"),
     [
-        (("golden", "naive"), "both", 0),
-        (("golden", "naive"), "stderr", 0),
+        (("golden", NAIVE), "both", 0),
+        (("golden", NAIVE), "stderr", 0),
         (("check", "naive"), "both", 0),
         (("check", "nothing-of-this-name"), "both", 1),
         (("run", "naive", *SMALL, "--target", "sim"), "stderr", 0),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from places import ROOT
+from places import GOLDENS, ROOT
 
 import weft
 from weft import api, cli
@@ -354,7 +354,7 @@ def test_a_unit_is_seen_in_a_large_sum() -> None:
 def _small() -> Iterator[Choice]:
     """Each recipe as its golden of ragged sizes has it."""
     for name, path in schedules().items():
-        for golden in sorted(path.parent.glob(f"{name}.*ragged.golden.mlir")):
+        for golden in sorted((GOLDENS / path.parent.name).glob(f"{name}.*ragged.golden.mlir")):
             yield Choice(str(path), settings=read_golden(golden).choice.settings)
 
 

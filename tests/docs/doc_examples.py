@@ -15,6 +15,7 @@ A name that exists in the repository makes the block an excerpt of that file, `�
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import re
 import shlex
@@ -22,6 +23,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from executors import alone
 
 from weft import cli
 
@@ -136,3 +139,12 @@ def matches(expected: str, printed: str) -> bool:
             pattern += r"[^\n]*?".join(re.escape(part) for part in line.rstrip().split("…")) + r"\n"
     text = "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
     return re.fullmatch(pattern, text) is not None
+
+
+def differs(command: Command, printed: str) -> str:
+    """What a command prints and the page does not show."""
+    shown = difflib.unified_diff(command.output.splitlines(), printed.splitlines(), "the page", "printed now", lineterm="")
+    return (
+        f"{command.place}: `{command.line}` prints something else than the page shows\n" + "\n".join(shown) + "\n"
+        f"if the change is meant, write it into the page below that line, `…` for what may vary{alone()}"
+    )

@@ -12,7 +12,8 @@ import re
 from pathlib import Path
 
 import pytest
-from doc_examples import Block, Section, commands, matches, run, sections
+from doc_examples import Block, Section, commands, differs, matches, run, sections
+from executors import alone
 from places import ROOT
 
 from weft.dsl.checker import check
@@ -43,7 +44,7 @@ def named_files(page: Path) -> dict[str, Block]:
 @pytest.mark.parametrize(("page", "section"), SECTIONS, ids=[f"{p.stem}-{s.title}" for p, s in SECTIONS])
 def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name == "CI" or name.startswith("PYTEST_")]:
+    for name in [name for name in os.environ if name == "CI" or re.match("PYTEST_(?!CURRENT_TEST)", name)]:
         monkeypatch.delenv(name)  # an example that runs pytest is a run of its own
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
@@ -54,7 +55,9 @@ def test_examples(page: Path, section: Section, tmp_path: Path, monkeypatch: pyt
         assert block.tag in TAGS, f"{block.place}: tag {block.tag!r} is none of {sorted(TAGS)}"
         if block.name and (ROOT / block.name).is_file():
             excerpt = f"…\n{block.text}…\n"
-            assert matches(excerpt, (ROOT / block.name).read_text()), f"{block.place} is not an excerpt of {block.name}"
+            assert matches(excerpt, (ROOT / block.name).read_text()), (
+                f"{block.place} is not an excerpt of {block.name}: copy the lines anew, with `…` for those left out{alone()}"
+            )
         elif block.tag == "console":
             run_console(block, tmp_path)
         elif block.tag == "weft":
@@ -75,7 +78,7 @@ def run_console(block: Block, folder: Path) -> None:
             continue
         assert shown, f"{command.place}: the command before ends with {code}; show that with `echo $?`"
         code, printed = run(command.line, folder)
-        assert matches(command.output, printed), f"{command.place}: `{command.line}` prints\n{printed}"
+        assert matches(command.output, printed), differs(command, printed)
         failed = "error[" in command.output or "✗" in command.output
         judged = "weft repl" in command.line  # a cross there may be an answer, and no failure
         assert not failed or judged or code == 1, f"{command.place}: exit code {code} after an error"
@@ -94,9 +97,12 @@ def run_schedule(block: Block, folder: Path) -> None:
         found = list(error.diagnostics)
     if found:
         shown = [c.line for s in sections(block.page) for b in s.blocks if b.tag == "console" for c in commands(b)]
-        assert block.name and any(block.name in line for line in shown), f"{block.place}:\n{render_all(tuple(found))}"
+        assert block.name and any(block.name in line for line in shown), (
+            f"{block.place} is refused, and no command shows that: mend the example{alone()}\n{render_all(tuple(found))}"
+        )
         return
-    assert format_text(block.text, block.place) == block.text, f"{block.place} is not what `weft fmt` makes of it"
+    formatted = format_text(block.text, block.place)
+    assert formatted == block.text, f"{block.place} is not what `weft fmt` makes of it; write this into the page:\n{formatted}"
     if file.payload is not None and block.name is None:
         applied(Choice(str(path)).open())
 

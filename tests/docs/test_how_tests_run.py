@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from doc_examples import Command, differs
 from executors import expect_computed, expect_equal
+from kernel_text import model, read, write
 from pinned import pinned
+from proven import expect_no_assumption, expect_no_conflict, expect_proven, expect_refuted, refusal
 from thinning import covering, spread, thinned
 
+from weft.interpreter.proof.races.proof import Findings
 from weft.runtime.plan.signature import Argument, FunctionSignature
 from weft.runtime.simulator.device import SimDevice
+
+RACY = write("S", "%ty", "%tx") + "\n" + read("S", "%tx", "%ty")
 
 
 class Case(SimpleNamespace):
@@ -54,12 +61,35 @@ def test_a_mismatch_says_who_where_got_and_expected() -> None:
     expect_equal(SimDevice(), "C", got, wanted, allowed=0.1)
     with pytest.raises(AssertionError) as failed:
         expect_equal(SimDevice(check=False), "C", got, wanted)
-    first, second = str(failed.value).split("\n")[:2]
+    first, second, third = str(failed.value).split("\n")[:3]
     assert first == "the simulator, unchecked: `C`[1, 2]: got 6.5, expected 6.0; 1 of 12 elements are wrong"
-    assert second.startswith("this case alone: pytest 'tests/docs/test_how_tests_run.py::test_a_mismatch")
+    assert second.startswith("if the other executors") and "mend `weft/runtime/simulator/`" in second
+    assert third.startswith("this case alone: pytest 'tests/docs/test_how_tests_run.py::test_a_mismatch")
     signature = FunctionSignature("main", (), (Argument("C", "f32", (3, 4), "output"),))
     with pytest.raises(AssertionError, match=r"the text by g\+\+: `C`\[1, 2\]: got 6.5, expected 6.0; error"):
         expect_computed("the text by g++", {"C": got.astype(np.float32)}, signature, {"C": wanted.astype(np.float32)})
+
+
+def test_what_to_do_about_a_proof() -> None:
+    racy, clean = Findings(model(RACY)), Findings(model(write("S", "%ty", "%tx")))
+    expect_proven(clean)
+    expect_refuted(racy)
+    expect_no_conflict(clean.conflicts)
+    advice = r"(?s:.)*if the simulator reports (?s:.)*this case alone: pytest 'tests/docs/test_how_tests_run.py::test_what_to_do"
+    with pytest.raises(AssertionError, match=r"not proven race-free:\nerror.W0601(?s:.)*explain W0601"):
+        expect_proven(racy)
+    with pytest.raises(AssertionError, match=f"RAW on `arg1`: element arg1{advice}"):
+        expect_no_conflict(racy.conflicts)
+    with pytest.raises(AssertionError, match=f"no objection{advice}"):
+        expect_refuted(clean)
+    with pytest.raises(AssertionError, match=r"combination assumed: x\n(?s:.)*weft explain W0082"):
+        expect_no_assumption(["combination assumed: x"])
+    assert re.match(r"W0601 refuses(?s:.)*`weft explain W0601`(?s:.)*git grep(?s:.)*this case alone", refusal(racy.diagnostics()))
+
+
+def test_what_to_do_about_an_example_of_a_page() -> None:
+    said = differs(Command("x.md:3", "weft golden", "a\nb\n"), "a\nc\n")
+    assert said.startswith("x.md:3: `weft golden` prints") and "\n-b\n+c\nif the change is meant, write it into the page" in said
 
 
 def test_a_golden_that_changed_names_the_command(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from executors import alone
 from places import ROOT
 
 from weft import cli
@@ -32,7 +33,9 @@ def test_the_command_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
                 if words and words[0] == "weft":
                     if words[1:] == ["run", "shared"]:  # as it stands it takes a GPU or seconds
                         words += ["--target", "sim", "--set", "m=48", "--set", "n=40", "--set", "k=24"]
-                    assert cli.run(words[1:]) == 0, (line, capsys.readouterr().err)
+                    capsys.readouterr()
+                    code = cli.run(words[1:])
+                    assert code == 0, f"README.md: `{line}` fails; correct the example{alone()}\n{capsys.readouterr().err}"
                     ran += 1
                 else:
                     assert not words or words[0] in ("pip", "make"), line

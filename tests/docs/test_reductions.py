@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from attention_rungs import ATTENTION, launches, per_argument, reads, temporaries
 from attention_rungs import seconds as seconds_of_attention
+from executors import expect_report
 from kept_predictions import predicted
 from ladder import page
 from pinned import pinned
@@ -51,7 +52,7 @@ def test_a_rung_is_right(path: Path) -> None:
     assert format_text(path.read_text(), path.name) == path.read_text()
     for m, n in ((37, 332), (16, 512)):
         report = run_schedule(str(path), None, {"m": str(m), "n": str(n)}, None, RunOptions("sim", 3)).report
-        assert report.ok and report.races == () and report.faults == (), report
+        expect_report(report)
 
 
 def test_the_last_rung_is_the_recipe() -> None:
@@ -88,7 +89,7 @@ def test_a_rung_of_attention_is_right(path: Path) -> None:
     assert format_text(path.read_text(), path.name) == path.read_text()
     for n, m in ((37, 76), (128, 128)):
         report = run_schedule(str(path), None, {"b": "2", "n": str(n), "m": str(m)}, None, RunOptions("sim", 3)).report
-        assert report.ok and report.races == () and report.faults == (), report
+        expect_report(report)
 
 
 @pytest.mark.parametrize(("recipe", "number"), [("attention", 3), ("attention_tensor", 5)])

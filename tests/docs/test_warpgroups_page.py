@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from executors import expect_report
 from kept_predictions import predicted
 from ladder import page
 from pinned import pinned
@@ -48,7 +49,7 @@ def test_a_rung_is_right(path: Path) -> None:
     for m, n, k in ((136, 264, 72), (256, 256, 512)):
         sizes = {"m": str(m), "n": str(n), "k": str(k)}
         report = run_schedule(str(path), None, sizes, None, RunOptions("sim", 3)).report
-        assert report.ok and report.races == () and report.faults == (), report
+        expect_report(report)
 
 
 def test_what_the_rungs_claim() -> None:

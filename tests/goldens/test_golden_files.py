@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from golden_samples import CHECKS, SCALE, write_samples
+from golden_samples import CHECKS, PAYLOAD, SCALE, write_samples
 
 from weft import cli
 from weft.dsl.diagnostics import Source, WeftError
@@ -105,8 +105,9 @@ REFUSED = {
     "// weft golden scale.weft --set w\n": ("W0902", "not of the form name=value"),
     "// weft golden scale.weft --cuda\n": ("W0902", "`--cuda` does not belong here"),
     "// weft golden 'scale.weft\n": ("W0902", "No closing quotation"),
-    "// weft golden ../scale.weft\n": ("W0902", "not a schedule in this folder"),
+    "// weft golden ../scale.weft\n": ("W0902", "neither a schedule in this folder nor a recipe"),
     "// weft golden gone.weft\n": ("W0902", "a golden of `gone.weft` is called `gone."),
+    "// weft golden shared\n": ("W0902", "a golden of `shared` is called `shared."),
     "module {}\n": ("W0902", "does not begin with how it was made"),
     "": ("W0902", "does not begin with how it was made"),
 }
@@ -147,6 +148,87 @@ def test_a_schedule_that_fails_says_so(golden, here: Path) -> None:
 def test_without_a_launch_there_is_no_text(golden, here: Path) -> None:
     (here / "scale.weft").write_text(SCALE.replace("  launch tiles\n", ""))
     assert "W0908" in golden("scale.weft", "--update", "--cuda", exit_code=1)
+
+
+# ---- the prelude ---------------------------------------------------------------------------------------------------------
+
+PIECES = "// prelude: round_to_odd, bf16\n"
+
+
+@pytest.fixture
+def narrow(golden, here: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """A golden of a text that needs device functions; returns it as it was before goldens named them: with their texts."""
+    (here / "scale.mlir").write_text(PAYLOAD.replace("f32", "bf16"))
+    golden("scale.weft", "--update", "--cuda")
+    first, second, *_ = (here / "scale.golden.cu").read_text().split("\n")
+    assert cli.run(["emit", "scale.weft"]) == 0
+    whole = capsys.readouterr().out
+    assert second == PIECES.strip() and "struct bf16" in whole
+    return f"{first}\n{whole.rstrip()}\n"
+
+
+def test_a_text_names_the_pieces_of_the_prelude(narrow: str, golden, here: Path) -> None:
+    path = here / "scale.golden.cu"
+    text = path.read_text()
+    assert "struct bf16" not in text and text.partition("extern")[2] == narrow.partition("extern")[2]
+    assert golden("scale.golden.cu", "--show") in (text.partition("\n")[2], narrow.partition("\n")[2])
+    path.write_text(text.replace(PIECES, "// prelude: bf16\n"))
+    assert f"-// prelude: bf16\n+{PIECES}" in golden("scale.golden.cu", exit_code=1)
+    path.write_text(text.replace(PIECES, ""))
+    assert f"\n+{PIECES}" in golden("scale.golden.cu", exit_code=1)
+    (here / "scale.check").write_text("// weft golden scale.weft --cuda\n// CHECK: struct bf16\n")
+    golden("scale.check")
+
+
+def test_a_golden_with_the_texts_of_the_prelude_is_right_until_it_is_renewed(narrow: str, golden, here: Path) -> None:
+    path = here / "scale.golden.cu"
+    named = path.read_text()
+    path.write_text(narrow)
+    assert "the same" in golden("scale.golden.cu")
+    (here / "scale.weft").write_text(SCALE.replace("int = 8", "int = 4"))
+    differs = golden("scale.golden.cu", exit_code=1)
+    assert "+extern" in differs and "struct bf16" not in differs and "weft golden scale.golden.cu --update" in differs
+    (here / "scale.weft").write_text(SCALE)
+    path.write_text(narrow.replace("struct bf16", "class bf16"))  # the prelude of another version of Weft
+    differs = golden("scale.golden.cu", exit_code=1)
+    assert "-class bf16" in differs and "weft golden scale.golden.cu --update" in differs
+    golden("scale.golden.cu", "--update")
+    assert path.read_text() == named
+
+
+# ---- recipes -------------------------------------------------------------------------------------------------------------
+
+SMALL = ("--set", "m=8", "--set", "n=8", "--set", "k=8")
+
+
+def test_a_golden_of_a_recipe(golden, here: Path) -> None:
+    assert "`weft golden naive --update` writes `naive.golden.mlir`" in golden("naive", exit_code=1)
+    assert "naive.small.golden.cu: written, new" in golden("naive", "--update", "--cuda", "--name", "small", *SMALL)
+    path = here / "naive.small.golden.cu"
+    assert path.read_text().startswith("// weft golden naive --set m=8 --set n=8 --set k=8\n")
+    assert golden("naive") == golden() == golden("naive.small.golden.cu") == "naive.small.golden.cu: the same\n"
+    (here / "naive").mkdir()
+    assert "W0901" in golden("naive", exit_code=1)
+    golden("naive.small.golden.cu")
+    renamed = path.rename(here / "naiv.small.golden.cu")
+    renamed.write_text(renamed.read_text().replace("naive", "naiv", 1))
+    said = golden("naiv.small.golden.cu", exit_code=1)
+    assert "W0904" in said and "did you mean `naive`?" in said
+
+
+def test_a_golden_of_another_schedule_is_not_written_over(golden, here: Path) -> None:
+    (here / "naive.weft").write_text(SCALE)
+    golden("naive.weft", "--update")
+    kept = (here / "naive.golden.mlir").read_text()
+    said = golden("naive", "--update", *SMALL, exit_code=1)
+    assert "W0902" in said and "is a golden of `naive.weft`" in said and "--name NAME" in said
+    assert (here / "naive.golden.mlir").read_text() == kept
+
+
+def test_a_schedule_that_no_golden_can_name(golden, here: Path) -> None:
+    (here / "scale.weft").rename(here / "scale")
+    said = golden("scale", "--update", exit_code=1)
+    assert "W0902" in said and "rename it: `scale.weft`" in said
 
 
 # ---- steps ---------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from executors import expect_computed, expect_equal
+from executors import expect_computed, expect_equal, expect_report
 from native_device import NativeDevice
 
 from weft.execution import run_applied
@@ -49,7 +49,7 @@ def expected(name: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_simulated(name: str) -> None:
     report = run_applied(ready(name).applied, None, RunOptions("sim", 1), SimDevice()).report
-    assert report.ok, report
+    expect_report(report)
     assert report.races == ()
     assert report.faults == ()
     assert report.max_rel_error is not None

@@ -1,13 +1,13 @@
-"""The goldens of the shipped recipes stand beside them: all hold, none is missing, and none survives a changed word."""
+"""The goldens of the shipped recipes: all hold, none is missing, and none survives a changed word."""
 
 from __future__ import annotations
 
 import random
 import re
-import shutil
 from pathlib import Path
 
 import pytest
+from places import GOLDENS
 from thinning import SOAK
 
 from weft import cli
@@ -17,7 +17,8 @@ from weft.goldens.judging import Maker, compare
 from weft.pipeline import read_schedule
 from weft.recipes import builders, schedules
 
-GOLDENS = [path for schedule in schedules().values() for path in beside(schedule)]
+OF_RECIPES = {name: beside(GOLDENS / path.parent.name / name) for name, path in schedules().items()}
+PATHS = [path for paths in OF_RECIPES.values() for path in paths]
 CHANGED_WORDS = 60 if SOAK else 2
 """Per golden; the places are always the same ones."""
 
@@ -36,7 +37,7 @@ def sizes_of(recipe: str) -> set[str]:
 
 @pytest.mark.parametrize("recipe", schedules())
 def test_every_recipe_has_goldens(recipe: str) -> None:
-    goldens = [read_golden(path) for path in beside(schedules()[recipe])]
+    goldens = [read_golden(path) for path in OF_RECIPES[recipe]]
     for kind in ("module", "cuda"):
         ends = [golden for golden in goldens if golden.kind == kind and golden.after is None]
         sizes = {bool(sizes_of(recipe) & set(golden.choice.settings)) for golden in ends}
@@ -44,19 +45,22 @@ def test_every_recipe_has_goldens(recipe: str) -> None:
     assert any(golden.kind == "checks" for golden in goldens), f"{recipe}: CHECK lines that say what matters are wanted"
 
 
-@pytest.mark.parametrize("path", GOLDENS, ids=lambda p: p.name)
+def test_every_golden_is_of_a_recipe() -> None:
+    assert sorted(PATHS) == sorted(path for path in GOLDENS.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda p: p.name)
 def test_it_holds_and_a_changed_word_is_found(path: Path, maker: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden = read_golden(path)
     change = compare(golden, maker)
     assert change is None, "\n".join([change.message, *change.shown(False), str(change.error.diagnostics[0].hint)])
     kept = text_of(path)
     monkeypatch.chdir(tmp_path)
-    shutil.copy(path.with_name(golden.schedule), tmp_path)
     now = maker.text(golden)
     for changed in changed_words(golden, kept):
         (tmp_path / path.name).write_text(changed)
         assert cannot_pass(tmp_path / path.name, golden, now), f"{path.name} passes with {set(changed.split()) - set(kept.split())}"
-    one = path == beside(schedules()[path.name.split(".")[0]])[0] if SOAK else path == GOLDENS[0]
+    one = path == (OF_RECIPES[golden.schedule] if SOAK else PATHS)[0]
     if one:  # the command line sees the last of them, too: once a recipe in a soak
         assert cli.run(["golden"]) == 1
 
@@ -76,7 +80,7 @@ class Made(Maker):
     def __init__(self, made: str) -> None:
         self.made = made
 
-    def text(self, golden: Golden) -> str:
+    def text(self, golden: Golden, *, whole: bool = False) -> str:
         return self.made
 
 

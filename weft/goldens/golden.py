@@ -1,12 +1,14 @@
-"""Goldens: files beside a schedule, whose first line says what of the schedule each holds; and finding them.
+"""Goldens: files beside a schedule; the first line of each states what of the schedule it holds. And finding them.
 
 | file | holds |
 |---|---|
 | `gemm[.NAME].golden.mlir` | the module, at the end or after a step |
-| `gemm[.NAME].golden.cu` | the CUDA text of its kernels |
+| `gemm[.NAME].golden.cu` | the CUDA text of its kernels, which names the pieces of the prelude that they use |
 | `gemm[.NAME].check` | CHECK lines, written by hand, on one of the two |
 
     // weft golden gemm.weft --after "fuse init" --set m=64
+
+A recipe that ships is named without `.weft`, and its goldens may be in any folder.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ HEADER = "// weft golden "
 
 _VALUED = {"--after": "after", "--payload": "payload", "--layer": "layer"}
 _OPTIONS = "[--payload P.mlir] [--layer NAME] [--unproven] [--unchecked] [--set name=value]…"
-_FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] {_OPTIONS}`"
-_CHECKS_FORM = f"it is of the form `{HEADER}FILE.weft [--cuda | --after STEP] {_OPTIONS}`"
+_FORM = f"it is of the form `{HEADER}FILE.weft [--after STEP] {_OPTIONS}`, or with a recipe in place of the file"
+_CHECKS_FORM = _FORM.replace("[--after", "[--cuda | --after")
 
 
 @record
@@ -54,6 +56,7 @@ class Golden:
 
     @property
     def schedule(self) -> str:
+        """A file beside it, `gemm.weft`, or a recipe, `shared`."""
         return self.choice.file
 
     @property
@@ -112,8 +115,8 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
     if not words or words[0].startswith("-"):
         raise ValueError("the schedule is missing")
     schedule, *rest = words
-    if not schedule.endswith(".weft") or re.search(r"[/\\]", schedule):
-        raise ValueError(f"`{schedule}` is not a schedule in this folder")
+    if re.search(r"[/\\]", schedule):
+        raise ValueError(f"`{schedule}` is neither a schedule in this folder nor a recipe")
     if not path.name.startswith(f"{schedule.removesuffix('.weft')}."):
         ending = (suffix_of(path) or "").removeprefix(".")
         raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{ending}`")
@@ -142,8 +145,8 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
 
 
 def new_path(schedule: Path, name: str | None, after: str | None, cuda: bool) -> Path:
-    """Where a new golden of a schedule stands: `gemm.ragged.golden.mlir`, `gemm.after-fuse-init.golden.mlir`."""
-    parts = [schedule.stem, *([name] if name else [])]
+    """The path of a new golden of a schedule: `gemm.ragged.golden.mlir`, `gemm.after-fuse-init.golden.mlir`."""
+    parts = [schedule.name.removesuffix(".weft"), *([name] if name else [])]
     if after and not name:
         parts.append("after-" + re.sub(r"[^A-Za-z0-9]+", "-", after).strip("-").lower())
     return schedule.with_name(".".join(parts) + (".golden.cu" if cuda else ".golden.mlir"))
@@ -154,7 +157,8 @@ GENERATED = frozenset({"build", "dist", "node_modules", "__pycache__"})
 
 
 def golden_paths(file: str) -> list[Path]:
-    """The goldens that FILE means: a golden, a schedule, a folder, or a recipe's name. Raises W0901: none."""
+    """The goldens that FILE means: a golden, a schedule, a folder, or a recipe (its goldens in this folder). Raises
+    W0901: none."""
     path = Path(file)
     if path.is_dir():
         if not (found := list(below(path))):
@@ -163,9 +167,11 @@ def golden_paths(file: str) -> list[Path]:
         return found
     if suffix_of(path) is not None:
         return [path]
-    schedule = resolve_schedule(file)
-    if not (found := beside(schedule)):
-        raise without_golden(file, schedule)
+    resolve_schedule(file)
+    if not (found := beside(path)):
+        where = "" if path.exists() else " in this folder"
+        hint = f"`weft golden {file} --update` writes `{new_path(path, None, None, False)}`"
+        raise fail("W0901", f"`{file}` has no golden{where}", hint=hint)
     return found
 
 
@@ -184,15 +190,6 @@ def below(folder: Path) -> Iterator[Path]:
         place = Path(root)
         folders[:] = sorted(name for name in folders if not _is_generated(place / name))
         yield from (place / name for name in sorted(files) if is_golden(place / name))
-
-
-def without_golden(file: str, schedule: Path) -> WeftError:
-    """W0901. A recipe named as such is one that is installed: nothing new is written there."""
-    if not Path(file).exists():
-        hint = f"copy it: `weft golden my-{file}.weft --update` writes a golden beside the copy"
-        return fail("W0901", f"the recipe `{file}`, which ships with Weft, has no such golden", hint=hint)
-    hint = f"`weft golden {file} --update` writes `{schedule.stem}.golden.mlir` beside it"
-    return fail("W0901", f"`{schedule}` has no golden", hint=hint)
 
 
 def _is_generated(folder: Path) -> bool:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from ..dsl.diagnostics import Diagnostic, WeftError, count, did_you_mean, fail, printable
 from ..dsl.records import record
 from ..pipeline import Applied, Choice, applied
+from ..recipes import schedules
 from ..runtime.files.writing import Output, expect_apart, write_file
 from . import checks
 from .golden import Golden, read_golden, text_of
@@ -46,8 +47,11 @@ class Maker:
         """Is told what is odd in a schedule, when it is read."""
         self._last: tuple[Choice, Applied] | None = None
 
-    def text(self, golden: Golden) -> str:
+    def text(self, golden: Golden, *, whole: bool = False) -> str:
         """The module or the CUDA text that the golden is about, as it is made today.
+
+        Args:
+            whole: a CUDA text with its prelude, as CHECK lines get it, too; else with the names of its pieces.
 
         Raises:
             WeftError: W0904 the schedule is not there, W0905 the step is not there, W0908 nothing is launched; and all
@@ -60,7 +64,7 @@ class Maker:
             return f"{done.text.rstrip()}\n"
         from ..runtime.cuda.module import emit
 
-        text = emit(done.module).rstrip()
+        text = emit(done.module, named=not whole and golden.kind == "cuda").rstrip()
         if not text:
             raise fail("W0908", f"`{golden.schedule}` launches no kernel: there is no CUDA text", span=golden.span)
         return f"{text}\n"
@@ -76,10 +80,12 @@ class Maker:
         return tuple(one.line for one in compared_all(self._applied(golden)) if one.line is not None)
 
     def _applied(self, golden: Golden) -> Applied:
-        schedule = golden.path.parent / golden.schedule
-        if not schedule.is_file():
-            hint = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
-            message = f"the schedule of `{golden.path}` is not there: `{schedule}`"
+        ships = not golden.schedule.endswith(".weft")
+        schedule = schedules().get(golden.schedule) if ships else golden.path.parent / golden.schedule
+        if schedule is None or not schedule.is_file():
+            renamed = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
+            message = f"the schedule of `{golden.path}` is not there: `{schedule or golden.schedule}`"
+            hint = (did_you_mean(golden.schedule, schedules()) if ships else None) or renamed
             raise fail("W0904", message, span=golden.span, hint=hint)
         payload = golden.choice.payload and golden.path.parent / golden.choice.payload
         choice = replace(golden.choice, file=str(schedule), payload=payload)
@@ -183,7 +189,11 @@ def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
     if golden.kind == "checks":
         checks.check(golden, now)
         return None
-    return _change(golden, now)
+    change = _change(golden, now)
+    if change is None or golden.kind != "cuda":
+        return change
+    whole = _change(golden, maker.text(golden, whole=True))  # what goldens held before they named the prelude
+    return whole and min(change, whole, key=lambda one: len(one.lines))
 
 
 def update(golden: Golden, maker: Maker) -> GoldenChange | None:
@@ -192,8 +202,9 @@ def update(golden: Golden, maker: Maker) -> GoldenChange | None:
     now = maker.text(golden)
     expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
     new = not golden.path.exists()
-    if not new:
-        read_golden(golden.path)
+    if not new and (kept := read_golden(golden.path)).schedule != golden.schedule:
+        hint = "give the new one a name: `--name NAME`"
+        raise fail("W0902", f"`{golden.path}` is a golden of `{kept.schedule}`", hint=hint)
     change = GoldenChange(str(golden.path), (), new=True) if new else _change(golden, now)
     if change is not None:
         change = replace(change, compared=maker.check(golden))

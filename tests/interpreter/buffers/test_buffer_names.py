@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from places import ROOT, TESTS
+from places import GOLDENS, TESTS
 from scheduled import payload, run_schedule
 
 from weft.dsl.diagnostics import WeftError
@@ -18,8 +18,6 @@ from weft.pipeline import Choice, Planned, applied, planned
 from weft.runtime.run.execution import RunOptions
 
 PROGRAMS = TESTS / "programs"
-RECIPES = ROOT / "weft" / "recipes"
-
 
 WANTED = [("p", "4x33"), ("s", "4"), ("m", "4")]
 """What they hold: the difference `d` is replaced by its exponential in place, and `y` is stored where it goes."""
@@ -51,7 +49,7 @@ def test_a_softmax_has_the_names_of_its_payload_everywhere(tmp_path: Path) -> No
     assert simulated >= set(re.findall(r"element (\w+)\[", said)) > set()
 
 
-@pytest.mark.parametrize("golden", sorted(RECIPES.rglob("*.golden.mlir")), ids=lambda path: path.name)
+@pytest.mark.parametrize("golden", sorted(GOLDENS.rglob("*.golden.mlir")), ids=lambda path: path.name)
 def test_every_buffer_of_every_recipe_has_a_name(golden: Path) -> None:
     """Its kernels' arguments, shared memory and the arrays of its threads; no two in a kernel have the same; the text has all."""
     module = ir.Module.parse(golden.read_text(), payload(PROGRAMS / "axpy.mlir").context)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convolution_oracle import convolved
+from executors import expect_report
 from scheduled import ran, run_schedule
 
 import weft
@@ -243,7 +244,7 @@ def test_as_a_kernel(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "p.mlir").write_text(one.payload)
     (tmp_path / "s.weft").write_text(text)
     report, made = ran(tmp_path / "s.weft", 1)
-    assert report.ok and report.races == () and report.faults == ()
+    expect_report(report)
     steps = made.plan.steps
     assert sum(isinstance(step, Launch) for step in steps) == 1 and not any(isinstance(step, Copy) for step in steps)
 
@@ -263,7 +264,7 @@ def test_an_op_that_is_fused_reads_through_it(tmp_path: Path) -> None:
     assert shape == (2, 6, 8, 3)
     whole = [line for op in ("square", "negf") for line in (f"let {op} = match linalg.{op}", f"map {op} to grid(x: 64) cyclic")]
     (tmp_path / "s.weft").write_text(schedule(*whole, "launch square", "launch negf"))
-    assert run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 1)).report.ok
+    expect_report(run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 1)).report)
 
 
 @pytest.mark.parametrize("sizes", ["1, 3, 4, 3", "1, 2, 3, 2"])
@@ -278,7 +279,7 @@ def test_an_op_starts_from_it(sizes: str, tmp_path: Path) -> None:
     tiled = ["let op = match linalg.pooling_nhwc_sum", f"let (tiles, one) = tile op [{sizes}]"]
     right(tmp_path, Case(one.payload.replace(HEAD, HEAD + window), one.inputs, one.wanted), schedule(*tiled))
     (tmp_path / "s.weft").write_text(schedule(*tiled, "let flat = coalesce tiles", "map flat to grid(x: 64)", "launch flat"))
-    assert run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 1)).report.ok
+    expect_report(run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 1)).report)
     one = case(FIRST, start, f"linalg.negf ins(%W : {kind}) outs({{0}} : {kind})", -start.array, start.array)
     right(tmp_path, one, schedule("let op = match linalg.negf", f"let (tiles, _) = tile op [{sizes}]"))
 

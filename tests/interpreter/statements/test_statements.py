@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
+from executors import alone
 from pinned import pinned
 from places import ROOT
 from scheduled import diagnostics_of, session_of
@@ -59,9 +60,13 @@ def test_example(keyword: str, update: bool) -> None:
             break
         previous = step.ir
     assert step is not None, f"examples/{stem(keyword)}.weft does not hold the docstring's line `{line}`"
-    assert holds(before, previous), f"before: {before}\nis not what stands there:\n{previous}"
     shown = step.ir + "\n" + "\n".join(step.remarks)
-    assert holds(after, shown), f"after: {after}\nis not what stands there:\n{shown}"
+    for word, pattern, text in (("before:", before, previous), ("after:", after, shown)):
+        assert holds(pattern, text), (
+            f"{word} {pattern}\nis not in the module {word[:-1]} `{line}`.\n"
+            f"If the change is meant, correct `{word}` in the docstring of `{keyword}` in `weft/interpreter/statements/`"
+            f"{alone()}\n{text}"
+        )
     pinned(HERE / "golden" / f"{stem(keyword)}.mlir", step.ir, update)
 
 
@@ -73,7 +78,7 @@ def test_errors(keyword: str, update: bool) -> None:
     shown = []
     for case in cases:
         said = diagnostics_of(case, HERE / "examples")
-        assert said, f"this was not refused:\n{case}"
+        assert said, f"{path.name}: a case is accepted; correct it, or the statement that should refuse it{alone()}\n{case}"
         assert keyword in case, f"{path.name}: a case does not use {keyword}"
         shown.append(said)
     pinned(path.with_suffix(".txt"), "\n\n".join(shown) + "\n", update)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from executors import expect_report
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
@@ -45,7 +46,7 @@ def test_elementwise_in_place_is_raised_and_right(tmp_path: Path, size: int) -> 
     body += f"map i to threads(x: 32) cyclic\nlet (u, j) = tile m [{size}, {size}]\nmap u to blocks(y, x)\n"
     body += "map j to threads(x: 32) cyclic\nlaunch t\nlaunch u"
     report = run_schedule(written(tmp_path, ELEMENTWISE, body), None, {}, None, RunOptions("sim", 0)).report
-    assert report.ok, report
+    expect_report(report)
 
 
 def test_a_dimension_of_size_zero_is_refused(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ let (lanes, one) = tile tile_exp [1, 1]
 map lanes to threads(y, x)
 launch tiles"""
     schedule = written(tmp_path, WINDOW_IN_A_WINDOW, body)
-    assert run_schedule(schedule, None, {}, None, RunOptions("sim", 1)).report.ok
+    expect_report(run_schedule(schedule, None, {}, None, RunOptions("sim", 1)).report)
 
 
 AROUND_A_LOOP = """

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from executors import expect_report
 
 from weft.execution import run_applied
 from weft.pipeline import Choice, applied, planned
@@ -134,7 +135,7 @@ def steps(folder: Path, payload: str, text: str) -> Counter[type]:
     weft.write_text(text)
     done = applied(Choice(str(weft), source, {}).open())
     report = run_applied(done, None, RunOptions("sim", 1), SimDevice()).report
-    assert report.ok and report.races == () and report.faults == ()
+    expect_report(report)
     return Counter(type(step) for step in planned(done).plan.steps)
 
 

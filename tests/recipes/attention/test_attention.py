@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 import pytest
-from executors import expect_computed
+from executors import expect_computed, expect_report
 from judging import assert_barriers_needed, assert_lanes_needed, expect_right  # pyright: ignore[reportMissingImports]
 from sass import whole
 from scheduled import run_schedule
@@ -65,7 +65,7 @@ def test_no_scores_in_memory() -> None:
     """Of global memory the plan has its arguments alone, and they are read as often as there are blocks of queries."""
     sizes = {"b": 2, "n": 150, "m": 130, "d": 64}
     report = run_schedule("attention", None, {name: str(n) for name, n in sizes.items()}, None, RunOptions("sim", 3)).report
-    assert report.ok
+    expect_report(report)
     assert {b.name for b in made(**sizes).plan.buffers} == {"Q", "K", "V", "O"}
     blocks = ceil(sizes["n"] / 128)
     elements = {(one.buffer, one.kind): one.elements for one in report.traffic or ()}
@@ -93,7 +93,7 @@ def test_rows_of_no_whole_vectors(type: str, d: int, loaded: int) -> None:
 def test_no_bank_conflicts(type: str, d: int) -> None:
     settings = {"b": "1", "n": "128", "m": "128", "d": str(d), "type": type}
     report = run_schedule("attention", None, settings, None, RunOptions("sim", 3)).report
-    assert report.ok and report.races == () and report.faults == (), report
+    expect_report(report)
     assert {one.buffer for one in report.bank_conflicts or ()} > {"Q_shared", "K_shared", "V_shared", "powers"}
     assert not [one for one in report.bank_conflicts or () if one.conflicts]
 

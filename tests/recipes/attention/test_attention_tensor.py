@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 import pytest
-from executors import expect_computed
+from executors import expect_computed, expect_report
 from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
 from sass import whole
 from scheduled import run_schedule
@@ -71,7 +71,7 @@ def test_scores_are_nowhere_but_in_registers() -> None:
     """The plan has its arguments alone, which are read as often as there are blocks of queries; a block has three tiles."""
     sizes = {"b": 2, "n": 150, "m": 130, "d": 64}
     report = run_schedule(RECIPE, None, {name: str(n) for name, n in sizes.items()}, None, RunOptions("sim", 3)).report
-    assert report.ok
+    expect_report(report)
     done = made(**sizes)
     assert {b.name for b in done.plan.buffers} == {"Q", "K", "V", "O"}
     (kernel,) = done.plan.kernels
@@ -108,7 +108,7 @@ def test_what_the_machine_executes(type: str, d: int, m: int | str) -> None:
 def test_no_bank_conflicts(type: str, d: int) -> None:
     settings = {"b": "1", "n": "128", "m": "128", "d": str(d), "type": type}
     report = run_schedule(RECIPE, None, settings, None, RunOptions("sim", 3)).report
-    assert report.ok and report.races == () and report.faults == (), report
+    expect_report(report)
     assert {one.buffer for one in report.bank_conflicts or ()} == {"Q_shared", "K_shared", "V_shared"}
     assert not [one for one in report.bank_conflicts or () if one.conflicts]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_report
 from native_device import NativeDevice
 from recipe_space import members
 from scheduled import run_schedule
@@ -102,7 +103,7 @@ MEMBERS = SPACE if "WEFT_SOAK" in os.environ else [one for n, one in enumerate(S
 @pytest.mark.parametrize(("member", "size"), MEMBERS, ids=str)
 def test_right_and_race_free(member: dict[str, str], size: tuple[int, int, int]) -> None:
     report = run_schedule(RECIPE, None, {**member, **settings(size)}, None, RunOptions("sim", 3)).report
-    assert report.ok and report.races == () and report.faults == (), report
+    expect_report(report)
 
 
 @pytest.mark.parametrize("size", SIZES[1:3], ids=str)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convolution_oracle import convolved
-from executors import expect_computed
+from executors import expect_computed, expect_report
 from native_device import NativeDevice
 from random_layers import ANY_TILES, PAYLOADS, check, made, plain_loops, random_layer
 from scheduled import run_schedule
@@ -168,7 +168,7 @@ TILES = {"n": "1", "c": "16", "h": "16", "w": "16", "k": "64"}
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_loads_have_no_bank_conflicts_and_stores_are_named(recipe: str, dtype: str) -> None:
     report = run_schedule(recipe, None, {"type": dtype} | TILES, None, RunOptions("sim", 3)).report
-    assert report.ok and report.races == () and report.faults == (), report
+    expect_report(report)
     accesses = report.bank_conflicts or ()
     assert {a.kind for a in accesses} == {"load", "store"}
     for access in accesses:

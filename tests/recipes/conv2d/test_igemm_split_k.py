@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import sass
 from convolution_oracle import bias_relu, convolved, random_sizes
+from executors import expect_report
 from native_device import NativeDevice
 from scheduled import run_schedule
 from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier
@@ -162,7 +163,7 @@ schedule s() {
 }
 """)
     result = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 2))
-    assert result.report.ok and not result.report.races and not result.report.faults, result.report
+    expect_report(result.report)
     done = planned(applied(Choice(str(tmp_path / "s.weft"), None, {}).open()))
     arrays = random_inputs(functions.signature(done.applied.payload, done.plan.entry), 3)
     wanted = bias_relu(convolved(arrays, first=False, stride=2, pad=1, dilation=1), arrays)

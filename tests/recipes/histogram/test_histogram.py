@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from executors import expect_report
 from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
 from native_device import NativeDevice
 from scheduled import run_schedule
@@ -45,7 +46,7 @@ def test_random_sizes(seed: int) -> None:
 def test_a_size_known_at_run_time(size: int, bins: int) -> None:
     given = {"n": "?", "bins": str(bins)}
     report = run_schedule("histogram", None, given, None, RunOptions("sim", 3, sizes={"X.0": str(size)})).report
-    assert report.ok and report.races == () and report.faults == (), report
+    expect_report(report)
 
 
 def test_traffic_and_resources() -> None:

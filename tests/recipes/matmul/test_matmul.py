@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 import pytest
-from executors import expect_computed
+from executors import expect_computed, expect_report
 from native_device import NativeDevice
 from scheduled import run_schedule
 
@@ -49,7 +49,7 @@ HARDEST = [(size, dtype) for n, (size, dtype) in enumerate(EVERY) if dtype == "f
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_right_and_race_free(recipe: str, size: tuple[int, int, int], dtype: str) -> None:
     report = run_schedule(recipe, None, settings(*size, dtype), None, RunOptions("sim", 3)).report
-    assert report.ok, report
+    expect_report(report)
     assert report.races == ()
     assert report.faults == ()
 
@@ -57,7 +57,7 @@ def test_right_and_race_free(recipe: str, size: tuple[int, int, int], dtype: str
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_large_and_ragged(recipe: str) -> None:
     report = run_schedule(recipe, None, settings(*LARGE), None, RunOptions("sim", 0)).report
-    assert report.ok, report
+    expect_report(report)
     assert report.max_rel_error is not None
     assert report.max_rel_error <= 1e-5
 
@@ -75,7 +75,7 @@ def members(recipe: str) -> list[dict[str, int]]:
 def test_every_member(recipe: str) -> None:
     for member in members(recipe):
         report = run_schedule(recipe, None, settings(70, 45, 50, **member), None, RunOptions("sim", 1)).report
-        assert report.ok, (member, report)
+        expect_report(report, member)
 
 
 @pytest.mark.few()

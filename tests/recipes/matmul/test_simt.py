@@ -7,7 +7,7 @@ import random
 
 import pytest
 import sass
-from executors import expect_computed
+from executors import expect_computed, expect_report
 from native_device import NativeDevice
 from recipe_space import members
 from scheduled import run_schedule
@@ -45,7 +45,7 @@ def sample(recipe: str, dtype: str, count: int) -> list[dict[str, str]]:
 def check(recipe: str, member: dict[str, str], size: tuple[int, int, int]) -> None:
     m, n, k = map(str, size)
     report = run_schedule(recipe, None, {**member, "m": m, "n": n, "k": k}, None, RunOptions("sim", 3)).report
-    assert report.ok, (member, size, report)
+    expect_report(report, (member, size))
     assert report.races == () and report.faults == (), (member, size)
     loads = [c for c in report.bank_conflicts or () if c.kind == "load" and c.conflicts]
     assert not loads, (member, size, loads)

@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 import pytest
 import sass
+from executors import expect_report
 from native_device import NativeDevice
 from scheduled import run_schedule
 from test_matmul import BARRIER, races_of_text, races_simulated, without_barrier
@@ -38,7 +39,7 @@ def test_parts_of_the_sum(size: tuple[int, int, int], parts: int) -> None:
     dtype = "f64" if (m + parts) % 3 == 0 else "f32"
     settings = {"m": str(m), "n": str(n), "k": str(k), "parts": str(parts), "type": dtype}
     report = run_schedule("simt_split_k", None, settings, None, RunOptions("sim", 3)).report
-    assert report.ok and report.races == () and report.faults == (), report
+    expect_report(report)
     assert not [c for c in report.bank_conflicts or () if c.kind == "load" and c.conflicts]
     length = ceil(k / parts / 16) * 16
     temporaries = [b.shape for b in made(m, n, k, parts=str(parts), type=dtype).plan.buffers if b.role == "temp"]

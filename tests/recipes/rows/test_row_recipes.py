@@ -7,6 +7,7 @@ import random
 from math import prod
 
 import pytest
+from executors import expect_report
 from judging import assert_barriers_needed, assert_lanes_needed, expect_right  # pyright: ignore[reportMissingImports]
 from scheduled import run_schedule
 
@@ -75,7 +76,7 @@ OPEN = [
 def test_sizes_known_at_run_time(recipe: str, settings: dict[str, object], sizes: dict[str, str]) -> None:
     given = {name: str(value) for name, value in settings.items()}
     report = run_schedule(recipe, None, given, None, RunOptions("sim", 3, sizes=sizes)).report
-    assert report.ok and report.races == () and report.faults == (), report
+    expect_report(report)
 
 
 @pytest.mark.parametrize("recipe", KEPT)

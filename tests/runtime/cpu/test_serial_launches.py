@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from places import ROOT, TESTS
+from places import TESTS
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import Source, WeftError
@@ -20,11 +20,10 @@ from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.run.execution import RunOptions
 
-RECIPES = ROOT / "weft" / "recipes" / "concurrency"
-GOLDENS = sorted(
+MODULES = sorted(
     path
-    for folder in (*(TESTS / "interpreter" / room / "golden" for room in ("launch", "mapping", "statements")), RECIPES)
-    for path in folder.glob("*.mlir")
+    for folder in ("interpreter/launch", "interpreter/mapping", "interpreter/statements", "recipes")
+    for path in (TESTS / folder / "golden").glob("concurrency/*.mlir" if folder == "recipes" else "*.mlir")
     if "gpu.launch_func" in (host := path.read_text().partition("gpu.module")[0]) and "?" not in host and "affine.for" not in host
 )
 RACES = {"temporary-shared.mlir"}
@@ -296,7 +295,7 @@ def test_what_a_schedule_made_computes_what_its_payload_does(name: str) -> None:
 
 
 @pytest.mark.few(6)
-@pytest.mark.parametrize("path", GOLDENS, ids=lambda p: p.name)
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.name)
 def test_finished_modules_are_payloads(path: Path, tmp_path: Path) -> None:
     """Run as they are: the simulator's numbers are those of the loops."""
     (tmp_path / "run.weft").write_text("schedule as-it-is() {}\n")

@@ -19,8 +19,8 @@ def module(name: str) -> ir.Module:
 
 
 @cache
-def emitted(name: str) -> str:
-    return emit(module(name))
+def emitted(name: str, *, named: bool = False) -> str:
+    return emit(module(name), named=named)
 
 
 def emit_text(text: str) -> str:

@@ -51,7 +51,7 @@ def test_quotients_by_reciprocals_are_exact(bits: int, cxx: str, dtype: type) ->
     by = np.array([apply("reciprocal", d, bits) for _, d in pairs], np.int64)
     n, d = (np.array(column, dtype) for column in zip(*pairs, strict=True))
     q, r = np.empty_like(n), np.empty_like(n)
-    text = "\n".join(prelude(QUOTIENTS, ())) + QUOTIENTS.replace("T*", f"{cxx}*")
+    text = "\n".join(prelude(QUOTIENTS, ()).values()) + QUOTIENTS.replace("T*", f"{cxx}*")
     run_native(text, "quotients", (1,), (1,), [n, d, by, q, r, len(pairs)])
     assert [(int(a), int(b)) for a, b in zip(q, r, strict=True)] == [divmod(*pair) for pair in pairs]
 

@@ -42,9 +42,10 @@ def golden(
 ) -> int:
     """Compare the output of schedules with the goldens beside them.
 
-    FILE is a schedule (all its goldens), a golden, a folder (all goldens below it), or a recipe; the default is the
-    current folder. The goldens of gemm.weft are gemm.golden.mlir, gemm.NAME.golden.mlir (modules), gemm.NAME.golden.cu
-    (CUDA texts) and gemm.NAME.check (CHECK lines) beside it; the first line of each says how it is made.
+    FILE is a schedule (all its goldens), a golden, a folder (all goldens below it), or a recipe (its goldens in the
+    current folder); the default is the current folder. The goldens of gemm.weft are gemm.golden.mlir,
+    gemm.NAME.golden.mlir (modules), gemm.NAME.golden.cu (CUDA texts) and gemm.NAME.check (CHECK lines) beside it; the
+    first line of each states how it is made.
 
     --name, --after, --cuda, --payload, --set, --layer, --unproven and --unchecked make a new golden of one schedule,
     with --update. What is written is compared with the payload before.
@@ -143,19 +144,21 @@ class Run:
 def _has_goldens(file: str) -> bool:
     """Whether `--update` finds something to write anew: checks it leaves alone."""
     from ...goldens.golden import beside
-    from ...pipeline import resolve_schedule
 
-    return any(path.suffix != ".check" for path in beside(resolve_schedule(file)))
+    return any(path.suffix != ".check" for path in beside(Path(file)))
 
 
 def _new(chosen: Choice, name: str | None, after: str | None, cuda: bool) -> Golden:
-    """A golden of a schedule with these settings, whether it exists or not. Raises W0901 for a recipe that ships."""
-    from ...goldens.golden import Golden, new_path, without_golden
+    """A golden of a schedule with these settings, whether it exists or not: of a recipe in this folder. Raises W0050, and
+    W0902 for a file that no first line can name."""
+    from ...dsl.diagnostics import fail
+    from ...goldens.golden import Golden, new_path
     from ...pipeline import resolve_schedule
 
-    schedule = resolve_schedule(chosen.file)
-    if not Path(chosen.file).exists():
-        raise without_golden(chosen.file, schedule)
+    schedule = Path(chosen.file)
+    if resolve_schedule(chosen.file) == schedule and schedule.suffix != ".weft":
+        hint = f"rename it: `{schedule.name}.weft`"
+        raise fail("W0902", f"`{schedule}` does not end in `.weft`, and a golden cannot name it", hint=hint)
     path = new_path(schedule, name, after, cuda)
     beside = chosen.payload and Path(os.path.relpath(chosen.payload, path.parent))
     return Golden(path, replace(chosen, file=schedule.name, payload=beside), after, cuda)

@@ -279,7 +279,7 @@ def _atomic_update(op: ir.Operation) -> tuple[int, str]:
             "W0397",
             f"{describe(op)} is marked `{ATOMIC}` and"
             f" {'reduces' if alone else 'does more than combine an input with its output'}",
-            "only `fuse` sets the mark, on the sum of `split-k … atomic`, and `promote-to-shared`, after a loop",
+            "`fuse` the sum of `split-k … atomic` into the loop over the tiles of its parts, or leave `atomic` out",
         )
     return term.arg_number, by
 

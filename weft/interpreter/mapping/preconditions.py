@@ -25,7 +25,7 @@ from .mapping import (
 
 
 def check_launch(root: ir.Operation) -> None:
-    """W0350, W0356, W0359: the launched op is a mapped, outermost, bufferized loop; its maps are
+    """W0336, W0350, W0359: the launched op is a mapped, outermost, bufferized loop; its maps are
     still legal."""
     if not is_mapped(root):
         raise refuse(
@@ -44,7 +44,7 @@ def check_launch(root: ir.Operation) -> None:
         )
     for op in operations(root):
         if any(map(is_tensor, (*op.operands, *op.results))):
-            raise refuse("W0356", "a launch needs memrefs, and this op is still on tensors", op, "`bufferize` first")
+            raise refuse("W0336", "a launch needs memrefs, and this op is still on tensors", op, "`bufferize` first")
 
 
 def mapped_things(root: ir.Operation) -> list[Mapped]:

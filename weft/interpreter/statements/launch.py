@@ -63,7 +63,7 @@ class LaunchStatement(Statement):
     Returns:
         launch: the launch in the host function.
 
-    Errors: W0345, W0346, W0350, W0351, W0352, W0353, W0354, W0355, W0356, W0357, W0358, W0359, W0360, W0361,
+    Errors: W0336, W0345, W0346, W0350, W0351, W0352, W0353, W0354, W0355, W0357, W0358, W0359, W0360, W0361,
         W0362, W0373, W0405, W0407, W0601, W0602, W0603, W0367, W0369, W0610, W0640, W0614.
 
     Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `outlining/kernel.py` for why it is not

@@ -157,12 +157,12 @@ def _named() -> dict[str, tuple[TileProduct, bool, bool]]:
     }
 
 
-def products(words: Iterable[str]) -> list[str]:
-    """The texts of the products among these names."""
+def products(words: Iterable[str]) -> dict[str, str]:
+    """By name, the texts of the products among these names, after what they depend on."""
     wanted = sorted(word for word in words if word.startswith("product_m64"))
-    found = [_named()[word] for word in wanted if word in _named()]
-    pairs = [_HOLD_IN_PAIRS] if any(product.sum == "f16" for product, _, _ in found) else []
-    return [*pairs, *(group_product(product, by_rows=by_rows, held=held) for product, by_rows, held in found)]
+    found = {word: _named()[word] for word in wanted if word in _named()}
+    pairs = {"hold_sums.f16": _HOLD_IN_PAIRS} if any(product.sum == "f16" for product, _, _ in found.values()) else {}
+    return pairs | {name: group_product(one, by_rows=rows, held=held) for name, (one, rows, held) in found.items()}
 
 
 PIECES: dict[str, tuple[tuple[str, ...], str]] = {

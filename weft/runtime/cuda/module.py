@@ -24,7 +24,7 @@ from ..form.kernel_form import refuse
 from .dialects.arith import dense_values
 from .dialects.memref import declared
 from .function import FunctionText, write_function
-from .prelude import prelude
+from .prelude import PRELUDE, prelude
 from .values.blocks import may_be_folded
 from .values.expression import KEYWORDS, identifier
 from .values.integers import constant
@@ -196,9 +196,13 @@ def texts_of(kernel: KernelFunction, unit: Unit, overlapping: list[set[int]]) ->
     return [write(kernel.name, capped=not (narrow and narrow[0].small)), *others]
 
 
-def emit(module: ir.Module, *, only: str | None = None) -> str:
+def emit(module: ir.Module, *, only: str | None = None, named: bool = False) -> str:
     """All kernels of all `gpu.module`s, or only one of them, as one text. Raises W05xx for ops
-    without a CUDA C++ form."""
+    without a CUDA C++ form.
+
+    Args:
+        named: a comment names the device functions of the prelude, in place of their texts.
+    """
     unit, overlapping, kernels = Unit(), overlapping_arguments(module), kernel_functions(module)
     if only is not None:
         kernels = [_named(only, kernels)]
@@ -208,4 +212,6 @@ def emit(module: ir.Module, *, only: str | None = None) -> str:
     fma = (op for kernel in kernels for op in operations(kernel.op, "math.fma", "vector.fma"))
     fused = {f"fma.{element_type(op.results[0])}" for op in fma}
     constants = [text for _, text in unit.constants.values()]
-    return "\n\n".join(part for part in (*prelude(body, fused), *constants, body) if part) + "\n"
+    pieces = prelude(body, fused)
+    first = [f"{PRELUDE}{', '.join(pieces)}"] if named and pieces else pieces.values()
+    return "\n\n".join(part for part in (*first, *constants, body) if part) + "\n"

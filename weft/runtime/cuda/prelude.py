@@ -238,12 +238,15 @@ PIECES: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """By name, in the order of emission: the names it depends on, and its text."""
 
+PRELUDE = "// prelude: "
+"""Before the names of pieces, where these are not repeated."""
 
-def prelude(body: str, overloads: Iterable[str]) -> list[str]:
-    """The texts of the pieces that `body` mentions and of some `overloads`, each once, after those
-    that they depend on."""
+
+def prelude(body: str, overloads: Iterable[str]) -> dict[str, str]:
+    """By name, the texts of the pieces that `body` mentions and of some `overloads`, each after those
+    that it depends on."""
     words = {*re.findall(r"\w+", body), *overloads}
     wanted = PIECES.keys() & words
     for name, (others, _) in reversed(PIECES.items()):
         wanted.update(others if name in wanted else ())
-    return [*(text for name, (_, text) in PIECES.items() if name in wanted), *group_products.products(words)]
+    return {name: text for name, (_, text) in PIECES.items() if name in wanted} | group_products.products(words)

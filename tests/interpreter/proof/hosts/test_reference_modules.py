@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from places import ROOT
+from places import GOLDENS
 
 from weft.dsl.diagnostics import Source
 from weft.interpreter.ir import mlir
@@ -11,7 +11,7 @@ from weft.interpreter.proof.hosts.effects import Effects
 from weft.interpreter.proof.hosts.faults import judge_host
 from weft.payloads.naming import WrittenNames
 
-RECIPE = ROOT / "weft" / "recipes" / "concurrency" / "concurrent_convs.launches.golden.mlir"
+RECIPE = GOLDENS / "concurrency" / "concurrent_convs.launches.golden.mlir"
 FORK = {
     "conv1": ("%r = gpu.wait async", "%a = gpu.launch_func async [%r]"),
     "conv2": ("%q = gpu.wait async", "%b = gpu.launch_func async [%q]"),

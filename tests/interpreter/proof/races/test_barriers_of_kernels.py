@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kernel_text import TILE, WORKGROUP, copy, loop, model, place, read, write
+from proven import expect_no_conflict
 
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
@@ -109,7 +110,7 @@ def test_chosen(name: str, body: str, expected: tuple[int, ...]) -> None:
     choice = choose_barriers(made)
     assert (choice.chosen, choice.unseparated, choice.exact) == (expected, (), True)
     chosen = [b for b in made.barriers if b.candidate in expected]
-    assert conflicts(made, chosen) == []
+    expect_no_conflict(conflicts(made, chosen))
     for barrier in chosen:
         assert conflicts(made, [b for b in chosen if b is not barrier]), f"{name}: {barrier.candidate} is superfluous"
 

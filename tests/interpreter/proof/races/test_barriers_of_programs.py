@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from places import TESTS
+from proven import expect_no_conflict
 from scheduled import session_of
 
 from weft.interpreter.ir.mlir import operations
@@ -33,8 +34,8 @@ def test_each_barrier_is_needed(program: str) -> None:
     count = 0
     for kernel in operations(session.module.operation, "gpu.func"):
         model = kernel_model(kernel)
-        assert conflicts(model) == []
-        assert conflicts_between_blocks(model) == []
+        expect_no_conflict(conflicts(model))
+        expect_no_conflict(conflicts_between_blocks(model))
         assert model.divergent == []
         count += len(model.barriers)
         for barrier in model.barriers:

@@ -8,6 +8,7 @@ import re
 import pytest
 from contexts import one_context
 from copy_rings import Ring, random_laps, random_ring
+from proven import expect_proven
 
 import weft
 from weft.dsl.diagnostics import Diagnostic
@@ -207,5 +208,5 @@ def test_what_data_decides_is_assumed(case: list[str]) -> None:
 def test_a_barrier_is_needed_behind_a_wait_under_a_condition() -> None:
     module = mlir.parse(model_text([copied(), loop(when(EVEN, WAIT), BARRIER, read())]), one_context())
     found = Findings(kernel_model(next(mlir.operations(module.operation, "gpu.func"))))
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
     assert found.superfluous() == []

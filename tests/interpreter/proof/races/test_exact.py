@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kernel_text import WORKGROUP, model
+from proven import expect_no_conflict
 
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
@@ -44,7 +45,7 @@ def vectors(write: str, read: str = "") -> KernelModel:
 def test_vectors_through_shared_memory(write: str, missing: list[bool]) -> None:
     """`missing`: whether each unwritten read is only assumed."""
     made = vectors(write)
-    assert conflicts(made) == []
+    expect_no_conflict(conflicts(made))
     assert [r.assumed for r in unwritten_reads(made)] == missing
 
 
@@ -172,6 +173,6 @@ def test_linearized_digits() -> None:
     %l = affine.linearize_index disjoint [%by, %i] by (4, 256) : index
     memref.store %zero, %A[%l] : memref<1024xf32>"""
     sizes = "known_block_size = array<i32: 16, 16, 1>, known_grid_size = array<i32: 1, 4, 1>"
-    assert conflicts(model(body, "%A: memref<1024xf32>", sizes=sizes)) == []
-    assert conflicts_between_blocks(model(body, "%A: memref<1024xf32>", sizes=sizes)) == []
+    expect_no_conflict(conflicts(model(body, "%A: memref<1024xf32>", sizes=sizes)))
+    expect_no_conflict(conflicts_between_blocks(model(body, "%A: memref<1024xf32>", sizes=sizes)))
     assert conflicts(model(body.replace("(16, 16)", "(16, 15)"), "%A: memref<1024xf32>", sizes=sizes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from group_mutants import EQUAL, MUTANTS, SELDOM
+from proven import expect_proven
 from signal_rings import Machine, Ring
 from test_products import judged, said
 
@@ -21,7 +22,7 @@ def test_each_mistake_is_found_by_the_proof_too(name: str) -> None:
 
 def test_what_is_right_all_the_same_is_proven() -> None:
     found = judged(EQUAL["a fence too many"].text())
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 def test_a_release_of_the_next_stage_can_be_too_early() -> None:

@@ -10,6 +10,7 @@ import pytest
 from group_kernels import arguments, expected, kernel
 from hopper import Product
 from places import TESTS
+from proven import expect_proven, expect_refuted
 from test_products import judged
 
 from weft.runtime.simulator.kernel import Order
@@ -56,12 +57,12 @@ def alarm(text: str, orders: list[Order]) -> bool:
 @pytest.mark.parametrize("name", TEXTS)
 def test_both_are_right(name: str) -> None:
     found = judged(TEXTS[name])
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
     assert not alarm(TEXTS[name], ORDERS[:3])
 
 
 @pytest.mark.parametrize(("name", "number"), OPS if "WEFT_SOAK" in os.environ else QUICK)
 def test_without_one_both_object(name: str, number: int) -> None:
     text = without(name, number)
-    assert not judged(text).clean
+    expect_refuted(judged(text))
     assert alarm(text, ORDERS)

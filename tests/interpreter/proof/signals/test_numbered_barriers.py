@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from proven import expect_proven
 from test_products import judged, said
 
 from weft.dsl.diagnostics import WeftError
@@ -51,7 +52,7 @@ module attributes {gpu.container_module} {
 
 def test_each_group_by_itself_is_proven() -> None:
     found = judged(KERNEL)
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 def test_one_group_alone() -> None:
@@ -61,7 +62,7 @@ def test_one_group_alone() -> None:
     )
     alone = alone.replace("arith.addi %group, %c1", "arith.addi %c0, %c1")
     found = judged(alone)
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 MISTAKES = {
@@ -112,7 +113,7 @@ def test_who_may_meet_elsewhere_is_not_known_to_be_missing(name: str) -> None:
 def test_without_a_number_of_threads_it_is_the_blocks_own(plain: str) -> None:
     text = KERNEL.replace("%t = gpu.thread_id x", "%zeroth = arith.constant 0 : i32\n%t = gpu.thread_id x", 1)
     text = text.replace("nvvm.barrier id = %number number_of_threads = %many", plain)
-    assert judged(text).clean
+    expect_proven(judged(text))
     (missing,) = said(text.replace(f"{plain} {{second}}", ""))
     assert missing.code == "W0601" and "WAR" in missing.message
     first = "%c = arith.cmpi eq, %t, %c0 : index\nscf.if %c {"

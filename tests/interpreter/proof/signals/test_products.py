@@ -9,6 +9,7 @@ import pytest
 from contexts import one_context
 from hopper import Product
 from proofs import expect_among, expect_codes
+from proven import expect_proven
 
 from weft.dsl.diagnostics import Diagnostic
 from weft.interpreter.ir import mlir
@@ -47,14 +48,14 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_rings_are_proven(name: str) -> None:
     found = judged(RIGHT[name].ring())
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
     assert found.superfluous() == []  # the barrier behind the inits is needed
 
 
 @pytest.mark.parametrize("name", [name for name, product in RIGHT.items() if not product.pending])
 def test_steps_together_are_proven(name: str) -> None:
     found = judged(RIGHT[name].together())
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 def edited(text: str, *edits: tuple[str, str]) -> str:
@@ -154,7 +155,7 @@ def test_mistakes_in_steps_together_are_found(name: str) -> None:
 def test_one_stage_less_is_a_conflict_where_one_group_runs_ahead() -> None:
     """Without the barrier at a step's end, a ring of one warp group is still right: who loads has waited for its own product."""
     one = replace(LONG, consumers=1, bm=64, m=64)
-    assert judged(edited(one.together(), (r"gpu\.barrier\n(\s+scf\.yield)", r"\1"))).clean
+    expect_proven(judged(edited(one.together(), (r"gpu\.barrier\n(\s+scf\.yield)", r"\1"))))
 
 
 MORE = "nvvm.setmaxregister increase 240"
@@ -197,4 +198,4 @@ def test_sums_are_there_where_a_later_product_waits_for_all() -> None:
     assert product is not None
     first = product[0].replace("%next", "%half").replace("waitGroup = 0", "waitGroup = 1")
     found = judged(ring.replace(product[0], f"{first}\n{product[0].replace('%acc {', '%half {')}"))
-    assert found.clean, found.diagnostics()
+    expect_proven(found)

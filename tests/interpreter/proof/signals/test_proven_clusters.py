@@ -11,6 +11,7 @@ import pytest
 from cluster_kernels import CLUSTER, CLUSTER_MUTANTS, RELEASING, cluster
 from cluster_rings import ClusterRing, cluster_rings
 from group_kernels import kernel
+from proven import expect_proven
 from signal_rings import TILE
 from test_products import judged, said
 
@@ -36,13 +37,13 @@ NUMBERS = {"both load the same half"}
 @pytest.mark.parametrize("name", RIGHT)
 def test_rings_of_clusters_are_proven(name: str) -> None:
     found = judged(RIGHT[name].text())
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 @pytest.mark.parametrize("name", CLUSTER_MUTANTS)
 def test_each_mistake_in_their_order_is_found(name: str) -> None:
     if name in NUMBERS:
-        assert judged(CLUSTER_MUTANTS[name].text()).clean
+        expect_proven(judged(CLUSTER_MUTANTS[name].text()))
     else:
         assert said(CLUSTER_MUTANTS[name].text())[0].code == CODES[name]
 
@@ -102,4 +103,5 @@ def test_lanes_go_on_together_behind_a_branch() -> None:
 @pytest.mark.parametrize("stages", [1, 2, 3, 4, 5])
 def test_right_ones_of_any_size_are_proven(blocks: int, stages: int) -> None:
     ring = ClusterRing(blocks, stages, 2 * stages + 1, 2)
-    assert judged(ring.text()).clean and not alarm(ring, [0])
+    expect_proven(judged(ring.text()))
+    assert not alarm(ring, [0])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hopper import Product
 from persistent import persistent
+from proven import expect_proven
 from test_products import judged, said
 
 from weft.dsl.diagnostics import WeftError
@@ -54,7 +55,7 @@ gpu.module @m {{
 
 def test_stores_fenced_in_front_of_a_barrier_are_proven() -> None:
     found = judged(STAGED)
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
     assert found.superfluous() == []
 
 
@@ -103,7 +104,7 @@ TILES = {
 @pytest.mark.parametrize("name", TILES)
 def test_rings_that_go_on_from_tile_to_tile_are_proven(name: str) -> None:
     found = judged(TILES[name])
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -116,4 +117,4 @@ def test_a_ring_that_begins_anew_with_each_tile_on_one_side_is_found(side: int) 
 def test_a_product_ends_for_all_threads_of_its_group() -> None:
     """Where there is one group, its next stores need no barrier behind the product."""
     alone = STAGED.replace("array<i32: 256, 1, 1>", "array<i32: 128, 1, 1>").replace("gpu.barrier {second}", "")
-    assert judged(alone).clean
+    expect_proven(judged(alone))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from proven import expect_proven
 from test_products import judged, said
 
 FENCE = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
@@ -64,7 +65,7 @@ LAST = "scf.if %first {\n        nvvm.cp.async.bulk.wait_group 0 {read}\n      }
 
 def test_two_tiles_in_turn_are_proven() -> None:
     found = judged(STORED)
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 RIGHT = {
@@ -80,7 +81,7 @@ def test_other_right_ones_are_proven(name: str) -> None:
         assert old in text
         text = text.replace(old, new)
     found = judged(text)
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 MISTAKES = {
@@ -145,7 +146,7 @@ WRONG_TILES = {
 @pytest.mark.parametrize("name", TILES)
 def test_tiles_of_parts_are_proven(name: str) -> None:
     found = judged(TILES[name])
-    assert found.clean, found.diagnostics()
+    expect_proven(found)
 
 
 @pytest.mark.parametrize("name", WRONG_TILES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from executors import expect_report
 from scheduled import ran
 
 from weft.interpreter.ir import mlir
@@ -50,7 +51,7 @@ def check(tmp_path: Path, payload: str, text: str) -> list[str]:
     source.write_text(payload)
     weft.write_text(text)
     report, done = ran(weft, 1, source)
-    assert report.ok and report.races == () and report.faults == ()
+    expect_report(report)
     return [str(op) for op in mlir.operations(done.applied.session.module.operation, "memref.alloc")]
 
 

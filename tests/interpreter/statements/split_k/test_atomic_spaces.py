@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_report
 from judging import without_atomics
 from native_device import NativeDevice
 from scheduled import ran
@@ -104,7 +105,7 @@ def test_random_maps(seed: int, tmp_path: Path) -> None:
         assert {d.code for d in error.diagnostics} <= REFUSALS, f"{error}\n{said}"
         return
     ACCEPTED.add(seed)
-    assert report.ok and not report.races and not report.faults, f"{said}\n{report}"
+    expect_report(report, f"{said}")
     adding = [k for k in made.applied.text.split("gpu.func")[1:] if "memref.atomic_rmw" in k]
     assert len(adding) == 1 and made.cuda.count("atomicAdd("), said
     assert verify_source(Source("whole.mlir", made.applied.text)).ok, said

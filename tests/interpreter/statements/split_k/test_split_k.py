@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from convolution_oracle import convolved, random_sizes
+from executors import expect_report
 from judging import barriers, without_barrier
 from scheduled import ran
 
@@ -216,7 +217,7 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
     (tmp_path / "p.mlir").write_text(payload)
     (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
     report, made = ran(tmp_path / "s.weft", seed)
-    assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
+    expect_report(report, f"{payload}\n{body}")
     assert len(made.plan.kernels) == 2
     temporary = [prod(b.shape) for b in made.plan.buffers if b.role == "temp"]
     assert len(temporary) == 1 and temporary[0] >= parts * m * n, made.plan.buffers
@@ -266,7 +267,7 @@ def test_a_batch_of_products_in_parts(tmp_path: Path) -> None:
     """Four parallel dimensions, coalesced for the blocks; the two launches ordered by tokens, the result written in place."""
     (tmp_path / "s.weft").write_text(BATCHED)
     report, made = ran(tmp_path / "s.weft", 8)
-    assert report.ok and not report.races and not report.faults, report
+    expect_report(report)
     assert [b.shape for b in made.plan.buffers if b.role == "temp"] == [(3, 2, 8, 36)]
     assert "reinterpret_cast<const float4*>(&W[" in made.cuda
 
@@ -299,6 +300,6 @@ schedule s() {
 }
 """)
     report, made = ran(tmp_path / "s.weft", 5)
-    assert report.ok and not report.races, report
+    expect_report(report)
     assert not list(operations(made.applied.module.operation, "tensor.pad"))
     assert [b.shape for b in made.plan.buffers if b.role == "temp"] == [(4, 6, 8)]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_report
 from judging import barriers, without_atomics, without_barrier
 from native_device import NativeDevice
 from scheduled import ran
@@ -87,7 +88,7 @@ def test_random_schedules(seed: int, tmp_path: Path) -> None:
     body = schedule(r, payload)
     name = write(tmp_path, payload, body)
     report, made = ran(Path(name), seed)
-    assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
+    expect_report(report, f"{payload}\n{body}")
     assert not [b for b in made.plan.buffers if b.role == "temp"], "no partial sums in memory"
     assert list(operations(made.applied.module.operation, "memref.atomic_rmw"))
     verified = verify_source(Source("whole.mlir", str(made.applied.module)))

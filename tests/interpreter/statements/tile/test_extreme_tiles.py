@@ -11,7 +11,7 @@ import random
 from pathlib import Path
 
 import pytest
-from executors import expect_computed
+from executors import expect_computed, expect_report
 from native_device import NativeDevice
 from scheduled import ran
 from test_random_register_tiles import contraction
@@ -144,7 +144,7 @@ def check(folder: Path, payload: str, body: str, seed: int = 0) -> None:
     (folder / "p.mlir").write_text(payload)
     (folder / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n{body}\n}}\n')
     report, made = ran(folder / "s.weft", seed)
-    assert report.ok and not report.races and not report.faults, f"{payload}\n{body}\n{report}"
+    expect_report(report, f"{payload}\n{body}")
     assert verify_source(Source("made.mlir", made.applied.text)).ok, f"{payload}\n{body}"
     signature = functions.signature(made.applied.payload, made.plan.entry)
     inputs = random_inputs(signature, seed)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_report
 from scheduled import run_schedule
 from windowed import factorization, update
 
@@ -62,7 +63,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_windows_that_share_nothing(name: str, tmp_path: Path) -> None:
     report = run(tmp_path, update(), CASES[name])
-    assert report.ok and not report.races, report
+    expect_report(report)
 
 
 def test_one_window_read_twice(tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_blocked_factorizations(size: int, block: int, cholesky: bool, tmp_path:
     matrix = half @ half.T + size * np.eye(size)
     options = RunOptions("sim", 0, inputs={"A": matrix.copy()}, save=tmp_path / "out.npz")
     report = run(tmp_path, factorization(size, block, cholesky=cholesky), (CHOLESKY if cholesky else LU) + USUAL, options)
-    assert report.ok and not report.races, report
+    expect_report(report)
     got = np.load(tmp_path / "out.npz")["A"]
     lower = np.tril if cholesky else np.asarray  # nothing is said of what is above
     np.testing.assert_allclose(lower(got), lower(reference(matrix, cholesky=cholesky)), rtol=1e-10)

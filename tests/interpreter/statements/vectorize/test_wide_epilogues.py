@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executors import expect_report
 from native_device import NativeDevice
 from scheduled import run_schedule
 
@@ -155,4 +156,4 @@ func.func @f(%x: memref<8x4xf32>, %s: memref<f32>, %y: memref<4x8xf32>) {
     body += "  launch lanes"
     (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n  {body}\n}}\n')
     report = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim", 3)).report
-    assert report.ok and not report.races and not report.faults, report
+    expect_report(report)

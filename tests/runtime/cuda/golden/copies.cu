@@ -1,44 +1,4 @@
-// Starts a copy of 4 bytes of global to shared memory; all but the first `bytes` of them become zero.
-#ifdef __CUDA_ARCH__
-__device__ inline void copy_async4(void* to, const void* from, int bytes = 4) {
-  unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" :: "r"(at), "l"(from), "r"(bytes) : "memory");
-}
-#endif
-
-// Starts a copy of 8 bytes of global to shared memory; all but the first `bytes` of them become zero.
-#ifdef __CUDA_ARCH__
-__device__ inline void copy_async8(void* to, const void* from, int bytes = 8) {
-  unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" :: "r"(at), "l"(from), "r"(bytes) : "memory");
-}
-#endif
-
-// Starts a copy of 16 bytes of global to shared memory, past L1; all but the first `bytes` of them become zero.
-#ifdef __CUDA_ARCH__
-__device__ inline void copy_async16(void* to, const void* from, int bytes = 16) {
-  unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(at), "l"(from), "r"(bytes) : "memory");
-}
-#endif
-
-// Starts a copy of 16 bytes of global to shared memory; all but the first `bytes` of them become zero.
-#ifdef __CUDA_ARCH__
-__device__ inline void copy_async16_l1(void* to, const void* from, int bytes = 16) {
-  unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(at), "l"(from), "r"(bytes) : "memory");
-}
-#endif
-
-// The copies that the thread has started since the last call become a group.
-#ifdef __CUDA_ARCH__
-__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-#endif
-
-// Waits until at most n of the thread's groups are under way, the last n.
-#ifdef __CUDA_ARCH__
-template <int n> __device__ inline void wait_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory"); }
-#endif
+// prelude: copy_async4, copy_async8, copy_async16, copy_async16_l1, commit_copies, wait_copies
 
 extern "C" __global__ void __launch_bounds__(32) mirror(
     const float* __restrict__ x,

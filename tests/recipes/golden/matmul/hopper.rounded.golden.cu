@@ -1,0 +1,97 @@
+// weft golden hopper --set rounded=1
+// prelude: vec, round_to_odd, bf16, TensorMap, in_shared, barrier_init, barrier_arrive, barrier_expect, barrier_wait, meet_at, fence_barriers, fence_async, fewer_registers, more_registers, load_box_2d, store_box_2d, commit_stores, wait_stores_read, matrix_in_shared, hold_sums, begin_products, end_products, product_m64n256k16_bf16_by_rows
+
+extern "C" __global__ void __launch_bounds__(384, 1) matmul(
+    const __grid_constant__ TensorMap A_map,
+    const __grid_constant__ TensorMap B_map,
+    const __grid_constant__ TensorMap C_map) {
+  alignas(1024) extern __shared__ float4 dynamic_shared[];
+  bf16 (*C_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 0);
+  bf16 (*A_shared)[128][64] = reinterpret_cast<bf16 (*)[128][64]>(dynamic_shared + 2048);
+  bf16 (*B_shared)[4][64][64] = reinterpret_cast<bf16 (*)[4][64][64]>(dynamic_shared + 6144);
+  unsigned long long* full = reinterpret_cast<unsigned long long*>(dynamic_shared + 14336);
+  unsigned long long* empty = reinterpret_cast<unsigned long long*>(dynamic_shared + 14338);
+  const int tx = threadIdx.x;
+  const int bx = blockIdx.x;
+  const int by = blockIdx.y;
+  const int lane = tx % 32;
+  if (tx == 0) {
+    for (int i = 0; i < 4; ++i) {
+      barrier_init(&full[i], 1);
+    }
+    for (int i = 0; i < 4; ++i) {
+      barrier_init(&empty[i], 2);
+    }
+    fence_barriers();
+  }
+  __syncthreads();
+  const int idx = (by * 2 + bx) % 4 * 128;
+  const int idx1 = (by * 2 + bx) / 4 * 256;
+  const int row = tx / 128 * 64;
+  const int idx2 = tx % 4 * 2;
+  const int C_shared_row = tx % 128 / 32 * 16 + tx / 128 * 64 + lane / 4;
+  const int idx3 = lane / 4 * 8;
+  const int idx4 = (by * 2 + bx) % 4 * 128 + tx / 128 * 64;
+  if (tx < 256) {
+    more_registers<240>();
+    const bool inside = tx % 128 == 0;
+    float acc[128] = {};
+    for (int k = 0; k < 512; k += 64) {
+      const int idx5 = k / 64 % 4;
+      barrier_wait(&full[idx5], k / 64 / 4 != 0);
+      const unsigned long long A_matrix = matrix_in_shared(&A_shared[idx5][row][0], 16384);
+      const unsigned long long B_matrix = matrix_in_shared(&B_shared[idx5][0][0][0], 8192);
+      begin_products(acc);
+      product_m64n256k16_bf16_by_rows(acc, A_matrix, B_matrix);
+      product_m64n256k16_bf16_by_rows(acc, A_matrix + 2, B_matrix + 128);
+      product_m64n256k16_bf16_by_rows(acc, A_matrix + 4, B_matrix + 256);
+      product_m64n256k16_bf16_by_rows(acc, A_matrix + 6, B_matrix + 384);
+      end_products(acc);
+      if (inside) {
+        barrier_arrive(&empty[idx5]);
+      }
+    }
+    const int v0 = tx / 128 + 1;
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int C_shared_plane = k % 2;
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const int idx5 = k * 8 + i;
+        const int idx6 = idx2 + i * 8;
+        #pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          *reinterpret_cast<vec<bf16, 2>*>(&C_shared[C_shared_plane][C_shared_row + j * 8][idx6 ^ idx3]) = vec<bf16,
+              2>{{(bf16)acc[idx5 * 4 + j * 2], (bf16)acc[idx5 * 4 + j * 2 + 1]}};
+        }
+      }
+      fence_async();
+      if (inside) {
+        wait_stores_read<0>();
+      }
+      meet_at(v0, 128);
+      if (inside) {
+        store_box_2d(C_map, &C_shared[C_shared_plane][row][0], idx1 + k * 64, idx4);
+        commit_stores();
+      }
+    }
+    if (inside) {
+      wait_stores_read<0>();
+    }
+  } else {
+    fewer_registers<24>();
+    if (tx == 256) {
+      #pragma unroll 1
+      for (int i = 0; i < 512; i += 64) {
+        const int idx5 = i / 64 % 4;
+        barrier_wait(&empty[idx5], (i / 64 / 4 + 1) % 2 != 0);
+        barrier_expect(&full[idx5], 49152);
+        load_box_2d(&A_shared[idx5][0][0], A_map, &full[idx5], i, idx);
+        load_box_2d(&B_shared[idx5][0][0][0], B_map, &full[idx5], idx1, i);
+        load_box_2d(&B_shared[idx5][1][0][0], B_map, &full[idx5], idx1 + 64, i);
+        load_box_2d(&B_shared[idx5][2][0][0], B_map, &full[idx5], idx1 + 128, i);
+        load_box_2d(&B_shared[idx5][3][0][0], B_map, &full[idx5], idx1 + 192, i);
+      }
+    }
+  }
+}
