@@ -119,7 +119,7 @@ def test_a_name_that_is_not_there() -> None:
     with pytest.raises(WeftError, match="W0435") as caught:
         forked(program([LaunchSpec((), (0,))], 2), ("b0", "c"))
     said = caught.value.diagnostics[0]
-    assert said.message == "no argument that launches use is called `c`" and said.hint == "there are `b0`, `b1`"
+    assert said.message == "no argument that launches use is named `c`" and said.hint == "there are `b0`, `b1`"
 
 
 def test_windows_of_one_argument_are_told_apart() -> None:

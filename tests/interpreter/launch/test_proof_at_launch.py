@@ -137,9 +137,9 @@ def test_where_constants_stand_is_no_part_of_a_proof() -> None:
     proof.state_proof(module, root)
     one, two = mlir.operations(module.operation, "arith.constant")
     two.move_before(root)
-    assert proof.stands(module, root)
+    assert proof.still_proven(module, root)
     one.attributes["value"] = two.attributes["value"]
-    assert not proof.stands(module, root)
+    assert not proof.still_proven(module, root)
 
 
 def test_a_kernel_that_is_not_proven_is_called_so_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

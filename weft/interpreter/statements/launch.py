@@ -107,7 +107,7 @@ class LaunchStatement(Statement):
                         root.attributes[name] = i64(said)
             kernel = prepare(rewrite.module, root, taken=rewrite.taken)
             judged = found_before(kernel, rewrite.known).get(proof.Judgement)
-            proven = judged is None and proof.stands(rewrite.module, root)
+            proven = judged is None and proof.still_proven(rewrite.module, root)
             alone = judged is None and not proven and independent(root)
             covered, left = ([], {}) if rewrite.payload is None else coverage(kernel, root, rewrite.payload)
             lacking = [] if rewrite.payload is None else missed(root, left, rewrite.payload)

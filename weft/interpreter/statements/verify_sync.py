@@ -54,9 +54,9 @@ class VerifySync(Statement):
                 "W0605", "there is neither a mapped loop nor a kernel to verify", hint="`map` a loop first"
             )
         for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
-            stands = proof.stands(rewrite.module, root)
+            proven = proof.still_proven(rewrite.module, root)
             judged = trial.info.made.found.get(proof.Judgement)
-            if not stands and (judged is None or judged.found):
+            if not proven and (judged is None or judged.found):
                 findings = Findings(trial.model, independent=independent(root))
                 self._verify(rewrite, trial.model, findings)
                 judged = trial.info.made.found[proof.Judgement] = proof.Judgement(
@@ -64,7 +64,7 @@ class VerifySync(Statement):
                 )
             else:
                 self._verify(rewrite, trial.model, None)
-            if judged is not None and not stands and judged.believed:
+            if judged is not None and not proven and judged.believed:
                 rewrite.remark(proof.BELIEVED)
             elif not assumed(trial.model.combined):
                 proof.state_proof(rewrite.module, root)
@@ -83,7 +83,7 @@ class VerifySync(Statement):
 
     @staticmethod
     def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
-        """`findings`: None where the proof stands already."""
+        """`findings`: None where the proof proven already."""
         from ..proof.combination.combination import said
 
         if findings is not None and not findings.clean:

@@ -57,7 +57,7 @@ def test_witnesses_say_the_block() -> None:
 def test_arrivals_elsewhere_that_order_nothing(how: str) -> None:
     text = CLUSTER.text().replace("{relaxed = true, scope = #nvvm.mem_scope<cluster>}", how)
     assert text != CLUSTER.text()
-    with pytest.raises(WeftError, match=r"W0640: .*arrivals that do not order"):
+    with pytest.raises(WeftError, match=r"W0640: .*arrivals, which do not order"):
         judged(text)
     with pytest.raises(WeftError, match=r"W0750: .*does not order"):
         kernel(text)

@@ -1,6 +1,7 @@
-"""What is wrong with the tokens, streams and memory of a host function, as diagnostics that a person understands.
+"""Faults in the tokens, streams and memory accesses of a host function, as diagnostics for users.
 
-Is every token waited for exactly once, on every path, and is its stream given up then and not before?
+Checks that every token is waited for exactly once on every path, and that its stream is destroyed
+at that wait and not before.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _DOES = {"read": "reads it", "write": "writes it", "alloc": "allocates it", "fre
 
 @record
 class HostFindings:
-    """A host function, judged.
+    """The verdict on a host function.
 
     Args:
-        launches, tokens: how many its text has.
-        distinct: arguments that were taken as distinct memory, where that mattered.
+        operations, tokens: the numbers of device operations and of tokens in its text.
+        distinct: the arguments that were assumed to be distinct memory, where that mattered.
     """
 
     function: ir.Operation
@@ -46,17 +47,17 @@ class HostFindings:
 def judge_host(
     function: ir.Operation, effects: Effects, *, source: Source, names: Names = lambda _: None, may_alias: bool = False
 ) -> HostFindings:
-    """Judge the tokens, the streams and the order of memory accesses of one host function.
+    """Checks the tokens, the streams and the order of memory accesses of one host function.
 
     Raises:
-        WeftError: W0634 for what cannot be followed.
+        WeftError: W0634 for ops that cannot be followed.
     """
     order = MemoryOrder(may_alias)
     history = History(function, effects, order.watch)
-    speak = _Speaker(source, names, effects.opaque)
-    found = [*(speak.token(f) for f in token_faults(history)), *(speak.memory(f) for f in order.faults)]
+    report = _Reporter(source, names, effects.opaque)
+    found = [*(report.token(f) for f in token_faults(history)), *(report.memory(f) for f in order.faults)]
     touched = {e.buffer: None for event in history.events for e in event.effects if e.buffer.kind == "argument"}
-    distinct = tuple(speak.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
+    distinct = tuple(report.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
     operations = len({e.op for e in history.events if e.on_device})
     tokens = len({t.value for t in history.tokens})
     return HostFindings(function, operations, tokens, tuple(first_few(found, SHOWN, "function")), distinct)
@@ -64,12 +65,12 @@ def judge_host(
 
 _AFFINE = "offsets and sizes that are constants, or affine in loop variables and ids,"
 _APART = ("these parts of it share no element", _AFFINE)
-_STATIC = "buffers that no condition of run time chooses or frees, and ops that are known,"
+_STATIC = "buffers chosen or freed under no run-time condition, and known ops,"
 _DIFFERENT = ("these are different memory", _STATIC)
 
 
-class _Speaker:
-    """Diagnostics in terms of the text."""
+class _Reporter:
+    """Builds diagnostics that refer to the source text."""
 
     def __init__(self, source: Source, names: Names, opaque: Callable[[ir.Operation], bool]) -> None:
         self.source = source
@@ -84,46 +85,46 @@ class _Speaker:
         first, second = fault.first, fault.second
         again = first is not None and second is not None and first == second
         if fault.kind == "never":
-            return self._said("W0620", f"the token `{name}` is never waited for", fault.made or maker(fault.value),
-                              "nothing says when the work behind it is done, and its stream is never given back",
+            return self._make("W0620", f"the token `{name}` is never waited for", fault.made or maker(fault.value),
+                              "no op waits for its work, and its stream is never destroyed",
                               hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "leaks":
-            return self._said(
+            return self._make(
                 "W0621",
                 f"the stream of `{name}` would leak: nothing uses the token",
                 fault.made,
                 hint=f"remove this `gpu.wait async`, or wait for its token: `gpu.wait [{name}]`",
             )
         if fault.kind == "some paths":
-            return self._said("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
+            return self._make("W0621", f"the stream of `{name}` would leak: its token is not waited for on every path",
                               fault.made or maker(fault.value),
                               *self._at("it is used by", first), "a branch or a loop around that use may not run",
                               hint="wait for it in both arms, or after the branch or loop: `gpu.wait [%t]`")  # fmt: skip
         if fault.kind == "synchronous":
-            return self._said("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
-                              f"it waits for `{name}` on a stream, and makes no token for what comes after it",
+            return self._make("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
+                              f"it waits for `{name}` on a stream, and makes no token for later ops",
                               hint=f"make it asynchronous: `%t = {first.name if first else 'op'} async [{name}] …`, or"
                                    f" block "
                                    f"before it: `gpu.wait [{name}]`")  # fmt: skip
         where = ("it is used in every iteration of a loop",) if again else self._at("the first is", first)
         if fault.kind == "forked":
-            return self._said("W0622", f"`{name}`{made} is used twice, and the fork is not explicit", second, *where,
+            return self._make("W0622", f"`{name}`{made} is used twice, and the fork is not explicit", second, *where,
                               hint=f"fork it: `%f = gpu.wait async [{name}]`, and let one of the two wait for"
                                    f" `%f`")  # fmt: skip
         if fault.kind == "twice":
-            return self._said("W0623", f"`{name}`{made} is waited for twice", second, *where,
-                              "the first wait gave its stream back",
+            return self._make("W0623", f"`{name}`{made} is waited for twice", second, *where,
+                              "the first wait destroyed its stream",
                               hint="delete one of the two `gpu.wait`")  # fmt: skip
         if fault.kind == "used after":
-            return self._said(
+            return self._make(
                 "W0624",
                 f"`{name}`{made} is used after its stream was destroyed",
                 second,
                 *self._at("the stream is destroyed by", first),
-                hint="what a blocking wait was for is done: depend on a new root, `gpu.wait async`",
+                hint="the blocking wait has completed its work: depend on a new root, `gpu.wait async`",
             )
-        return self._said("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
-                          *self._at("on it still runs", first),
+        return self._make("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
+                          *self._at("its work still runs:", first),
                           hint="wait for the token of the last operation on the stream: `gpu.wait [%last]`")  # fmt: skip
 
     # ---- memory ------------------------------------------------------------------------------------------------------
@@ -136,32 +137,32 @@ class _Speaker:
         notes = [self.does(first, fault.done), self.does(second, fault.wanted)]
         for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
             notes.append(
-                f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write"
-                f" all it gets;"
+                f"assumed, not proven: @{callee(op)} is precompiled (gpu.binary) and may read and write"
+                f" all of its arguments;"
                 " its `gpu.func` in the module makes it exact"
             )
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
             what, exact = _APART if parts else _DIFFERENT
-            notes.append(f"assumed, not proven: nothing says that {what}; {exact} make it exact")
+            notes.append(f"assumed, not proven: it is not known that {what}; {exact} make it exact")
         if fault.kind == "used after free":
-            return self._said("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
+            return self._make("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
                               hint="free it after its last use" if second.op.name != "func.return" else
-                              "leave it to the caller to free what it gets, or return a copy")  # fmt: skip
+                              "leave it to the caller to free the result, or return a copy")  # fmt: skip
         if fault.kind == "freed twice":
             again = "in another iteration of a loop" if first.op == second.op else "by two operations"
-            return self._said("W0632", f"`{buffer}` is freed twice{may}, {again}", second.op, *notes,
+            return self._make("W0632", f"`{buffer}` is freed twice{may}, {again}", second.op, *notes,
                               hint="free it once, after its last use")  # fmt: skip
         notes.append(self._missing(first, second))
         if fault.kind == "freed in use":
-            return self._said("W0633", f"`{buffer}` is freed while it may be in use{may}", second.op, *notes,
+            return self._make("W0633", f"`{buffer}` is freed while it may be in use{may}", second.op, *notes,
                               hint=self._way_out(first, second))  # fmt: skip
         if fault.kind == "host":
             does = "reads" if fault.wanted.kind == "read" else "writes"
             still = "write" if fault.done.changes else "read"
             message = f"the host {does} `{buffer}` while {first.op.name} may still {still} it{may}: {fault.hazard}"
-            return self._said("W0630", message, second.op, *notes, hint=self._way_out(first, second))
-        return self._said("W0629", f"two operations on `{buffer}` are not ordered{may}:"
+            return self._make("W0630", message, second.op, *notes, hint=self._way_out(first, second))
+        return self._make("W0629", f"two operations on `{buffer}` are not ordered{may}:"
                                    f" {fault.hazard}", second.op, *notes,
                           hint=self._way_out(first, second))  # fmt: skip
 
@@ -191,7 +192,7 @@ class _Speaker:
 
     # ---- places and names --------------------------------------------------------------------------------------------
 
-    def _said(self, code: str, message: str, op: ir.Operation | None, *notes: str, hint: str) -> Diagnostic:
+    def _make(self, code: str, message: str, op: ir.Operation | None, *notes: str, hint: str) -> Diagnostic:
         return Diagnostic(code, message, self.span(op), notes=notes, hint=hint)
 
     def value(self, value: ir.Value) -> str:
@@ -224,15 +225,16 @@ TokenFaultKind = Literal[
     "never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"
 ]
 MOST_CHOICES = 12
-"""Whether a token is used on all paths is asked of at most so many conditions at once."""
+"""The most conditions at once for which the check that a token is used on all paths enumerates all
+cases."""
 
 
 @record
 class TokenFault:
-    """What is wrong with a token, and the two uses that clash, where it is that.
+    """A fault of a token, with the two uses that conflict, if it is a conflict.
 
     Args:
-        made: where the token comes from; None for an argument of the function.
+        made: the op that makes the token; None for an argument of the function.
     """
 
     kind: TokenFaultKind
@@ -243,7 +245,7 @@ class TokenFault:
 
 
 def token_faults(history: History) -> list[TokenFault]:
-    """All of them, each once, in program order of where the tokens are made."""
+    """All token faults of a function, each once, ordered by the op that makes the token."""
     found: dict[TokenFault, None] = {}
     for event in history.events:
         if event.on_device and not event.asynchronous and dependencies(event.op):
@@ -266,7 +268,8 @@ def _never(token: NamedToken) -> TokenFault | None:
 
 
 def _on_every_path(token: NamedToken) -> bool:
-    """Whether one of the uses happens, whatever the conditions are, wherever the token is made."""
+    """Whether a use happens on every path on which the token is made, under all combinations of
+    conditions."""
     rest = [use.when - token.when for use in token.uses if not contradict(use.when, token.when)]
     if frozenset() in rest:
         return True
@@ -292,7 +295,8 @@ def _clashes(token: NamedToken) -> list[TokenFault]:
 
 
 def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
-    """Two uses of one token: one of them has to be an explicit fork, and none comes after its stream was given up."""
+    """The fault in two uses of one token, or None: one of them must be an explicit fork, and
+    neither may follow the destruction of its stream."""
     if is_blocking(earlier.op):
         return "twice" if is_blocking(later.op) else "used after"
     if is_fork(earlier.op) or is_fork(later.op):
@@ -304,15 +308,15 @@ def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
 
 
 def _by_other_names(token: NamedToken) -> list[TokenFault]:
-    """Uses of `token` after a blocking wait for what it stands for, under another name that it was handed on by."""
+    """Uses of `token` after a blocking wait for its stream under another name of the token."""
     found: list[TokenFault] = []
     for stream, _ in token.streams:
         waits = [(name, use) for name, use in stream.uses if is_blocking(use.op)] if len(stream.uses) > 1 else []
         for name, wait in waits:
             if name is token:
                 continue
-            behind = stream.uses[next(i for i, (n, u) in enumerate(stream.uses) if n is name and u is wait) + 1 :]
-            for other, use in behind:
+            later = stream.uses[next(i for i, (n, u) in enumerate(stream.uses) if n is name and u is wait) + 1 :]
+            for other, use in later:
                 if other is token and not contradict(wait.when, use.when):
                     kind: TokenFaultKind = "twice" if is_blocking(use.op) else "used after"
                     found.append(TokenFault(kind, token.value, token.maker, wait.op, use.op))

@@ -119,7 +119,7 @@ class Signals:
         if load is None and op.name in LOADS:
             raise fail(
                 "W0640",
-                f"the race analysis does not know what {describe(op)} loads",
+                f"the race analysis does not determine what {describe(op)} loads",
                 hint="make its pointers by one cast each, of a memref, of a tensor map, of a memory barrier",
             )
         told, block = self._addressed(op) if op.name == ARRIVE_THERE else (op, self.values.rank)
@@ -163,7 +163,7 @@ class Signals:
         if self._orders(op) is None:
             raise fail(
                 "W0640",
-                f"the race analysis does not follow arrivals that do not order for who waits: {describe(op)}",
+                f"the race analysis does not follow relaxed arrivals, which do not order memory: {describe(op)}",
                 hint=RELEASING,
             )
         return made, block

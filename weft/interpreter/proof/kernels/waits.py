@@ -65,9 +65,8 @@ def _numbered_barrier(model: KernelModel, op: ir.Operation, place: Place, values
     if number is None or many is None or not many.is_constant or many.constant % WARP or many.constant < 1:
         raise fail(
             "W0640",
-            f"the race analysis follows barriers with a number of their own, for a number of whole warps:"
-            f" {describe(op)}",
-            hint="say which barrier it is, and for how many threads, a multiple of 32",
+            f"the race analysis follows only numbered barriers of a multiple of 32 threads: {describe(op)}",
+            hint="state the number of the barrier and its thread count, a multiple of 32",
         )
     found = Barrier(place, ALL_SPACES, describe(op), _candidate(op), narrow=True, threads=many.constant)
     model.barriers.append(replace(found, number=values.linear(number)))
@@ -86,7 +85,7 @@ def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -
 
 def _expect_whole(shape: LaunchShape, op: ir.Operation, threads: int) -> None:
     if prod(size for size in shape.block if size is not None) % threads:
-        has = "whose size is not known may have" if shape.threads is None else f"of {shape.threads} threads has"
+        has = "of unknown size may have" if shape.threads is None else f"of {shape.threads} threads has"
         group = f"warp that is not whole, and {describe(op)} takes all {threads} lanes"
         if threads != WARP:
             group = f"warp group that is not whole, and {describe(op)} takes all {threads} threads"

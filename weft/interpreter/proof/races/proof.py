@@ -85,13 +85,13 @@ def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
     if barrier.meets is not None:
         note = (
             f"assumed, not proven: a condition or a loop around it is not the same for all of them, and others may arrive at"
-            f" its number at {barrier.meets}; who meets there is not followed: it is taken to order nothing"
+            f" its number at {barrier.meets}; such a barrier is not followed: it is assumed to order nothing"
         )
     hint = f"move {'it' if barrier.narrow else 'the barrier'} out of the condition or loop"
     if barrier.number is not None:
-        hint += "; let each group of so many threads in a row have a number from 1 to 15 that no other one has"
+        hint += f"; give each group of {barrier.threads} consecutive threads its own number from 1 to 15"
     elif barrier.narrow:
-        hint += ", or let the condition be the same for each 32 threads in a row"
+        hint += ", or let the condition be the same for every 32 consecutive threads"
     return Diagnostic("W0603", message, span(source, barrier.op), notes=(note,), hint=hint)
 
 
@@ -185,10 +185,10 @@ class Findings:
 
     def _conflict(self, conflict: Conflict) -> Diagnostic:
         space = "shared" if conflict.space == "workgroup" else conflict.space
-        who = "blocks" if conflict.across_blocks else "threads"
+        actors = "blocks" if conflict.across_blocks else "threads"
         state = "may conflict (assumed)" if conflict.assumed else "conflict"
         carried = f", carried by {conflict.carried_by}" if conflict.carried_by else ""
-        message = f"two {who} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
+        message = f"two {actors} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
         notes = conflict.notes(lambda op: quoted(self.source, op))
         if conflict.across_blocks:
             hint = "no barrier orders blocks: let one block make all accesses to an element, or split the kernel in two"
@@ -197,22 +197,25 @@ class Findings:
                 hint += EXACT if conflict.assumed else "; the parts of a sum are added up by `split-k … atomic`"
             return Diagnostic("W0602", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         if conflict.unfenced_proxy:
-            message = f"ordinary stores to `{conflict.buffer}` may not be seen by what accesses it asynchronously: {conflict.kind}"
-            hint = "put `nvvm.fence.proxy` of kind async.shared behind the stores, in front of the barrier that orders them"
+            message = f"ordinary stores to `{conflict.buffer}` may not be visible to its asynchronous accesses"
+            message += f": {conflict.kind}"
+            hint = "put `nvvm.fence.proxy` of kind async.shared after the stores, before the barrier that orders them"
             return Diagnostic("W0666", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         if conflict.agent:
             what = {"load": "a load", "store": "a store", "product": "a product"}[conflict.agent]
-            meets = "may meet (assumed)" if conflict.assumed else "meets"
-            message = f"{what} under way {meets} another access of `{conflict.buffer}`: {conflict.kind}"
+            conflicts = "may conflict (assumed) with" if conflict.assumed else "conflicts with"
+            message = f"{what} in flight {conflicts} another access of `{conflict.buffer}`: {conflict.kind}"
             finds = " (`insert-barriers` finds the place)" if self.source is None else ""
-            hint = f"let it begin behind the other access: behind a barrier{finds}, or a wait for arrivals that come behind that"
+            hint = f"begin it after the other access: after a barrier{finds}"
+            hint += ", or after a wait for arrivals that follow that access"
             if conflict.kind == "RAW":
-                hint = "let each thread that accesses what is loaded wait for the phase of the load before"
+                hint = "let each thread that accesses the loaded elements wait for the phase of the load first"
             return Diagnostic("W0667", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         finds = " (`insert-barriers` finds the place)" if self.source is None else ""
         if conflict.in_flight:
             assumed = " (assumed)" if conflict.assumed else ""
-            message = f"an asynchronous copy of `{conflict.buffer}` may meet another access on its way{assumed}: {conflict.kind}"
+            message = f"an asynchronous copy of `{conflict.buffer}` in flight may conflict with another access"
+            message += f"{assumed}: {conflict.kind}"
             hint = "wait until fewer groups are pending before the second operation, begin the copy later, or use one more buffer"
             if conflict.alone:
                 hint = "let one thread copy each element: nothing orders two threads that copy at the same time"
@@ -236,7 +239,7 @@ class Findings:
         state = "may read" if read.assumed else "reads"
         notes = [f"element {read.buffer}{element}{of_block(read.of_block)}"]
         if read.reader is not None:
-            notes.append(read.reader.said() + quoted(self.source, read.op))
+            notes.append(read.reader.text() + quoted(self.source, read.op))
         notes += [read.assumption] if read.assumed else []
         message = f"a thread {state} shared memory `{read.buffer}` that was never written"
         hint = "write the element before it is read: shared memory holds what an earlier block left there"
@@ -244,8 +247,7 @@ class Findings:
 
 
 BELIEVED = (
-    "assumed race-free, not proven: its parallel loops are taken at their word, that no iteration touches what another"
-    " writes;"
+    "assumed race-free, not proven: its parallel loops are trusted that no iteration touches what another writes;"
     " indices that do not depend on data, sizes known before a run, and tiles that divide them make it exact"
 )
 TAKEN = "`unproven` after the loop of `launch`, or `--unproven`, takes the kernel as it is"
@@ -257,7 +259,7 @@ def state_proof(module: ir.Module, root: ir.Operation, outlined: Outlined | None
     root.attributes[PROVEN] = ir.StringAttr.get(_of_loop(module, root, outlined), module.context)
 
 
-def stands(module: ir.Module, root: ir.Operation) -> bool:
+def still_proven(module: ir.Module, root: ir.Operation) -> bool:
     """Whether the loop was proven and has not changed since."""
     return PROVEN in root.attributes and ir.StringAttr(root.attributes[PROVEN]).value == _of_loop(module, root)
 
