@@ -220,7 +220,7 @@ def _counts(space: tree.Space, evaluator: Evaluator) -> Iterator[Any]:
     seen: set[str] = set()
     for dimension in space.dimensions:
         if dimension.axis in seen:
-            message, hint = f"axis `{dimension.axis}` is given twice", "each of x, y, z stands for one dimension"
+            message, hint = f"axis `{dimension.axis}` is given twice", "each of x, y, z is one dimension"
             evaluator.report(fail("W0238", message, span=dimension.span, hint=hint))
         seen.add(dimension.axis)
         if dimension.count is None or dimension.count == "?":
@@ -320,7 +320,7 @@ def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bo
     least = "at least " if variadic else ""
     notes = (f"{what} returns {quoted(results)}",)
     names = [*(target.name for target in let.targets), *results[given:]][: len(results)]
-    hint = f"write `{let_of(names)} = …`; `_` throws a result away"
+    hint = f"write `{let_of(names)} = …`; `_` discards a result"
     if results == ("op",):  # several ops may be meant
         hint += "; of several ops that match, `match … #1` is one, and `match* …` all"
     check.error("W0226", f"{count(given, 'name')} for {least}{count(len(results), 'result')}", let.span, hint, notes)
