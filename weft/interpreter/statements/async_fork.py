@@ -71,24 +71,24 @@ class AsyncFork(Statement):
             f"{count(forked.waits, 'wait')} of the host"
         )
         if compiled := compiled_kernels(rewrite.module):
-            who = f"{', '.join(compiled)} (compiled already)"
-            rewrite.remark(f"assumed: {who} read and write what they get, and nothing else")
-        _say_what_overlaps(rewrite, forked)
+            names = f"{', '.join(compiled)} (compiled already)"
+            rewrite.remark(f"assumed: {names} read and write what they get, and nothing else")
+        _report_overlaps(rewrite, forked)
         if forked.carried:
-            what = "a loop or branch hands" if forked.carried == 1 else f"{forked.carried} loops and branches hand"
+            what = "a loop or branch passes" if forked.carried == 1 else f"{forked.carried} loops and branches pass"
             rewrite.remark(f"{what} a token on: the host does not wait there")
         if forked.moved:
             listed = ", ".join(value.get_name(use_local_scope=True) for value in forked.moved[:SHOWN])
             more = f" and {len(forked.moved) - SHOWN} more" if len(forked.moved) > SHOWN else ""
-            rewrite.remark(f"freed behind the final wait: {listed}{more}")
+            rewrite.remark(f"freed after the final wait: {listed}{more}")
         if forked.wait is None:
             raise AssertionError("operations without a final wait")
         return {"wait": rewrite.new_handle(forked.wait)}
 
 
-def _say_what_overlaps(rewrite: Rewriter, forked: Forked) -> None:
-    """What was stated of the arguments, what it costs that the others may overlap, and that too many pairs are left to
-    compare."""
+def _report_overlaps(rewrite: Rewriter, forked: Forked) -> None:
+    """Adds remarks on arguments that are stated to be distinct, on the orderings that possible
+    overlaps cost, and on pairs of operations that were too many to compare."""
     if forked.uncompared:
         rewrite.remark(
             f"ordered, as too many touch one buffer to compare what they touch of it: {forked.uncompared} pairs"

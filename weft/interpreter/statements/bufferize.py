@@ -1,4 +1,4 @@
-"""`bufferize`: from tensors to memrefs."""
+"""`bufferize`: the conversion from tensors to memrefs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bufferize(Statement):
 
 
 def ensure_bufferized(rewrite: Rewriter) -> None:
-    """Bufferize where there still are tensors, and say so. Raises W0336 where upstream cannot."""
+    """Bufferizes a module with tensors, and reports it. Raises W0336 where upstream cannot."""
     from ..loops.forall import affine_loops_of_tensors_to_scf
     from ..tensors.bufferization import bufferize_module, is_bufferized
 

@@ -1,4 +1,4 @@
-"""`coalesce LOOP`: all dimensions of a parallel loop into one."""
+"""`coalesce LOOP`: all dimensions of a parallel loop become one."""
 
 from __future__ import annotations
 

@@ -84,11 +84,11 @@ class VerifySync(Statement):
     @staticmethod
     def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
         """`findings`: None where the proof proven already."""
-        from ..proof.combination.combination import said
+        from ..proof.combination.combination import report_lines
 
         if findings is not None and not findings.clean:
             raise WeftError(*findings.diagnostics())
         count = len(model.barriers)
         rewrite.remark(f"@{model.name}: race-free, {count} barrier{'s' * (count != 1)}")
-        for line in said(model.combined):
+        for line in report_lines(model.combined):
             rewrite.remark(line)

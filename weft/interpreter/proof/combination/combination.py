@@ -67,7 +67,7 @@ def wrong(found: Sequence[Combined]) -> list[Diagnostic]:
 _WAY_OUT = "have one processor reduce it whole, `threads(x: 1)`"
 
 
-def said(found: Sequence[Combined]) -> list[str]:
+def report_lines(found: Sequence[Combined]) -> list[str]:
     """The verdict on a kernel's shared reductions as text; empty for a kernel without any."""
     proven = list(dict.fromkeys(one.name for one in found if one.state == "proven"))
     return [*([f"combination proven: {', '.join(proven)}"] if proven else []), *assumed(found)]
