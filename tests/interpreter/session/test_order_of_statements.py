@@ -51,12 +51,12 @@ def test_a_product_of_a_warp_group_before_the_map() -> None:
         "move `map groups to warpgroups(y)` (line 20) before this `mma`, which is then accepted"
     )
     without = refused(LADDER.read_text().replace("  map groups to warpgroups(y)\n", ""))
-    assert without.code == "W0379" and without.hint == "`map` the loop that holds the op `to warpgroups(y)`, in front of `mma`"
+    assert without.code == "W0379" and without.hint == "`map` the loop that holds the op `to warpgroups(y)`, before `mma`"
 
 
 def test_barriers_behind_the_launch() -> None:
     said = refused(moved(["insert-barriers"], "launch tiles"))
-    assert said.code == "W0605" and "in front of `launch`" in str(said.hint)
+    assert said.code == "W0605" and "before `launch`" in str(said.hint)
 
 
 def test_nothing_is_moved_where_that_does_not_help() -> None:
@@ -71,6 +71,6 @@ def test_a_copy_by_threads_beside_one_by_boxes(by_threads: str, by_boxes: str) -
     text = LADDER.read_text().replace(f"map copy_{name} to tma", f"map copy_{name} to threads(*) cyclic")
     said = refused(text)
     assert said.code == "W0376" and said.message == (
-        f"the copy to `{by_threads}_shared` is mapped to `threads(*) cyclic`, and the one to `{by_boxes}_shared` to `tma`"
+        f"the copy to `{by_threads}_shared` is mapped to `threads(*) cyclic`, the one to `{by_boxes}_shared` to `tma`"
     )
     assert f"`map` the one to `{by_threads}_shared` `to tma`" in str(said.hint)

@@ -167,7 +167,7 @@ def test_a_call_that_returns_a_tensor_of_any_size_is_inlined() -> None:
     schedule = EACH.format("linalg.negf in @outer", "_", "x", "_", "x").replace("[4, _]", "[4]").replace("[1, _]", "[1]")
     with pytest.raises(WeftError, match="W0336") as caught:
         weft.apply(schedule.replace(" in @outer", ""), payload=CALLS)
-    assert caught.value.diagnostics[0].hint is not None and '`run-pass "inline"` in front' in caught.value.diagnostics[0].hint
+    assert caught.value.diagnostics[0].hint is not None and '`run-pass "inline"` first' in caught.value.diagnostics[0].hint
     kernel = weft.compile(schedule.replace("  let op", '  run-pass "inline"\n  let op'), CALLS, target="cpu", entry="outer")
     x = np.arange(5, dtype=np.float32)
     assert np.array_equal(kernel(x, x.copy()), -x)

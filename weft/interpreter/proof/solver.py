@@ -36,7 +36,7 @@ operations: further sets are probably as hard, and each takes about a second."""
 T = TypeVar("T")
 
 
-class Answers:
+class CachedAnswers:
     """The cached answers to all questions with the same text."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Solver:
         self.lost = 0
         self.questions = 0
         self._sets: dict[str, isl.Set] = {}
-        self.answers: dict[Hashable, Answers] = {}
+        self.answers: dict[Hashable, CachedAnswers] = {}
 
     def spend(self, work: int) -> None:
         """Charges work that was done elsewhere, measured in ISL operations. Raises `Unknown` if no

@@ -53,12 +53,12 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         bufferize_module(rewrite.module)
     except ir.MLIRError as error:
         hint = (
-            'upstream makes no buffer for a result of a call whose size is open: `run-pass "inline"` in front'
+            'upstream makes no buffer for a result of a call whose size is open: `run-pass "inline"` first'
             if open_
             else None
         )
         if turning is not None:
-            hint = f"{describe(turning)} carries tensors: write it as an `scf.for`, whose number of iterations is known"
+            hint = f"{describe(turning)} carries tensors: write it as an `scf.for` with a known number of iterations"
         what = "upstream cannot bufferize this module"
         raise rewrite.error("W0336", what, hint=hint, notes=upstream_messages(error)) from error
     if not is_bufferized(rewrite.module):

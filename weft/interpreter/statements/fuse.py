@@ -20,7 +20,7 @@ class Fuse(Statement):
     combines its tile with the result atomically.
 
     Args:
-        producer: a structured op whose result the loop reads, or the sum of `split-k … atomic`; stays alive.
+        producer: a structured op with a result that the loop reads, or the sum of `split-k … atomic`; stays alive.
         loop: a loop that `tile` made; stays alive.
 
     Returns:

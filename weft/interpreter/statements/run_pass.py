@@ -1,4 +1,4 @@
-"""`run-pass "pipeline"`: any upstream pass."""
+"""`run-pass "pipeline"`: runs any upstream pass pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tile OP [sizes]`: cut the iteration space of a structured op into tiles."""
+"""`tile OP [sizes]`: the iteration space of a structured op is cut into tiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 from ..tensors import levels
 
 LARGEST = 2**48
-"""Extents beyond this are no buffer's, and products of them leave 64 bits."""
+"""Larger extents belong to no buffer, and products of them exceed 64 bits."""
 
 
 @statement("tile", returns=("loop", "op"), variadic=True, more=r"k\d*")
@@ -51,7 +51,9 @@ class Tile(Statement):
     sizes: tuple[int | None, ...] = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..parallel.nests import is_loop  # late: checking a schedule imports this file, and needs no bindings
+        from ..parallel.nests import (
+            is_loop,
+        )  # late import: checking a schedule imports this file, and needs no bindings
 
         op = rewrite.find(self.target)
         if is_loop(op):
@@ -71,8 +73,8 @@ class Tile(Statement):
         return results
 
     def rounded(self, rewrite: Rewriter, op: ir.Operation) -> tuple[ir.Operation, Structure, tuple[int | None, ...]]:
-        """The op with extents rounded up to multiples of the sizes; the iteration space that it had, and its extents
-        now."""
+        """The op with extents rounded up to multiples of the sizes; its previous iteration space,
+        and its new extents."""
         from ..padding.rounding import absorb_pads, expect_sizes, note_iterations, pad, pad_extents
         from ..padding.scattered import load_scattered
 
@@ -119,7 +121,8 @@ class Tile(Statement):
         return (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
-        """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
+        """Cuts a parallel loop into two: over strips of its iterations, and over the iterations of
+        a strip."""
         from ..loops.forall import cut
         from ..mapping.mapping import loop_dimensions
         from ..parallel.nests import expect_unmapped, parallel_nest

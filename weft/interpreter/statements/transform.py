@@ -1,4 +1,4 @@
-"""`transform { … }`: any upstream transform-dialect ops."""
+"""`transform { … }`: applies any upstream transform-dialect ops."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ class Transform(Statement):
         if found is not None:
             yielded = [v.strip().removeprefix("%") for v in found["values"].split(",") if v.strip()]
             body = body[: found.start()]
-        if re.search(r"\btransform\.print\b", self.text):  # it prints to the process's own output, where IR and JSON go
+        if re.search(
+            r"\btransform\.print\b", self.text
+        ):  # it prints to the process's own output, which carries IR and JSON
             what = "`transform.print` writes past Weft, into the module that is printed"
             hint = "end this statement before it, and write `print` or `print HANDLE`"
             raise rewrite.error("W0339", what, at="text", hint=hint)
@@ -68,7 +70,7 @@ class Transform(Statement):
 
 
 def _defined(body: str) -> set[str]:
-    """The values that the text itself defines: what stands left of `=` at the start of a line."""
+    """The values that the text itself defines: the names to the left of `=` at the start of a line."""
     names: set[str] = set()
     for line in body.splitlines():
         left, sign, _ = line.partition("=")

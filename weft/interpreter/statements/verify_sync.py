@@ -1,4 +1,4 @@
-"""`verify-sync`: a proof that the barriers that are there suffice, or a witness that they do not."""
+"""`verify-sync`: proves that the existing barriers suffice, or shows a witness against it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 @statement("verify-sync")
 class VerifySync(Statement):
-    """Prove that the existing barriers order all conflicts, or show two threads that nothing orders.
+    """Prove that the existing barriers order all conflicts, or show two threads that nothing
+    orders.
 
-    Checks every mapped loop that is not launched yet (its launch is tried on a copy) and every kernel. A loop that
-    `insert-barriers` has proven, and that has not changed since, is not proven again. Kernel arguments are assumed to
-    be distinct buffers. Bufferizes first where the payload still has tensors.
+    Checks every mapped loop that is not launched yet (its launch is tried on a copy) and every
+    kernel. A loop that `insert-barriers` has proven, and that has not changed since, is not proven
+    again. Kernel arguments are assumed to be distinct buffers. A payload with tensors is bufferized
+    first.
 
     Returns:
         nothing.
@@ -77,13 +79,14 @@ class VerifySync(Statement):
             self._verify(rewrite, model, Findings(model))
             if COMBINED in kernel.attributes:
                 for line in ir.StringAttr(kernel.attributes[COMBINED]).value.splitlines():
-                    if line not in assumed(model.combined):  # which is said already
+                    if line not in assumed(model.combined):  # which is reported already
                         rewrite.remark(line)
         return {}
 
     @staticmethod
     def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
-        """`findings`: None where the proof proven already."""
+        """Reports a race-free kernel, or raises its findings. `findings`: None if it was proven
+        before."""
         from ..proof.combination.combination import report_lines
 
         if findings is not None and not findings.clean:

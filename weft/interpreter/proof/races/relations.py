@@ -26,7 +26,7 @@ from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
-from ..solver import Answers, BarrierNaming, Naming, Solver, Unknown, coordinates, described
+from ..solver import CachedAnswers, BarrierNaming, Naming, Solver, Unknown, coordinates, described
 from .phases import Steps, is_sure, meeting
 
 T = TypeVar("T")
@@ -160,9 +160,9 @@ class PairClass:
         return self.answers.once(what, found)
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> CachedAnswers:
         """The results shared by all classes with the same description."""
-        return self.solver.answers.setdefault(self._key(self.first, self.second), Answers())
+        return self.solver.answers.setdefault(self._key(self.first, self.second), CachedAnswers())
 
     def _key(self, first: Access, second: Access) -> Hashable:
         """Everything that determines `_described`, except the model's contents."""

@@ -72,7 +72,7 @@ class AsGemm(Statement):
         remove_dead(passed)
         if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
             rewrite.remark(
-                "other ops start from the same fill: its handle now names the fill of this product, `match` finds the other"
+                "other ops start from the same fill: its handle now names this product's fill, `match` finds the other"
             )
         moved = move_consumers(result, runs(convolution))
         rewrite.remark(convolution.description(source.padded))

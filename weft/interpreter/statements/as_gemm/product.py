@@ -6,8 +6,8 @@ a mask in its padding. Nothing of the product's size exists in memory: the gathe
 with any tile sizes, and `promote-to-shared` performs it tile by tile.
 
 Source: the discussion "Is synchronization missed for RAW dependent ops …" of the MLIR forum (its
-second half); upstream `transform.structured.convert_conv2d_to_img2col`, whose image is a mapped
-operand and therefore cannot be tiled along its sum.
+second half); upstream `transform.structured.convert_conv2d_to_img2col`, which
+makes the image a mapped operand that cannot be tiled along its sum.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ _HINTS = {
     "W0602": "`map` the loop so that all accesses to one element are in one block",
     "W0604": "`map` the op so that each element has one owner, or `tile` it so that a barrier fits between",
     "W0666": "put `nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}` between the stores and a barrier",
-    "W0667": "wait for the phase of a load before its elements are accessed, and load again after a wait for all accesses",
+    "W0667": "wait for the phase of a load before its elements are accessed, and load again after all accesses",
     "W0606": "`nvgpu.device_async_wait` with a smaller `numGroups`, begin the copies later, or use one more buffer",
 }
 
