@@ -26,7 +26,7 @@ from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
-from ..solver import CachedAnswers, BarrierNaming, Naming, Solver, Unknown, coordinates, described
+from ..solver import BarrierNaming, CachedAnswers, Naming, Solver, Unknown, coordinates, described
 from .phases import Steps, is_sure, meeting
 
 T = TypeVar("T")
