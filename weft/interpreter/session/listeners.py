@@ -9,7 +9,7 @@ _listeners: list[Callable[[str], None]] = []
 
 
 def notify_of_statements(listener: Callable[[str], None]) -> None:
-    """Registers `listener` as the only listener: it is called with the text of each statement that
+    """Registers `listener` as the only listener: it is invoked with the text of each statement that
     begins, and with an empty text when the statement ends."""
     _listeners[:] = [listener]
 

@@ -237,7 +237,7 @@ class Rewriter:
         self.remarks.append(text)
 
     def show(self, text: str) -> None:
-        """Adds text that the user asked to see; it is printed wherever the schedule is applied."""
+        """Adds requested output, which is printed wherever the schedule is applied."""
         self.shown.append(text)
 
     def span(self, at: str | None = None) -> Span:

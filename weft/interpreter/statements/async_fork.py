@@ -1,4 +1,5 @@
-"""`async-fork [noalias] [streams n]`: let operations that do not depend on each other run at the same time."""
+"""`async-fork [noalias] [streams n]`: let operations that do not depend on each other run at the
+same time."""
 
 from __future__ import annotations
 
@@ -17,32 +18,37 @@ SHOWN = 3
 
 @statement("async-fork", returns=("wait",))
 class AsyncFork(Statement):
-    """Order launches, copies, allocations and frees by tokens, exactly where their memory accesses require it.
+    """Order launches, copies, allocations and frees by tokens, exactly where their memory accesses
+    require it.
 
-    Every host function that launches gets new tokens, whatever tokens it had. An operation that waits for nothing
-    starts from `gpu.wait async`; one that waits for several starts from a join, `gpu.wait async [%a, %b]`; no operation
-    has more than one dependency, and none that others imply. A second use of a token goes through its own
-    `gpu.wait async`. One blocking `gpu.wait` ends the function. The host waits earlier where it reads or writes what
-    the device works on, and before a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token: its
-    first operations start from it, and a join of its last ones is yielded. Where the host needs the result of a launch
-    inside (it reads or frees it, or calls), it waits before the loop or branch and at the end of its blocks instead.
-    `memref.copy` becomes `gpu.memcpy`; `memref.dealloc` moves after the wait.
+    Every host function that launches gets new tokens, whatever tokens it had. An operation that
+    waits for nothing starts from `gpu.wait async`; one that waits for several starts from a join,
+    `gpu.wait async [%a, %b]`; no operation has more than one dependency, and none that others
+    imply. A second use of a token goes through its own `gpu.wait async`. One blocking `gpu.wait`
+    ends the function. The host waits earlier where it reads or writes what the device works on, and
+    before a call that launches. A loop (`scf.for`) or branch (`scf.if`) carries one token: its
+    first operations start from it, and a join of its last ones is yielded. Where the host needs the
+    result of a launch inside (it reads or frees it, or calls), it waits before the loop or branch
+    and at the end of its blocks instead. `memref.copy` becomes `gpu.memcpy`; `memref.dealloc` moves
+    after the wait.
 
-    Two arguments of a host function are assumed to alias, which matters if one of them is written: the step's report
-    counts the cost. Disjoint windows of one buffer are known to be distinct, and so are allocations, results (which
-    Weft creates), and arguments with `llvm.noalias`.
+    Two arguments of a host function are assumed to alias, which matters if one of them is written:
+    the step's report counts the cost. Disjoint windows of one buffer are known to be distinct, and
+    so are allocations, results (which Weft creates), and arguments with `llvm.noalias`.
 
     Args:
-        noalias: arguments that overlap no other, by name: `noalias(A, B)`; all of them: `noalias`. They get
-            `llvm.noalias`.
-        streams: the maximum number of streams that a run may use; default: as many as can be busy at once.
+        noalias: arguments that overlap no other, by name: `noalias(A, B)`; all of them: `noalias`.
+            They get `llvm.noalias`.
+        streams: the maximum number of streams that a run may use; default: as many as can be busy
+            at once.
 
     Returns:
         wait: the final blocking wait.
 
     Errors: W0430, W0431, W0432, W0433, W0434, W0435.
 
-    Source: design, section Asynchrony; upstream `gpu-async-region` threads one token through everything.
+    Source: design, section Asynchrony; upstream `gpu-async-region` threads one token through
+    everything.
 
     Example:
         async-fork

@@ -11,9 +11,9 @@ from ..session.statement import Results, Rewriter, Statement, statement
 class Bufferize(Statement):
     """Convert the module from tensors to memrefs.
 
-    Results become output arguments. Ragged results are written back under a guard, and masked loads and gathers that
-    were not promoted are fused into the op that reads them. Statements that need memrefs do this automatically, and
-    report it.
+    Results become output arguments. Ragged results are written back under a guard, and masked loads
+    and gathers that were not promoted are fused into the op that reads them. Statements that need
+    memrefs do this automatically, and report it.
 
     Returns:
         nothing.

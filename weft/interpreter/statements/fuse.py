@@ -14,13 +14,15 @@ from ..tensors import levels
 class Fuse(Statement):
     """Compute a producer tile by tile, inside the loop that consumes it.
 
-    The producer's handle names the fused op afterwards; the original is erased, unless something else also reads it.
+    The producer's handle names the fused op afterwards; the original is erased, unless something
+    else also reads it.
 
-    The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its parts: each iteration
-    combines its tile with the result atomically.
+    The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its
+    parts: each iteration combines its tile with the result atomically.
 
     Args:
-        producer: a structured op with a result that the loop reads, or the sum of `split-k … atomic`; stays alive.
+        producer: a structured op with a result that the loop reads, or the sum of `split-k …
+            atomic`; stays alive.
         loop: a loop that `tile` made; stays alive.
 
     Returns:

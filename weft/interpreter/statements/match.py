@@ -131,10 +131,11 @@ class Match(_Match):
 
     Args:
         op: the op's name, e.g. `linalg.matmul`.
-        scope: where to look: `in @f` (a function) or `in h` (what is inside a handle's op, without the op); default:
-            the entire payload.
+        scope: the search scope: `in @f` (a function) or `in h` (the ops inside a handle's op,
+            without that op); default: the entire payload.
         index: `#n`, the n-th match in the order of the text, counted from 0.
-        attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this value).
+        attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this
+            value).
 
     Returns:
         op: a handle to it.
@@ -164,7 +165,8 @@ class MatchOptional(_Match):
         op, scope, index, attribute, equals: as for `match`.
 
     Returns:
-        op: a handle to it, or an absent one: statements on an absent handle do nothing; `if op { … }` tests it.
+        op: a handle to it, or an absent one, which `if op { … }` tests: statements on an absent
+            handle do nothing.
 
     Errors: W0403.
 

@@ -17,22 +17,25 @@ LARGEST = 2**48
 class Tile(Statement):
     """Cut the iteration space of a structured op into tiles.
 
-    Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`; mixing both returns
-    both. A size that does not divide its extent leaves every tile static and full: operands are read by masked loads,
-    and the result is written back under a guard. Along a reduction the masked-off elements are the identity (0 for a
-    sum, -inf for a maximum); where the body does not preserve it (a sum of exp(x), say), the update itself is masked.
-    An input of which a tile has no slice, such as x[9 - i] or x[i mod 4], is read element by element.
+    Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`;
+    mixing both returns both. A size that does not divide its extent leaves every tile static and
+    full: operands are read by masked loads, and the result is written back under a guard. Along a
+    reduction the masked-off elements are the identity (0 for a sum, -inf for a maximum); where the
+    body does not preserve it (for example a sum of exp(x)), the update itself is masked. An input
+    of which a tile has no slice, such as x[9 - i] or x[i mod 4], is read element by element.
 
-    A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips of its iterations,
-    and one over the iterations of a strip, which is returned as `op`. Both can be mapped: blocks outside, threads
-    inside.
+    A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips
+    of its iterations, and one over the iterations of a strip, which is returned as `op`. Both can
+    be mapped: blocks outside, threads inside.
 
     Args:
         target: a structured op, or a parallel loop over memory; consumed.
-        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension untiled.
+        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension
+            untiled.
 
     Returns:
-        loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension that is tiled).
+        loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension
+            that is tiled).
         op: the op inside it, on one tile; for a loop, the loop inside.
 
     Errors: W0320, W0322, W0323, W0324, W0325, W0338, W0340, W0343, W0396, W0458.

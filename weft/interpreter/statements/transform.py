@@ -15,10 +15,12 @@ _YIELD = re.compile(r"transform\.yield\b(?P<values>[^:\n]*)(:[^\n]*)?\s*$")
 class Transform(Statement):
     """Apply any upstream transform-dialect ops.
 
-    `%root` is the module, and `%h` the op of every handle `h` in scope. The yielded values become the results.
+    `%root` is the module, and `%h` the op of every handle `h` in scope. The yielded values become
+    the results.
 
     Args:
-        text: transform ops, as in the body of a `transform.named_sequence`; it may end with `transform.yield %a, %b`.
+        text: transform ops, as in the body of a `transform.named_sequence`; it may end with
+            `transform.yield %a, %b`.
 
     Returns:
         one handle per yielded value, `r0`, `r1`, …; each must be a single op.

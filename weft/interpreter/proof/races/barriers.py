@@ -227,7 +227,7 @@ class _Search:
 
 @record
 class _Choice:
-    """A set of candidates that meets all demands, with its cost."""
+    """A set of candidates that satisfies all demands, with its cost."""
 
     cost: Cost
     chosen: frozenset[int]

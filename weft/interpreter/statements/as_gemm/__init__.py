@@ -38,7 +38,7 @@ class AsGemm(Statement):
     Errors: W0440, W0441, W0443, W0444, W0445, W0446.
 
     Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the
-    discussion of tile and fuse on the MLIR forum that asks for it.
+    discussion of tile and fuse on the MLIR forum that requests it.
 
     Example:
         let gemm = as-gemm conv

@@ -23,7 +23,7 @@ class PromoteToRegisters(Statement):
     writes that part back. A payload with tensors is bufferized first. A temporary in which ragged
     tiles already accumulate is no longer written to memory at all. In the IR the accumulator is a
     temporary for the complete tile, and each iteration of the loops over threads uses its own part;
-    `launch` turns that part into a thread-private array.
+    `launch` converts that part into a thread-private array.
 
     Without `across`, an output: the op's result stays with the threads that make it, and `copy`
     moves it from there to its destination. The copy is to be cut into tiles like any op that

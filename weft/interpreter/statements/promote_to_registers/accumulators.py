@@ -4,7 +4,7 @@ loop runs.
 The rewrite is on memrefs and in sequential terms: a temporary replaces the buffer in the loop. If
 loops over threads are inside that loop, they own tiles of the temporary; a copy of their nest fills
 those tiles before the loop, another one writes them back after it. Because each iteration of the
-nest accesses only its own tile, `launch` turns the temporary into an array per thread.
+nest accesses only its own tile, `launch` converts the temporary into an array per thread.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def _in_thread(tile: LoopTile, kind: ir.MemRefType) -> ir.Operation:
 
 def _in_nest(tile: LoopTile, kind: ir.MemRefType, nest: Sequence[ir.Operation]) -> ir.Operation:
     """Allocates and uses the tiles for a loop with loops over threads inside: one for each of their
-    iterations, which `launch` turns into arrays."""
+    iterations, which `launch` converts into arrays."""
     loop = tile.indices.loop
     for bound in [bound for one in nest for bound in one.operands]:
         move_in_front(bound, loop)  # the copies have the same bounds

@@ -61,7 +61,7 @@ class SplitK(Statement):
     Errors: W0450, W0451, W0453, W0454, W0455, W0456, W0457.
 
     Source: split-K GEMM (CUTLASS, "parallel split-K"); upstream
-    `transform.structured.split_reduction`, whose factor must divide the sum.
+    `transform.structured.split_reduction`, with a factor that must divide the sum.
 
     Example:
         let (part, zeros, sum) = split-k gemm 4
