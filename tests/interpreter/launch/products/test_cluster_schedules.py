@@ -121,7 +121,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "no producer": ({"pipeline": "pipeline k stages 2 async"}, "W0407", "share no tile", "producer"),
     "parts": ({"cluster": 3}, "W0407", "of a cluster of 3 share no tile", "as many blocks as a tile has parts"),
     "copies of threads": ({"copy": "threads(*) cyclic vector 8", "pipeline": ""}, "W0369", "tiles that tensor maps bring", ""),
-    "too many": ({"cluster": limits.MOST_OF_CLUSTER + 1}, "W0231", "it must be at most 8", "all chips that have clusters"),
+    "too many": ({"cluster": limits.MOST_OF_CLUSTER + 1}, "W0231", "it must be at most 8", "all chips with clusters"),
 }
 
 
