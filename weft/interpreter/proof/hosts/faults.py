@@ -225,8 +225,8 @@ TokenFaultKind = Literal[
     "never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"
 ]
 MOST_CHOICES = 12
-"""The most conditions at once for which the check that a token is used on all paths enumerates all
-cases."""
+"""The most conditions for which the check that every path uses a token enumerates all cases; with
+more, the token counts as unused on some path."""
 
 
 @record
