@@ -233,7 +233,7 @@ def load_statements(*more: str) -> None:
 
 def opened(recipe: Recipe) -> Applied:
     """Parse the payload, and open a session before the schedule's first statement."""
-    from .interpreter.session.listeners import tell_statements
+    from .interpreter.session.listeners import notify_of_statements
     from .interpreter.session.session import Session
     from .payloads.naming import WrittenNames
     from .payloads.payload import parse_payload
@@ -242,7 +242,7 @@ def opened(recipe: Recipe) -> Applied:
     with recipe.clock.phase("payload"):
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
-        tell_statements(doing)
+        notify_of_statements(doing)
         written, unproven = WrittenNames(recipe.payload).at, recipe.choice.unproven
         return Applied(
             recipe, payload, Session(payload, recipe.file, recipe.values, unproven=unproven, written=written)

@@ -318,7 +318,7 @@ def test_buffers_that_a_loop_of_the_host_hands_on(inside: tuple[str, ...], behin
     calls = (launch(*inside) if inside else "", launch(*behind) if behind else "")
     verdict = judge(OUTLINED.format(host=CARRIED.format(inside=calls[0], behind=calls[1]), attributes=""))
     assert [d.code for d in verdict.diagnostics] == expected
-    assert all("hands on one of several buffers" in "".join(d.notes) for d in verdict.diagnostics)
+    assert all("passes on one of several buffers" in "".join(d.notes) for d in verdict.diagnostics)
 
 
 def test_the_order_of_arguments_hides_no_buffer_that_is_handed_on() -> None:
@@ -568,7 +568,7 @@ def test_what_a_conflict_needs(body: tuple[str, ...], hint: str) -> None:
 def test_sizes_that_a_kernel_says_otherwise() -> None:
     text = OUTLINED.format(host="", attributes=KNOWN)
     (found,) = judge(text, (32, 1, 1), (1, 1, 1)).diagnostics
-    assert found.notes[0] == "the kernel's attribute states 64"
+    assert found.notes[0] == "the kernel's attribute: 64"
 
 
 def test_a_kernel_that_cannot_be_judged_hides_no_verdict_of_another() -> None:

@@ -211,13 +211,13 @@ class ScopeCheck:
         part, rest = "", ref.fields
         if bound.shape == "list" and self.each not in (ref.name, ""):
             hint = f"walk over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` stands for all ops that matched", span=ref.span, hint=hint)
+            raise fail("W0221", f"`{ref.name}` names all ops that matched", span=ref.span, hint=hint)
         if bound.shape == "list":
             self.each = ref.name
         if bound.shape == "several":
             names = quoted(f"{ref.name}.{result}" for result in bound.results)
             if not rest:
-                message, hint = f"`{ref.name}` stands for several results", f"name one: {names}"
+                message, hint = f"`{ref.name}` names several results", f"name one: {names}"
                 raise fail("W0221", message, span=ref.span, hint=hint)
             part, *rest = rest
             if part not in bound.results and not re.fullmatch(bound.open, part):

@@ -320,7 +320,7 @@ def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bo
     least = "at least " if variadic else ""
     notes = (f"{what} returns {quoted(results)}",)
     names = [*(target.name for target in let.targets), *results[given:]][: len(results)]
-    hint = f"write `{let_of(names)} = …`; `_` throws a result away"
+    hint = f"write `{let_of(names)} = …`; `_` discards a result"
     if results == ("op",):  # several ops may be meant
         hint += "; of several ops that match, `match … #1` is one, and `match* …` all"
     check.error("W0226", f"{count(given, 'name')} for {least}{count(len(results), 'result')}", let.span, hint, notes)

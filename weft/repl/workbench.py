@@ -253,9 +253,9 @@ def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
     """From these frames to the end of the schedule."""
     found = _Count()
     for frame in frames:
-        if (turns := frame.turns) is not None:
-            for _ in turns.values[turns.number + 1 :]:
-                found = _counted(turns.item.body, frame.env, schedules, found)
+        if (iteration := frame.iteration) is not None:
+            for _ in iteration.values[iteration.number + 1 :]:
+                found = _counted(iteration.item.body, frame.env, schedules, found)
         found = _counted(frame.items[frame.index :], frame.env, schedules, found)
     return found
 

@@ -132,7 +132,7 @@ def test_a_loop_that_a_pass_removed(tmp_path: Path) -> None:
     found = refused(MATMUL, body, tmp_path, "W0310")
     assert re.match(r'`run-pass "canonicalize"` in line \d+ left no scf.for at ', found.notes[0])
     assert found.hint == (
-        "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
+        "`match` it again, or use the handle before the rewrite; ops that no result and no memory depends on are removed"
     )
     expect_followed(MATMUL, body.replace(f"{canonical}print k\n", f"print k\n{canonical}"), tmp_path)
 
@@ -162,7 +162,7 @@ def test_what_has_become_of_an_op(op: str, by: str, becomes: str | None, tmp_pat
     assert found.notes[0].startswith(f"`{by}` in line 5 left no tensor.{op} at "), found.notes
     if becomes is not None:
         assert found.hint is not None and found.hint.startswith(
-            "use the handle before that, or `match` what it has become: "
+            "use the handle before that, or `match` its replacement: "
         )
         led = f"let x = match linalg.exp\n{by}\nlet it = match {re.findall('`([^` ]*)`', found.hint)[1]} #0\nprint it"
         assert becomes in found.hint

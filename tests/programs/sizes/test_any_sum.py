@@ -83,5 +83,5 @@ func.func @gathered(%x: tensor<?xf32>, %y: tensor<f32>) -> tensor<f32> {
 
 def test_a_body_that_reads_memory_is_refused() -> None:
     text = "schedule s() {\nlet op = match linalg.generic\nlet (p, z, t) = split-k op 2\n}\n"
-    with pytest.raises(WeftError, match=r"W0455: .* 2 parts do not divide a number of summands that only a run knows"):
+    with pytest.raises(WeftError, match=r"W0455: .* 2 parts do not divide a number of summands known only at run time"):
         weft.apply(text, payload=GATHERED)

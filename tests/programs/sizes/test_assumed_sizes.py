@@ -252,7 +252,7 @@ def test_what_is_assumed_behind_a_tile_changes_none_of_its_guards() -> None:
     text += "  let (tiles, mm) = tile gemm [16, 16]\n  fuse init into tiles\n  BEHIND\n  map tiles to blocks(y, x)\n"
     text += "  let (l, o) = tile mm [1, 1]\n  fuse init into l\n  map l to threads(y, x)\n  launch tiles\n}\n"
     rows = "assume A.0 % 16 == 0"
-    said = "tiles that were made before keep their guards (A.0): assume it in front of `tile`"
+    said = "tiles that were made before keep their guards (A.0): assume it before `tile`"
     for front, behind, late in (("", rows, True), (rows, "", False), ("", "assume A.1 % 4 == 0", False), (rows, rows, False)):
         done = planned(weft.apply(text.replace("FRONT", front).replace("BEHIND", behind), payload=PRODUCT))
         assert any(said in step.remarks for step in done.applied.session.steps) == late, (front, behind)

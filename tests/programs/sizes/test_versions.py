@@ -108,7 +108,7 @@ def test_sizes_that_the_payload_says_choose_among_the_versions(sizes: tuple[str,
     assert len(one.plan.versions) == (len(left) if len(left) > 1 else 0)
     remarks = "\n".join(remark for step in one.applied.session.steps for remark in step.remarks)
     assert remarks.count("this version is left out") == left[0]
-    assert ("those behind it are left out" in remarks) == (left[-1] < 2)
+    assert ("later ones are left out" in remarks) == (left[-1] < 2)
 
 
 def test_a_payload_that_no_version_is_for() -> None:
@@ -254,7 +254,7 @@ def test_what_stands_behind_is_done_in_each_version() -> None:
     assert [step.in_version for step in one.plan.steps if isinstance(step, Launch)] == [0, 0, 1, 1]
     steps = one.applied.session.steps
     assert len(steps) == 2 + 1 + 10 + 10
-    assert steps[13].remarks[0] == "version 2, from what stands in front of `versions`"
+    assert steps[13].remarks[0] == "version 2, from the state before `versions`"
     assert not any("version" in remark for step in (*steps[:13], *steps[14:]) for remark in step.remarks)
     inside = FIRST.replace("  let (t, i)", "  versions {\n    assume x.1 % 8 == 0\n  } else {}\n  let (t, i)", 1)
     both = BEHIND.replace("  versions {\n    assume x.1 % 8 == 0\n  } else {}\n", "")
@@ -340,12 +340,12 @@ def test_each_pair_of_two_versions() -> None:
     one = planned(weft.apply(FIRST + weaker, payload=CHAIN))
     assert [resolve(one.plan, dict.fromkeys("xyz", (9, n)), {}).taken for n in (8, 4, 2)] == [0, 1, 2]
     remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
-    assert "all that this version assumes holds already: those behind it are left out" in remarks
+    assert "all assumptions of this version hold already: later ones are left out" in remarks
     stronger = BEHIND.replace("x.1 % 8", "x.1 % 4").replace("else {}", "else {\n    assume x.1 % 8 == 0\n  } else {}")
     one = planned(weft.apply(FIRST + stronger, payload=CHAIN))
     assert len(one.plan.versions) == 2
     remarks = [remark for step in one.applied.session.steps for remark in step.remarks]
-    assert "a version in front of this one is for all such sizes: this one is left out" in remarks
+    assert "an earlier version covers all such sizes: this one is left out" in remarks
 
 
 def test_too_many_versions() -> None:
@@ -399,5 +399,5 @@ def test_what_versions_share_stays_the_same() -> None:
     kind = "(!transform.any_op) -> !transform.any_op"
     change = f'transform {{ %g = transform.structured.match ops{{["memref.global"]}} in %root : {kind}\n'
     change += '    transform.annotate %g "mine" : !transform.any_op }\n'
-    with pytest.raises(WeftError, match="W0464: @table is the payload's, and not the same in all versions"):
+    with pytest.raises(WeftError, match="W0464: @table is part of the payload, and differs between versions"):
         weft.apply(STEPS.replace("  } else {\n", "  } else {\n    " + change), payload=program)

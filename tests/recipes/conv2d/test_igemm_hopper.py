@@ -187,7 +187,7 @@ def test_loads_that_there_are_not() -> None:
         with pytest.raises(WeftError, match=f"W0750.*{reason}"):
             SimKernel(next(operations(module, "gpu.func")))
     (use,) = kernel_uses(module)
-    with pytest.raises(WeftError, match=r"W0640: the race analysis does not know what nvvm\.cp\.async\.bulk\.tensor.* loads"):
+    with pytest.raises(WeftError, match=r"W0640: the race analysis does not determine what nvvm\.cp\.async\.bulk\.tensor.* loads"):
         model_of(use)
 
 

@@ -184,7 +184,7 @@ def test_what_is_said_of_lanes_that_do_not_come() -> None:
     module = mlir.parse(kernel.module(), one_context())
     (use,) = kernel_uses(module)
     first, *_ = Findings(model_of(use)).diagnostics()
-    assert "the same for each 32 consecutive threads" in str(first.hint)
+    assert "the same for every 32 consecutive threads" in str(first.hint)
 
 
 @pytest.mark.parametrize("body", [
@@ -282,7 +282,7 @@ def test_a_block_whose_size_the_launch_decides() -> None:
     module = mlir.parse(rows, one_context())
     (use,) = kernel_uses(module)
     assert not model_of(use).divergent
-    with pytest.raises(WeftError, match=r"W0603.*a block whose size is not known may have a warp that is not whole"):
+    with pytest.raises(WeftError, match=r"W0603.*a block of unknown size may have a warp that is not whole"):
         found(text.replace("threads in (%t,", "threads in (%n,"))
 
 

@@ -154,7 +154,7 @@ def test_what_is_said_of_lanes_that_do_not_come() -> None:
     (use,) = kernel_uses(module)
     first, *_ = Findings(model_of(use)).diagnostics()
     assert str(first.message).startswith("not all threads of a subgroup reach nvgpu.ldmatrix")
-    assert "the same for each 32 consecutive threads" in str(first.hint)
+    assert "the same for every 32 consecutive threads" in str(first.hint)
 
 
 def test_a_warp_that_is_not_whole() -> None:

@@ -1,6 +1,6 @@
-"""Whether the indices of a kernel's loads and stores are inside of the memrefs that they access, by the bounds and
-conditions around them. What is not shown may still be so: an index that is read from memory, a size that another one
-    bounds."""
+"""Whether the indices of a kernel's loads and stores are within the memrefs that they access, by
+the surrounding bounds and conditions. An index for which this is not proven may still be within:
+for example an index read from memory, or a size that another size bounds."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class IndexUse:
     """One index of a load or a store.
 
     Args:
-        op: the op, and where it is.
-        axis, size: along which axis of the memref, and its size; None: known at run time only.
-        inside: whether it is shown to be in 0 … size-1.
+        op: the op, with its location.
+        axis, size: the indexed axis of the memref and its size; None: known only at run time.
+        inside: whether the index is proven to be in 0 … size-1.
     """
 
     op: str
@@ -34,7 +34,7 @@ class IndexUse:
 
 
 def index_uses(kernel: ir.Operation) -> Iterator[IndexUse]:
-    """Every index of an element, or of the elements of a vector, that the kernel loads or stores."""
+    """Yields every index with which the kernel loads or stores an element or a vector."""
     values, solver = KnownIndices(kernel.regions[0].blocks[0].operations[0].operation), Solver()
     for op in operations(kernel):
         dialect, _, name = op.name.partition(".")
@@ -57,7 +57,7 @@ def index_uses(kernel: ir.Operation) -> Iterator[IndexUse]:
 
 
 def _guards(op: ir.Operation, values: KnownIndices) -> Iterator[Formula]:
-    """What holds where the op is."""
+    """Yields the conditions that hold at the op, from the branches and loops around it."""
     for around in ancestors(op):
         if around.name == "scf.if":
             condition = values.condition(around.operands[0])

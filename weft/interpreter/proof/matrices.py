@@ -1,9 +1,9 @@
 """Formulas as the matrices that ISL reads, conjunction by conjunction.
 
-ISL reads text constraint after constraint, and works out what it has after each of them. A matrix (in PolyLib's format)
-is read as a whole: ten times as fast. A column is a symbol, or a division `q = floor(n / d)`, of which
-    `0 <= n - d*q < d` is said, from
-which ISL knows it again. A set is a union of such matrices, one for each way through its alternatives.
+ISL parses text constraint by constraint, and simplifies after each of them. It reads a matrix
+(PolyLib's format) as a whole, ten times as fast. A column is a symbol or a division `q = floor(n /
+d)`, expressed by `0 <= n - d*q < d`, from which ISL recovers the division. A set is a union of such
+matrices, one for each conjunction of its disjunctive normal form.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from math import gcd, prod
 from ..indices.linear import Floor, Formula, Linear, Symbol, Term
 
 MOST_ALTERNATIVES = 32
-"""Alternatives that are multiplied out; those of further formulas are left to ISL's intersection."""
+"""The most conjunctions that are multiplied out; the alternatives of further formulas are left to
+ISL's intersection."""
 MOST_WAYS = 4096
-"""Alternatives of one formula, of all its parts together: beyond, nothing is made of it."""
+"""The most conjunctions in the disjunctive normal form of one formula; a formula with more has no
+answer (`Unknown`)."""
 
 Alternatives = list[list[Formula]]
 Row = tuple[tuple[int, int], ...]
 
 
 class Unknown(Exception):
-    """ISL gave up within its limit, or was not asked."""
+    """ISL exceeded its limit, or the question was too large to ask."""
 
 
 def conjunctions(formulas: Iterable[Formula]) -> tuple[Alternatives, list[Alternatives]]:
-    """The formulas as a union of conjunctions; and further unions of conjunctions, to be intersected with it."""
+    """The formulas as a union of conjunctions, and further unions of conjunctions to intersect with
+    it. Raises `Unknown` for a formula with too many alternatives."""
     fixed: list[Formula] = []
     choices: list[Alternatives] = []
     for formula in dict.fromkeys(part for f in formulas for part in (f.parts if f.kind == "and" else (f,))):
@@ -59,7 +62,7 @@ def _alternatives(formula: Formula) -> Alternatives:
 
 
 def _ways(formula: Formula) -> int:
-    """How many alternatives the formula has."""
+    """The number of conjunctions in the formula's disjunctive normal form."""
     if formula.form is not None:
         return 1
     counts = [_ways(part) for part in formula.parts]
@@ -67,11 +70,12 @@ def _ways(formula: Formula) -> int:
 
 
 def matrix(dimensions: Sequence[Symbol], conjunction: Iterable[Formula], ranged: Iterable[Symbol] = ()) -> str | None:
-    """What ISL reads: rows of coefficients, `0` in front of an equation and `1` of an inequality, the constant last.
-    None if intervals show already that nothing meets the conjunction.
+    """The matrix of a conjunction as ISL's input: rows of coefficients, each with `0` for an
+    equation or `1` for an inequality first and the constant last. None if intervals already show
+    that no point satisfies the conjunction.
 
     Args:
-        ranged: dimensions of which the range that their symbol states is said as well.
+        ranged: dimensions for which the range of the symbol is added.
     """
     columns: dict[Term, int] = {symbol: n for n, symbol in enumerate(dimensions)}
     rows: dict[tuple[int, Row, int], None] = {}
@@ -99,7 +103,7 @@ def matrix(dimensions: Sequence[Symbol], conjunction: Iterable[Formula], ranged:
 
 
 def _impossible(kind: str, form: Linear) -> bool:
-    """Whether no values in the symbols' ranges meet `form >= 0`, or `form == 0`."""
+    """Whether no values in the symbols' ranges satisfy `form >= 0` (kind `ge`) or `form == 0`."""
     low, high = form.bounds()
     if high is not None and high < 0:
         return True
@@ -114,12 +118,12 @@ def _row(form: Linear, columns: dict[Term, int], rows: dict[tuple[int, Row, int]
 
 
 def _column(term: Term, columns: dict[Term, int], rows: dict[tuple[int, Row, int], None]) -> int:
-    """The term's column; of a division that has none yet a new one, with the rows that say what it is."""
+    """The column of a term. A new division gets a new column, and the rows that define it."""
     known = columns.get(term)
     if known is not None:
         return known
     if not isinstance(term, Floor):
-        raise Unknown  # a value that is not a dimension of what is asked
+        raise Unknown  # a value that is not a dimension of the question
     numerator = _row(term.numerator, columns, rows)
     place = columns[term] = len(columns)
     remainder = (*numerator, (place, -term.divisor))

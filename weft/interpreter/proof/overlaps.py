@@ -1,11 +1,10 @@
-"""Windows of one buffer: do two accesses of structured ops, or two views, share an element? Exact, by integer sets
-(ISL).
+"""Whether two accesses of structured ops, or two views, of one buffer share an element. Exact, by
+integer sets (ISL).
 
-Each window is composed to coordinates of its root buffer: subviews of subviews, whatever their offsets are made of
-    (tile sizes,
-variables of loops around, sizes known at run time). Loop variables have the range of their loops, those made by `tile`
-included; a ragged tile has the size that its `affine.min` says; every access is inside the buffer, since any other is
-undefined.
+Each window is composed to coordinates of its root buffer, through subviews of subviews with any
+offsets (tile sizes, variables of enclosing loops, sizes known at run time). Loop variables,
+including those that `tile` makes, have the range of their loops; a ragged tile has the size that
+its `affine.min` gives; every access is inside the buffer, since any other is undefined.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ..memory.views import may_share
 from .kernels.root_buffers import RootBuffer
 from .kernels.views import View, Views
 
-if TYPE_CHECKING:  # ISL is loaded where there is a question
+if TYPE_CHECKING:  # ISL is loaded only when it is needed
     from .solver import Naming, Solver
 
 
@@ -39,9 +38,9 @@ class SharedElement:
     """Two accesses that share an element.
 
     Args:
-        operands: numbers of the two operands of the op; of views, 0 and 1.
-        buffer: what the root buffer is called.
-        element: its subscripts, of one example; None where the analysis gives none.
+        operands: the numbers of the two operands of the op; 0 and 1 for two views.
+        buffer: the name of the root buffer.
+        element: the subscripts of an example element; None where the analysis has none.
         iterations: the two iterations of the example, by dimension of the op.
     """
 
@@ -52,17 +51,18 @@ class SharedElement:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The example in words; none where it is assumed."""
+        """The example in words, or a note that the overlap is assumed."""
         if self.element is None:
-            return (f"assumed: which elements of `{self.buffer}` the two are is not known",)
+            return (f"assumed: the elements of `{self.buffer}` that the two access are unknown",)
         one, other = (f"({', '.join(map(str, iteration))})" for iteration in self.iterations)
         subscripts = f"[{', '.join(map(str, self.element))}]"
         return (f"iteration {one} reads `{self.buffer}{subscripts}`, which iteration {other} writes",)
 
 
 def overlap(op: ir.Operation) -> SharedElement | None:
-    """An output of a structured op on memrefs that shares an element with another operand, which another iteration
-    reads or writes. None where there is none: the order of the iterations does not matter to what they read."""
+    """An overlap, in different iterations, of an output of a structured op on memrefs with another
+    operand that is read or written. None if there is none: then the order of the iterations does
+    not affect what they read."""
     inputs, outputs = segments(op)
     operands, maps = list(op.operands), indexing_maps(op) or ()
     about: _Accesses | None = None
@@ -82,10 +82,12 @@ def overlap(op: ir.Operation) -> SharedElement | None:
 
 
 def apart(one: ir.Value, other: ir.Value, within: ir.Operation | None = None) -> bool:
-    """Whether two memrefs certainly share no element. Arguments of a function are taken as distinct buffers.
+    """Whether two memrefs certainly share no element. Arguments of a function are assumed to be
+    distinct buffers.
 
     Args:
-        within: a loop: whatever two iterations of it (and of loops inside) the two are of.
+        within: a loop: the two memrefs may be of different iterations of it, and of loops inside
+            it.
     """
     if not may_share(one, other):
         return True
@@ -101,18 +103,18 @@ def _same_view(one: ir.Value, other: ir.Value) -> bool:
 
 @record
 class _Elements:
-    """Elements of a memref, by symbols of its own."""
+    """Elements of a memref, as index forms in symbols that belong to one access."""
 
     value: ir.Value
     iteration: tuple[Linear, ...]
     indices: list[Linear]
     guards: tuple[Formula, ...]
     own: frozenset[int]
-    """What numbers its own symbols have."""
+    """The numbers (in `Depends.loops`) that mark symbols of this access."""
 
 
 class _HostIndices(Values):
-    """Host values as forms; each depends on the loops and branches around it, by their numbers."""
+    """Host values as forms. Each depends on the loops and branches around it, by their numbers."""
 
     def __init__(self) -> None:
         super().__init__(LaunchShape(), lambda _: NOTHING)
@@ -123,7 +125,8 @@ class _HostIndices(Values):
         return self._places.setdefault(what, len(self._places))
 
     def around(self, value: ir.Value) -> list[ir.Operation]:
-        """The ops in whose regions the value is made, up to the function."""
+        """The ops in the regions of which the value is defined, innermost first, up to the
+        function."""
         made = maker(value)
         inside = (made, *ancestors(made)) if producer(value) is None else ancestors(made)
         return list(takewhile(lambda op: op.name not in FUNCTIONS, inside))
@@ -151,7 +154,8 @@ class _HostIndices(Values):
         return form
 
     def holds(self, block: ir.Block) -> list[Formula]:
-        """What is known in a block: loops around it run, branches were taken."""
+        """The conditions that hold in a block: the enclosing loops run, the enclosing branches were
+        taken."""
         out = list[Formula]()
         while (op := block.owner.operation).name not in FUNCTIONS and op.parent is not None:
             for argument in block.arguments:
@@ -165,11 +169,11 @@ class _HostIndices(Values):
         return out
 
     def size(self, value: ir.Value, axis: int) -> Linear:
-        """The size of a memref along an axis, whoever says it."""
-        behind = size_origin(value, axis)
-        if isinstance(behind, tuple):
-            return self.extent(*behind, depends=self.depends_on_place(behind[0]))
-        return self.number(behind)
+        """The size of a memref along an axis, from whichever op defines it."""
+        found = size_origin(value, axis)
+        if isinstance(found, tuple):
+            return self.extent(*found, depends=self.depends_on_place(found[0]))
+        return self.number(found)
 
     def _extent(self, op: ir.Operation) -> Linear:
         index = self.linear(op.operands[1])
@@ -191,12 +195,12 @@ class _Accesses:
         self._own = 0
 
     def own(self) -> int:
-        """A number for symbols of one access."""
+        """A fresh number for the symbols of one access."""
         self._own -= 1
         return self.values.number_of(self._own)
 
     def counted(self, number: int, extents: Iterable[Linear | None]) -> tuple[tuple[Linear, ...], list[Formula]]:
-        """An index below each extent, and what says so."""
+        """A fresh index below each extent, and the conditions that bound it."""
         found, below, depends = list[Linear](), list[Formula](), Depends(loops=frozenset((number,)))
         for extent in extents:
             last = extent.constant - 1 if extent is not None and extent.is_constant else None
@@ -210,7 +214,8 @@ class _Accesses:
     def meeting(
         self, one: _Elements, other: _Elements, within: ir.Operation | None = None, *, apart: bool = False
     ) -> SharedElement | None:
-        """An element that two accesses share. `apart`: in two different iterations."""
+        """An element that two accesses share; None if there is none. `apart`: in two different
+        iterations. `within`: as in the function `apart`."""
         from .solver import Solver
 
         inner = set(one.own | other.own)
@@ -235,7 +240,7 @@ class _Accesses:
         root = one[1].root
         assumed = SharedElement((0, 1), "any memory" if root.anything or other[1].root.anything else _root_name(root))
         shared = Naming("", None)
-        # an uninterpreted value inside of what two iterations may differ in is each one's own
+        # an uninterpreted value that depends on a varying iteration is a separate value for each access
         names = [
             Naming(prefix, shared, lambda symbol: symbol.depends.loops.isdisjoint(inner)) for prefix in ("x_", "y_")
         ]
@@ -251,7 +256,7 @@ class _Accesses:
                     return assumed
                 parts += [name.formula(fact) for fact in facts]
                 places.append(tuple(name.form(axis) for axis in at))
-        except WeftError:  # an index that is not understood
+        except WeftError:  # an index with no form
             return assumed
         parts += [equal(a, b) for a, b in zip(*places, strict=True)]
         iterations = [
@@ -276,7 +281,7 @@ class _Accesses:
         )
 
     def _inside(self, view: View, at: Sequence[Linear] | None) -> list[Formula]:
-        """The element is one of the buffer."""
+        """The conditions that the element is inside the buffer."""
         root = view.root
         if at is None or view.flat or view.sizes or len(at) != len(root.shape):
             return []
@@ -291,7 +296,7 @@ class _Accesses:
 
     @staticmethod
     def _example(solver: Solver, names: list[Naming], shared: Naming, parts: list[Formula]) -> dict[Symbol, int] | None:
-        """A point where all of it holds; None where there is none."""
+        """A point that satisfies all conditions; None if there is none."""
         from .solver import coordinates, described
 
         dimensions, formulas = described([shared, *names], parts)
@@ -302,7 +307,7 @@ class _Accesses:
 
 
 def _of_op(about: _Accesses, op: ir.Operation, number: int) -> _Elements:
-    """What a structured op touches of an operand, by its iterations."""
+    """The elements of an operand that a structured op touches, by its iterations."""
     space, values, own = structure(op), about.values, about.own()
     extents: list[Linear | None] = [None if n is None else Linear.of(n) for n in space.extents]
     for operand, axis, expr in subscripts(op, space.maps):

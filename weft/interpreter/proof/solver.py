@@ -1,10 +1,11 @@
-"""ISL, asked in one place and under a budget of work; how instances name their symbols.
+"""Queries to ISL under a budget of operations, and the renaming of symbols for each instance.
 
-ISL counts its operations, and gives up at a limit. Each question is first asked with a small limit, then with larger
-ones, and what was allowed is charged to the budget of the analysis: so its work is bounded, and the same on every
-machine. A question that ISL gives up on, or that nothing is left for, has no answer (`Unknown`): what it would have
-proven is assumed not to hold. Nearly all calls take less than a second, so that an interrupt is heard; the hardest seen
-take four. The command line ends a child that is in one for too long.
+ISL counts its operations and gives up at a limit. Each query runs with a small limit first, then
+with larger ones, and each allowed limit is charged to the budget of the analysis. So the work is
+bounded, and it is the same on every machine. A query on which ISL gives up, or for which no budget
+is left, has no answer (`Unknown`): the fact that it would have proven is assumed not to hold.
+Nearly all calls take less than a second, so that an interrupt is noticed; the hardest known ones
+take four seconds. The command line ends a child process that stays in one call for too long.
 """
 
 from __future__ import annotations
@@ -20,28 +21,30 @@ from .matrices import Alternatives, conjunctions, matrix
 from .matrices import Unknown as Unknown
 
 MOST_PIECES = 1024
-"""Of a set: ISL's operations take longer the more it has, and such a set is hardly ever found out about in the end."""
+"""The most pieces of a set: ISL's operations take longer with more pieces, and a query on such a
+set hardly ever gets an answer."""
 BUDGET = 16_000_000
-"""Operations of ISL that the questions of one analysis may take."""
+"""ISL operations that the queries of one analysis may take."""
 LIMITS = (200, 2_000, 25_000, 100_000, 400_000)
-"""Operations of ISL allowed to a question, one after the other."""
+"""The limits of ISL operations for a query, tried in this order."""
 READING = 2_000
-"""The least allowed to the reading of a matrix: hardly one takes fewer than those before."""
+"""The least limit for reading a matrix: hardly any matrix needs fewer operations."""
 LOST, MODEST = 2_000_000, 25_000
-"""After so many operations on sets that were too hard in the end, no question is allowed more than these: where several
-are, others are likely to be, and each of them takes about a second."""
+"""After `LOST` operations on sets that turned out too hard, no query gets more than `MODEST`
+operations: further sets are probably as hard, and each takes about a second."""
 
 T = TypeVar("T")
 
 
-class Alike:
-    """What is known of all questions that are written alike."""
+class CachedAnswers:
+    """The cached answers to all questions with the same text."""
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
 
     def once(self, what: str, find: Callable[[], T]) -> T:
-        """Found where it is not known yet. What has no answer is asked again."""
+        """The cached answer to the question `what`, computed by `find` if it is missing. A question
+        without an answer (`Unknown`) is not cached."""
         if what not in self.known:
             self.known[what] = find()
         return self.known[what]
@@ -51,11 +54,11 @@ class Solver:
     """An ISL context with a budget.
 
     Args:
-        limit: the most operations that one question may take.
-        budget: the most that all of them may.
+        limit: the most operations for one query.
+        budget: the most operations for all queries together.
 
     Attributes:
-        alike: answers, by all that the questions are made of.
+        answers: the cached answers, by a key of everything that the questions consist of.
     """
 
     def __init__(self, limit: int = LIMITS[-1], budget: int = BUDGET) -> None:
@@ -66,22 +69,24 @@ class Solver:
         self.lost = 0
         self.questions = 0
         self._sets: dict[str, isl.Set] = {}
-        self.alike: dict[Hashable, Alike] = {}
+        self.answers: dict[Hashable, CachedAnswers] = {}
 
     def spend(self, work: int) -> None:
-        """Work done elsewhere, in about as many operations. Raises `Unknown` if nothing is left."""
+        """Charges work that was done elsewhere, measured in ISL operations. Raises `Unknown` if no
+        budget is left."""
         self.left -= work
         if self.left <= 0:
             raise Unknown
 
     def renew(self) -> None:
-        """Begin another analysis, of which it is known what was answered in those before."""
+        """Begins another analysis with a full budget; cached answers remain."""
         self.left, self.lost = BUDGET, 0
 
     # ---- questions ---------------------------------------------------------------------------------------------------
 
     def set(self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()) -> isl.Set:
-        """The points that meet all formulas; `ranged`: dimensions that are in their symbol's range, too."""
+        """The set of points that satisfy all formulas. `ranged`: dimensions that are also
+        restricted to the range of their symbol."""
         alternatives, more = conjunctions(formulas)
         ranged, before = tuple(ranged), self.left
         try:
@@ -99,8 +104,8 @@ class Solver:
     def point(
         self, dimensions: Sequence[Symbol], formulas: Iterable[Formula], ranged: Iterable[Symbol] = ()
     ) -> isl.Point | None:
-        """One of the points of such a set; None where it has none. Alternatives are tried one by one, up to the first
-        that has."""
+        """A point of the set (see `set`); None if it is empty. Alternatives are tried one by one,
+        until one has a point."""
         formulas, ranged = list(formulas), tuple(ranged)
         alternatives, more = conjunctions(formulas)
         if more:
@@ -119,11 +124,11 @@ class Solver:
         return None
 
     def nothing(self, dimensions: Sequence[Symbol]) -> isl.Set:
-        """The empty set: no work at all."""
+        """The empty set, without any ISL operation."""
         return isl.Set.empty(isl.Space.set_alloc(self.context, 0, len(dimensions)))
 
     def project(self, what: isl.Set, count: int) -> isl.Set:
-        """The set in its first `count` dimensions."""
+        """The projection of the set onto its first `count` dimensions."""
         rest = what.dim(isl.dim_type.set) - count
         return self.ask(lambda: what.project_out(isl.dim_type.set, count, rest)) if rest else what
 
@@ -140,13 +145,14 @@ class Solver:
         return self.ask(lambda: a.union(b))
 
     def sample(self, what: isl.Set) -> list[int] | None:
-        """The coordinates of a point, the lexicographically least where ISL finds it; None where it finds none."""
+        """The coordinates of a point, lexicographically minimal if ISL finds that one; None if it
+        finds no point."""
         for d in range(what.dim(isl.dim_type.set)):
-            if not what.involves_dims(isl.dim_type.set, d, 1):  # ISL finds no least one of what nothing bounds
+            if not what.involves_dims(isl.dim_type.set, d, 1):  # an unbounded dimension has no minimum in ISL
                 what = what.fix_val(isl.dim_type.set, d, isl.Val(0, self.context))
         try:
             point = self.ask(lambda: what.lexmin().sample_point())
-        except Unknown:  # ISL's lexmin does not manage every set that it can sample
+        except Unknown:  # ISL's lexmin fails on some sets that it can sample
             try:
                 point = self.ask(lambda: what.sample_point())
             except Unknown:
@@ -163,7 +169,8 @@ class Solver:
         return out
 
     def hull(self, what: isl.Set, dimensions: Sequence[int]) -> isl.BasicSet:
-        """A polyhedron around a set in some of its dimensions, in their order. It is not the least one."""
+        """A polyhedron that contains the set's projection onto some dimensions, in their order. It
+        need not be minimal."""
         others = [d for d in range(what.dim(isl.dim_type.set)) if d not in dimensions]
 
         def around() -> isl.BasicSet:
@@ -177,7 +184,7 @@ class Solver:
     # ---- ISL ---------------------------------------------------------------------------------------------------------
 
     def _union(self, dimensions: Sequence[Symbol], alternatives: Alternatives, ranged: Sequence[Symbol]) -> isl.Set:
-        """Sets of one matrix are made once."""
+        """The union of the alternatives. Sets with the same matrix are built once."""
         texts = dict.fromkeys(matrix(dimensions, conjunction, ranged) for conjunction in alternatives)
         out: isl.Set | None = None
         for text in texts:
@@ -202,25 +209,26 @@ class Solver:
             try:
                 return question()
             except isl.Error:
-                pass  # mostly the limit (of which the parser speaks as a syntax error), seldom a set that ISL does not manage
+                pass  # mostly the limit (for the parser: a syntax error), rarely a set that ISL cannot handle
             finally:
                 self.context.set_max_operations(0)
         raise Unknown
 
 
 def coordinates(point: isl.Point) -> list[int]:
-    """By dimension."""
+    """The coordinates of the point, by dimension."""
     count = point.get_space().dim(isl.dim_type.set)
     return [point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(count)]
 
 
 class Naming:
-    """How one instance calls its symbols. Collects the names it handed out, which are symbols of the same range.
+    """The renaming of the symbols of one instance. Collects the new names, which are symbols of the
+    same range.
 
     Args:
-        prefix: what sets this instance's own names apart.
-        parent: who names the symbols whose value this instance shares with another.
-        shares: whether a symbol's value is such a shared one.
+        prefix: the prefix that distinguishes this instance's own names.
+        parent: the naming of symbols that have a common value in this instance and another.
+        shares: whether a symbol has such a common value.
     """
 
     def __init__(
@@ -259,27 +267,30 @@ class Naming:
 
 
 def points(solver: Solver, namings: Sequence[Naming], formulas: Iterable[Formula]) -> tuple[list[Symbol], isl.Set]:
-    """Where all formulas hold, and what the symbols are defined by: the dimensions and the set. A parent stands
-    first."""
+    """The dimensions, and the set of points where all formulas and the definitions of all symbols
+    hold. In `namings`, a parent comes before its children."""
     names, parts = described(namings, formulas)
     return names, solver.set(names, parts, names)
 
 
 def described(namings: Sequence[Naming], formulas: Iterable[Formula]) -> tuple[list[Symbol], list[Formula]]:
-    """The dimensions, and all that holds."""
+    """The dimensions, and the formulas with the definitions of all symbols."""
     parts = [*formulas, *(f for naming in (*namings[1:], namings[0]) for f in naming.definitions())]
     return [name for naming in namings for name in naming.names.values()], parts
 
 
 class BarrierNaming(Naming):
-    """How a barrier instance calls its symbols: those whose value it shares with x or y have theirs.
+    """The renaming of a barrier instance: symbols that have a common value with x or y get the
+    names of x or y.
 
     Args:
-        with_x, with_y: the numbers of the loops in whose iterations it is that x, or y, is in.
-        of_thread: it is one that x's thread executes, and the threads with which x's does so execute it alike: those of
-            its warp. Else it is one that all threads execute.
+        with_x, with_y: the numbers of the loops in which the barrier instance is in the same
+            iteration as x, or y.
+        of_thread: the barrier is one that x's thread executes together with the threads of its
+            warp, all in the same way; otherwise all threads of the block execute it.
 
-    An uninterpreted value that neither fixes may be anything: the barrier is then not sure to be executed (`unsure`).
+    An uninterpreted value with no common value may be anything: then it is not certain that the
+    barrier is executed (`unsure`).
     """
 
     def __init__(self, x: Naming, y: Naming, with_x: set[int], with_y: set[int], *, of_thread: bool = False) -> None:
@@ -300,13 +311,14 @@ class BarrierNaming(Naming):
 
 
 AGAIN = 4
-"""How often a question is asked again without a point that cannot be."""
+"""The most times that a query is repeated with an impossible point excluded."""
 
 
 def point_where(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
-    """Values of the symbols for which all formulas hold; None where there are none. What products, quotients and
-    remainders are is not asked of ISL, but that they are the same of the same numbers: of a counter that formulas set
-    apart, as that of the first iteration is, this is asked for each of its numbers."""
+    """Values of the symbols for which all formulas hold; None if there are none. Products,
+    quotients and remainders are uninterpreted for ISL, except that equal operands give equal
+    results. For a counter that formulas compare with a constant (such as the first iteration), the
+    query is made for each such constant separately."""
     asked = list(formulas)
     for symbol, number in _set_apart(formulas):
         table, here = {symbol: Linear.of(number)}, equal(Linear.of(symbol), Linear.of(number))
@@ -318,13 +330,14 @@ def point_where(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
 
 
 def _set_apart(formulas: Sequence[Formula]) -> dict[tuple[Symbol, int], None]:
-    """Counters, and numbers that formulas compare them with, of which something is made that is no form."""
+    """Pairs of a counter and a number with which formulas compare it, for counters that are
+    operands of a non-affine operation."""
     made = {s for one in involved(*formulas) if one.made is not None for s in involved(*one.made.operands)}
     found: dict[tuple[Symbol, int], None] = {}
     for part in (waiting := list(formulas)):
         waiting += part.parts
         form = part.form if part.kind == "eq" else None
-        if part.kind == "or" and len(part.parts) == 2:  # what an equation is when it is negated
+        if part.kind == "or" and len(part.parts) == 2:  # a negated equation
             above, below = (each.form if each.kind == "ge" else None for each in part.parts)
             form = above + 1 if above is not None and below is not None and above + below == Linear.of(-2) else None
         symbol = None if form is None else (form - form.constant).alone
@@ -360,8 +373,8 @@ def _point(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
 
 
 def _contradicted(formulas: Sequence[Formula], point: Mapping[Symbol, int]) -> Iterator[Formula]:
-    """Of numbers that one operation makes of the same operands but one, and that differ at a point where these do not:
-    that they are the same there."""
+    """Yields constraints that exclude `point`, at which two applications of one operation have
+    equal operands but different results."""
     made = [(s, s.made) for s in involved(*formulas) if s.made is not None and s in point]
     for (one, by), (other, its) in combinations(made, 2):
         if by.operation != its.operation or len(by.operands) != len(its.operands) or point[one] == point[other]:
@@ -373,7 +386,7 @@ def _contradicted(formulas: Sequence[Formula], point: Mapping[Symbol, int]) -> I
 
 
 def is_zero(form: Linear, guards: Sequence[Formula]) -> bool:
-    """Whether a form is 0 wherever it is asked for."""
+    """Whether a form is 0 wherever the guards hold."""
     if form.is_constant:
         return form.constant == 0
     try:

@@ -1,1 +1,1 @@
-"""A schedule being applied: its statements as transactions, its names, its state."""
+"""The application of a schedule: its statements as transactions, its names, its state."""

@@ -1,6 +1,5 @@
-"""Names of a running schedule: what they stand for, what became of the handles that were consumed, and the fields of a
-statement as its dataclass holds them.
-"""
+"""The names in a running schedule: their values, the fate of consumed handles, and the evaluation
+of a statement's fields for its dataclass."""
 
 from __future__ import annotations
 
@@ -19,7 +18,8 @@ from .rewriter import Handle, Operand, SizeOf
 
 @record
 class NamedResults:
-    """All results of one statement, bound to a single name: `t.loop`, `t.op`. A `Handle` or a tuple of them each."""
+    """All results of one statement, bound to a single name: `t.loop`, `t.op`. Each is a `Handle` or
+    a tuple of them."""
 
     results: Mapping[str, Handle | tuple[Handle, ...]]
 
@@ -29,14 +29,14 @@ Environment = Mapping[str, Value]
 
 
 def is_handle(value: object) -> bool:
-    """Whether a name stands for handles: one, those of a `match*`, or the results of a statement."""
+    """Whether a value is a handle, the handles of a `match*`, or the results of a statement."""
     several = value if isinstance(value, tuple) else (value,)
     return isinstance(value, NamedResults) or any(isinstance(v, Handle) for v in several)
 
 
 def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
-    """The handles there are, by the name a user writes: `gemm`, `t.loop`; those of a `match*` as `sums.0`, for
-    showing."""
+    """Yields the present handles, each with the user's name for it: `gemm`, `t.loop`; for display,
+    those of a `match*` are `sums.0`, `sums.1`, …."""
     for name, value in env.items():
         if isinstance(value, Handle) and not value.absent:
             yield name, value
@@ -46,8 +46,8 @@ def named_handles(env: Environment) -> Iterator[tuple[str, Handle]]:
 
 
 def handles_in(value: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any, ...] | None:
-    """The handles that are named; None for an expression. A bare name is read as one: as a handle where it names
-    one."""
+    """The handles that a reference names; None for an expression. A bare name is a reference if it
+    names a handle."""
     if isinstance(value, tree.NameRef) and is_handle(env.get(value.name)):
         value = tree.HandleRef(value.span, value.name)
     if not isinstance(value, tree.HandleRef):
@@ -59,7 +59,7 @@ def handles_in(value: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any
 def written(
     iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]
 ) -> tuple[Handle, ...] | None:
-    """The live handles of a list that is written out; None for anything else."""
+    """The live handles of a list literal; None for any other expression."""
     refs = None
     if isinstance(iterable, tree.ListExpr):
         refs = written_handles(iterable, lambda name: is_handle(env.get(name)))
@@ -67,9 +67,11 @@ def written(
 
 
 def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]]:
-    """What `ref` names, and those of its fields that name no result: `step.lhs` → (the handle `step`, ("lhs",)).
+    """The value that `ref` names, and its remaining fields that are not results: `step.lhs` → (the
+    handle `step`, ("lhs",)).
 
-    Raises W0220 for an unknown name, W0221 for a value that is not a handle, W0222 for a field that does not exist.
+    Raises W0220 for an unknown name, W0221 for a value that is not a handle, W0222 for a field that
+    does not exist.
     """
     if ref.name not in env:
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span)
@@ -86,7 +88,8 @@ def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]
 
 
 def single(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Handle, tuple[str, ...]]:
-    """The one live handle that `ref` names. Raises W0223 if it was consumed, W0221 if it names several."""
+    """The single live handle that `ref` names, and its remaining fields. Raises W0223 if it was
+    consumed, W0221 if `ref` names several handles."""
     value, rest = resolve(ref, env)
     if isinstance(value, Handle):
         if value.number in dead and not value.absent:
@@ -96,13 +99,14 @@ def single(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> t
     hint = "walk over them with `foreach`"
     if isinstance(value, NamedResults):
         hint = f"name one: {quoted(f'{ref.name}.{name}' for name in value.results)}"
-    raise fail("W0221", f"`{ref.spelling}` stands for {what}", hint, span=ref.span)
+    raise fail("W0221", f"`{ref.spelling}` names {what}", hint, span=ref.span)
 
 
 def evaluate_fields(
     node: tree.StatementNode, signature: Signature, env: Environment, dead: Mapping[int, Gone]
 ) -> dict[str, Any]:
-    """The keyword arguments of the statement's dataclass. Raises `WeftError` at the field that is wrong."""
+    """The keyword arguments of the statement's dataclass. Raises `WeftError` at the first invalid
+    field."""
     values: dict[str, Any] = {}
     expect_apart(node, signature)
     for field in signature.fields:
@@ -141,7 +145,7 @@ def _handle(
 
 
 def _alone(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> Handle:
-    """The live handle that `ref` names, with no operand behind it."""
+    """The live handle that `ref` names. Raises W0222 if further fields follow, such as an operand."""
     handle, rest = single(ref, env, dead)
     if rest:
         raise fail("W0222", f"`{ref.name}` has no result `{rest[0]}`", span=ref.span)

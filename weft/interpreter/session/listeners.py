@@ -1,4 +1,5 @@
-"""Who is told of each statement that begins: whoever shows last words where compiled code ends the process."""
+"""Listeners for the start of each statement. They let a parent process report the statement during
+which compiled code ended the process."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ from collections.abc import Callable
 _listeners: list[Callable[[str], None]] = []
 
 
-def tell_statements(told: Callable[[str], None]) -> None:
-    """Have `told` called with each statement that begins, and with an empty text when it is done: for last words."""
-    _listeners[:] = [told]
+def notify_of_statements(listener: Callable[[str], None]) -> None:
+    """Registers `listener` as the only listener: it is invoked with the text of each statement that
+    begins, and with an empty text when the statement ends."""
+    _listeners[:] = [listener]
 
 
-def tell(text: str) -> None:
-    """Tell whoever listens."""
-    for told in _listeners:
-        told(text)
+def notify(text: str) -> None:
+    """Calls the listeners."""
+    for listener in _listeners:
+        listener(text)

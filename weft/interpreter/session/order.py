@@ -1,5 +1,5 @@
-"""Statements in the wrong order: where one is refused, those behind it that may have to stand in front of it are tried
-there."""
+"""Statements in the wrong order: when a statement is refused, later statements that it may depend
+on are tried before it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from .state import State, statement_at, statement_text
 from .statement import registry
 
 Trial = Callable[[State, tuple[tree.Item, ...]], object]
-"""Does these items from a state on, in a session of its own. Raises `WeftError` where one is refused."""
+"""Applies these items from a state on, in a separate session. Raises `WeftError` where one is
+refused."""
 
 MOST = 12
-"""Statements that are tried."""
+"""The most later statements that are tried."""
 
 
 @contextmanager
 def in_order(trial: Trial, state: State) -> Iterator[None]:
-    """A statement that is refused, and goes through behind others that follow it, says which ones these are."""
+    """Adds a hint to the refusal of a statement: the later statements that must come before it, if
+    it is accepted after them."""
     try:
         yield
     except WeftError as error:
@@ -35,27 +37,27 @@ def in_order(trial: Trial, state: State) -> Iterator[None]:
 
 
 def _needed(trial: Trial, state: State) -> Sequence[tree.Item]:
-    """Which of the statements behind the next one have to stand in front of it, so that it goes through; none where
-    that does not help."""
+    """The later statements that must come before the next one so that it is accepted; empty if that
+    does not help."""
     found, frame = statement_at(state), state.frames[-1]
     node = None if found is None else found[0]
     cls = registry().get(node.keyword) if isinstance(node, tree.StatementNode) else None
     if cls is None or not cls.late:
         return ()
-    this, *behind = frame.items[frame.index :]
-    ahead: list[tree.Item] = []
-    for item in [item for item in behind if _keyword(item) in cls.late][:MOST]:
-        if _goes_through(trial, state, [*ahead, item]):
-            ahead.append(item)
-            if _goes_through(trial, state, [*ahead, this]):
+    this, *later = frame.items[frame.index :]
+    moved: list[tree.Item] = []
+    for item in [item for item in later if _keyword(item) in cls.late][:MOST]:
+        if _accepted(trial, state, [*moved, item]):
+            moved.append(item)
+            if _accepted(trial, state, [*moved, this]):
                 break
     else:
         return ()
-    for item in ahead[:-1]:
-        fewer = [other for other in ahead if other is not item]
-        if _goes_through(trial, state, [*fewer, this]):
-            ahead = fewer
-    return ahead
+    for item in moved[:-1]:
+        fewer = [other for other in moved if other is not item]
+        if _accepted(trial, state, [*fewer, this]):
+            moved = fewer
+    return moved
 
 
 def _keyword(item: tree.Item) -> str | None:
@@ -63,8 +65,8 @@ def _keyword(item: tree.Item) -> str | None:
     return node.keyword if isinstance(node, tree.StatementNode) else None
 
 
-def _goes_through(trial: Trial, state: State, items: Sequence[tree.Item]) -> bool:
-    """Whether these items are let through in a state."""
+def _accepted(trial: Trial, state: State, items: Sequence[tree.Item]) -> bool:
+    """Whether a state accepts these items."""
     try:
         trial(state, tuple(items))
     except WeftError:

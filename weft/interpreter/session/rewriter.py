@@ -1,4 +1,4 @@
-"""What a statement gets to work with: handles, the module, and the ways to rewrite and to refuse."""
+"""The interface of a statement to the session: handles, the module, rewrites and refusals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ HandleKind = Literal["op", "loop", "launch"]
 
 @record
 class Handle:
-    """A name for one op of the payload. It survives rewrites, because it is a tag on the op and not a pointer to it.
+    """A name for one op of the payload. It survives rewrites, because it is a tag on the op and not
+    a pointer to it.
 
-    `number` makes the tag (`weft.h3`). `absent` is what `match?` gives where nothing matched: statements on it do
-    nothing.
+    `number` determines the tag (`weft.h3`). An `absent` handle is the result of a `match?` without
+    a match: statements on it have no effect.
     """
 
     number: int
@@ -42,7 +43,8 @@ class Handle:
 
 @record
 class Operand:
-    """`step.lhs`: an operand of the op that `handle` names, by its name. `spelling` is how the user wrote it."""
+    """`step.lhs`: an operand, by its name, of the op that `handle` names. `spelling` is the user's
+    text."""
 
     handle: Handle
     name: str
@@ -51,7 +53,8 @@ class Operand:
 
 @record
 class SizeOf:
-    """`A.1`, `gemm.lhs.1`: the size along an axis of an argument of the payload, by its name, or of an operand."""
+    """`A.1`, `gemm.lhs.1`: the size along an axis of a named argument of the payload, or of an
+    operand. `spelling` is the user's text."""
 
     of: str | Operand
     axis: int
@@ -59,7 +62,7 @@ class SizeOf:
 
 
 def handles_of(values: Mapping[str, Any]) -> dict[str, Handle]:
-    """The handles among the values of a statement's fields, that of an operand included."""
+    """The handles among the values of a statement's fields, including those of operands and sizes."""
     within = {name: v.of if isinstance(v, SizeOf) else v for name, v in values.items()}
     named = {name: v.handle if isinstance(v, Operand) else v for name, v in within.items()}
     return {name: v for name, v in named.items() if isinstance(v, Handle)}
@@ -67,38 +70,39 @@ def handles_of(values: Mapping[str, Any]) -> dict[str, Handle]:
 
 @record
 class Removed:
-    """An op, as it was before a statement removed it; `by`: that and its line."""
+    """An op as it was before a statement removed it. `by`: the statement and its line."""
 
     op: ir.Operation
     by: str
 
 
 def _ops_at(place: ir.Location, root: ir.Operation) -> set[str]:
-    """The names of the ops that have a place of the payload; none have one that is not known."""
+    """The names of the ops with this location; empty for an unknown location."""
     text = str(place)
     return {op.name for op in operations(root) if str(op.location) == text and "unknown" not in text}
 
 
 class AtWork(Protocol):
-    """The statement that a rewriter works for: its fields are its attributes."""
+    """The statement that a rewriter works for; its fields are its attributes."""
 
     @property
     def node(self) -> StatementNode: ...
 
 
 class Rewriter:
-    """One statement's view of the session.
+    """The view that one statement has of the session.
 
     Args:
-        module: the module to rewrite in place (the session keeps a clone, so a failure loses nothing).
-        statement: the statement at work, for spans and the keyword in diagnostics.
-        numbers: where fresh handle numbers come from.
-        taken: names in the session's module, of which `module` may be a part.
-        unproven: kernels that are not proven race-free are let through, and called so.
-        written: what the payload's text calls its values, by place.
-        known: what the session remembers of kernels that it has made (`launch/launch.py`).
-        payload: what the session has begun with.
-        removed: what the op of a handle was that is gone, and the statement that removed it.
+        module: the module to rewrite in place (the session keeps a clone, so that a failure loses
+            nothing).
+        statement: the current statement, for spans and the keyword in diagnostics.
+        numbers: the source of fresh handle numbers.
+        taken: the names in the session's module, of which `module` may be a part.
+        unproven: kernels that are not proven race-free are accepted and marked as such.
+        written: the names of values in the payload's text, by location.
+        known: the session's cache of facts on the kernels that it has made (`launch/launch.py`).
+        payload: the module at the start of the session.
+        removed: for a handle without an op, the op that it named and the statement that removed it.
     """
 
     def __init__(
@@ -122,21 +126,21 @@ class Rewriter:
         self.known: dict[Hashable, Any] = {} if known is None else known
         self.taken, self.payload, self.removed = taken, payload, removed
         self.only_marked = False
-        """The statement has put marks on ops and done nothing else: of a module that is tidy, there is nothing to clean
-        up."""
+        """The statement has only put marks on ops: a tidy module then needs no clean-up."""
         self.remarks: list[str] = []
         self.shown: list[str] = []
 
     def name_buffers(self) -> None:
-        """Name what has been allocated and has no name."""
+        """Names the allocations that have no name."""
         name_buffers(self.module, self.written, *(() if self.taken is None else (self.taken.buffers,)))
 
     # ---- handles -----------------------------------------------------------------------------------------------------
 
     def find(self, handle: Handle) -> ir.Operation:
-        """The op that `handle` names, looked up afresh by its tag.
+        """The op that `handle` names, looked up by its tag.
 
-        Never keep an `Operation` across `transform` or `passes`: look it up again. Raises W0310 if the op is gone.
+        An `Operation` is invalid after `transform` or `passes`: look it up again. Raises W0310 if
+        the op is gone.
         """
         found = self.tagged(handle.tag)
         if len(found) != 1:
@@ -145,7 +149,10 @@ class Rewriter:
                 if not found
                 else f"this handle names {len(found)} ops"
             )
-            hint = "`match` it again, or use the handle before the rewrite; what no result and no memory depends on is removed"
+            hint = (
+                "`match` it again, or use the handle before the rewrite; ops that no result and no memory depends on"
+                " are removed"
+            )
             notes: list[str] = []
             if not found and (lost := self.removed(handle)) is not None:
                 notes = [f"{lost.by} left no {describe(lost.op)}"]
@@ -153,41 +160,43 @@ class Rewriter:
                 made = _ops_at(lost.op.location, self.module.operation) - _ops_at(lost.op.location, before)
                 if made:
                     names = ", ".join(f"`{name}`" for name in sorted(made))
-                    hint = f"use the handle before that, or `match` what it has become: {names}"
+                    hint = f"use the handle before that, or `match` its replacement: {names}"
             raise self.error("W0310", what, hint=self._lost() or hint, notes=notes)
         return found[0]
 
     def _lost(self) -> str | None:
-        """The way out where the payload puts what it computes into a tensor that nothing uses then."""
+        """A hint for a payload that stores its result into an unused tensor; None otherwise."""
         functions = () if self.payload is None else self.payload.functions.values()
         for op in (op for function in functions for op in operations(function, STORING) if op.results):
             if not is_used(*op.results):
                 buffer = str(op.operands[1].type).replace("tensor", "memref", 1)
                 return (
-                    f"{describe(op)} makes a new tensor, which nothing uses, so that what it puts there is removed:"
+                    f"{describe(op)} makes a new tensor, which nothing uses, so that its stores are removed:"
                     f" return it, or"
                     f" put it into a memref, `in restrict writable %… : ({op.operands[0].type}, {buffer}) -> ()`"
                 )
         return None
 
     def tagged(self, tag: str) -> list[ir.Operation]:
-        """All ops that bear an attribute."""
+        """All ops that have an attribute."""
         return [op for op in operations(self.module.operation) if tag in op.attributes]
 
     def new_handle(self, op: ir.Operation | ir.OpView, kind: HandleKind = "op") -> Handle:
-        """Tag `op` and return the handle that finds it again."""
+        """Tags `op` and returns a handle to it."""
         handle = Handle(next(self.numbers), kind)
         op.operation.attributes[handle.tag] = ir.UnitAttr.get(self.module.context)
         return handle
 
     def fresh_handle(self, kind: HandleKind = "op") -> Handle:
-        """A handle whose tag is not yet on any op: `transform` bodies put it there with `annotate`."""
+        """A handle with a tag that is not yet on any op: `transform` bodies attach it with
+        `annotate`."""
         return Handle(next(self.numbers), kind)
 
     # ---- rewriting ---------------------------------------------------------------------------------------------------
 
     def transform(self, body: str) -> None:
-        """Run upstream transform ops; a handle `h` is matched by `attributes{h.tag}`, see `matcher`."""
+        """Runs upstream transform ops. A handle `h` is matched by `attributes{h.tag}`, see
+        `matcher`. Raises W0311 where upstream refuses."""
         try:
             run_transform(self.module, body)
         except (ir.MLIRError, TransformError) as error:
@@ -195,7 +204,8 @@ class Rewriter:
 
     @staticmethod
     def matcher(name: str, handle: Handle) -> str:
-        """`%name = transform.structured.match attributes{weft.hN} …` for a `transform` body."""
+        """The text `%name = transform.structured.match attributes{weft.hN} …` for a `transform`
+        body."""
         return (
             f"%{name} = transform.structured.match attributes{{{handle.tag}}} in %root : "
             "(!transform.any_op) -> !transform.any_op"
@@ -203,35 +213,35 @@ class Rewriter:
 
     @staticmethod
     def annotate(name: str, handle: Handle) -> str:
-        """Tag the op behind `%name` with `handle`, inside a `transform` body."""
+        """The text that, in a `transform` body, tags the op of `%name` with `handle`."""
         return f'transform.annotate %{name} "{handle.tag}" : !transform.any_op'
 
     def passes(self, pipeline: str) -> None:
-        """Run a pass pipeline on the module. Raises W0312 where it does not parse or fails."""
+        """Runs a pass pipeline on the module. Raises W0312 where it does not parse or fails."""
         try:
             run_passes(self.module, pipeline)
         except ir.MLIRError as error:
             raise self.error(
                 "W0312", f"the pass pipeline `{pipeline}` fails", notes=upstream_messages(error)
             ) from error
-        except ValueError as error:  # the bindings' word for a pipeline that does not parse
-            said = tuple(line.strip() for line in str(error).splitlines() if line.strip(" ^"))
-            hint = _nested(pipeline, "\n".join(said))
+        except ValueError as error:  # the bindings raise it for a pipeline that does not parse
+            lines = tuple(line.strip() for line in str(error).splitlines() if line.strip(" ^"))
+            hint = _nested(pipeline, "\n".join(lines))
             hint = hint or "write it as for `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`"
-            raise self.error("W0312", f"`{pipeline}` is not a pass pipeline", notes=said, hint=hint) from error
+            raise self.error("W0312", f"`{pipeline}` is not a pass pipeline", notes=lines, hint=hint) from error
 
     # ---- talking -----------------------------------------------------------------------------------------------------
 
     def remark(self, text: str) -> None:
-        """One line of the step's report: what was done, in a few words."""
+        """Adds one line to the step's report: a short account of the change."""
         self.remarks.append(text)
 
     def show(self, text: str) -> None:
-        """Text that the user asked to see: printed wherever the schedule is applied."""
+        """Adds requested output, which is printed wherever the schedule is applied."""
         self.shown.append(text)
 
     def span(self, at: str | None = None) -> Span:
-        """The span of field `at` of the statement, or of the whole statement."""
+        """The span of the statement's field `at`, or of the whole statement."""
         node = self.statement.node
         value = node.fields.get(at) if at is not None else None
         return value.span if isinstance(value, Node) else node.span
@@ -246,22 +256,22 @@ class Rewriter:
         at: str | None = None,
         notes: Iterable[str] = (),
     ) -> WeftError:
-        """An error of this statement, to be raised.
+        """An error of this statement, to be raised by the caller.
 
         Args:
-            payload: the op it is about: its name and location are shown.
-            at: the field that is wrong; if not given the one that names the op, or the whole statement.
+            payload: the op that the error concerns: its name and location are shown.
+            at: the invalid field; by default the field that names the op, or the whole statement.
         """
         span, where = self.span(at or self._naming(payload)), None if payload is None else describe(payload)
         return WeftError(Diagnostic(code, message, span, self.statement.node.keyword, tuple(notes), hint, where))
 
     def _naming(self, op: ir.Operation | None) -> str | None:
-        """The field whose handle names an op."""
+        """The field with a handle to the op; None if there is none."""
         named = {} if op is None else handles_of(vars(self.statement))
         return next((field for field, handle in named.items() if op is not None and handle.tag in op.attributes), None)
 
     def expect_structured(self, op: ir.Operation, code: str) -> None:
-        """Refuse a target that is not a structured op."""
+        """Raises `code` for a target that is not a structured op."""
         if not is_structured(op):
             what = f"`{self.statement.node.keyword}` takes a structured (linalg) op, and this is {op.name}"
             raise self.error(code, what, op, WAYS_OUT.get(op.name))
@@ -275,10 +285,10 @@ class Rewriter:
         fields: Mapping[str, str] | None = None,
         notes: Iterable[str] = (),
     ) -> Iterator[None]:
-        """Errors that are raised inside and know no place are this statement's, as `error` makes them; it may have more
-        to note.
+        """A context that attributes errors without a span to this statement, as `error` does, and
+        adds `notes`.
 
-        `fields`: which field is wrong, by code, where it is not the same for all.
+        `fields`: the invalid field by code, for codes with a field other than `at`.
         """
         try:
             yield
@@ -302,10 +312,10 @@ _NOT_NESTED = re.compile(
 )
 
 
-def _nested(pipeline: str, said: str) -> str | None:
-    """How to write a pass that upstream says runs on functions (or on kernels) alone; None if that is not what is
-    wrong."""
-    found = _NOT_NESTED.search(said)
+def _nested(pipeline: str, lines: str) -> str | None:
+    """A hint that nests a pass which upstream runs only on functions (or kernels); None for any
+    other error."""
+    found = _NOT_NESTED.search(lines)
     if found is None:
         return None
     written = found["name"] + (f"{{{found['options']}}}" if found["options"] else "")

@@ -1,8 +1,9 @@
-"""A schedule being applied to a payload, one statement at a time, each a transaction that can be undone.
+"""The application of a schedule to a payload, statement by statement; each statement is a
+transaction that can be undone.
 
-The state is a value: a module that is never changed again, the frames of the walk over the tree, and what became of the
-handles. A statement works on a clone and makes the next state, or raises and leaves the session where it was. Undo,
-redo and looking back are then nothing but indexing.
+The state is a value: an immutable module, the frames of the walk over the tree, and the fate of the
+handles. A statement works on a clone and makes the next state, or raises and leaves the session
+unchanged. So undo, redo and access to earlier states are mere indexing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..ir.refusing import upstream_messages
 from ..memory.names import Written, nameless
 from ..proof.coverage.initial_payload import Untouched
 from .environment import Environment, evaluate_fields
-from .listeners import tell
+from .listeners import notify
 from .order import in_order
 from .rewriter import Removed, Rewriter, handles_of
 from .state import (
@@ -47,20 +48,23 @@ from .versions import ASSUME, assuming, beginning, finished, without_version
 from .walk import left, onward, passed
 
 Applied = tuple[Rewriter, dict[str, Any], Version]
-"""What a statement did, what it returned, and the module after it."""
+"""The rewriter of a statement, the results, and the module after it."""
 
 
 class Session:
-    """A checked schedule at work on a payload.
+    """A checked schedule, applied to a payload.
 
     Args:
         module: the payload; the session works on a copy of it.
         file: the parsed and checked file; its main schedule is run.
         values: the parameters of the main schedule, bound (`dsl.parameters`).
-        unproven: kernels that are not proven race-free are let through, and called so; else they are refused.
-        written: what the payload's text calls its values, by place: buffers are called like the values that they hold.
+        unproven: kernels that are not proven race-free are accepted and marked as such; otherwise
+            they are refused.
+        written: the names of values in the payload's text, by location: a buffer gets the name of
+            the value that it holds.
 
-    `run()` goes to the end, `step()` does one statement, `undo()`/`redo()` move between what was done.
+    `run()` executes all remaining statements, `step()` one; `undo()` and `redo()` move between the
+    states.
     """
 
     def __init__(
@@ -74,7 +78,7 @@ class Session:
     ) -> None:
         self.file, self.written = file, written
         self.unproven = unproven
-        registry()  # imports the statements now, and not within the first step
+        registry()  # imports the statements here instead of in the first step
         self.schedules = {s.name: s for s in file.schedules}
         start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
         self.payload = Untouched.of(start.module)
@@ -90,17 +94,17 @@ class Session:
 
     @property
     def module(self) -> ir.Module:
-        """The module as it stands, handle tags included. Not to be changed."""
+        """The current module, including handle tags. It must not be changed."""
         return self.state.module
 
     @property
     def ir(self) -> str:
-        """The module as it stands, without handle tags."""
+        """The text of the current module, without handle tags."""
         return str(strip_tags(self.state.module))
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What was done so far, in order."""
+        """The steps so far, in order."""
         return tuple(s.step for s in self._states[1 : self._at + 1] if s.step is not None)
 
     @property
@@ -111,8 +115,8 @@ class Session:
     # ---- moving ------------------------------------------------------------------------------------------------------
 
     def step(self) -> Step | None:
-        """Do the next statement and return what it did; None at the end. Raises `WeftError` and then changes
-        nothing."""
+        """Executes the next statement and returns its step; None at the end. Raises `WeftError`,
+        and then leaves the session unchanged."""
         state = self._settled(self.state)
         if (found := statement_at(state)) is None:
             self._states[self._at] = state
@@ -122,8 +126,8 @@ class Session:
         return self.state.step
 
     def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
-        """Do items that were written just now, as if they stood at this place of the schedule. All of them, or none:
-        raises `WeftError` and then changes nothing."""
+        """Executes new items, as if they were at this point of the schedule. All of them or none:
+        raises `WeftError`, and then leaves the session unchanged."""
         before = list(self._states), self._at, self._kept
         at = self._at
         *outer, frame = self.state.frames
@@ -140,7 +144,7 @@ class Session:
                 with called_from(state.frames):
                     self._record(self._statement(state, *found))
                 state = self.state
-        except BaseException:  # an interrupt, too, must leave nothing half done
+        except BaseException:  # an interrupt as well must leave the session unchanged
             self._states, self._at, self._kept = before
             raise
         if self._at > at:
@@ -148,7 +152,7 @@ class Session:
         return self.steps[len(self.steps) - (self._at - at) :] if self._at > at else ()
 
     def skip(self) -> Step | None:
-        """Leave the next statement out, as if it did not stand there; None at the end."""
+        """Leaves the next statement out; returns its step, or None at the end."""
         state = self._settled(self.state)
         if (found := statement_at(state)) is None:
             return None
@@ -160,17 +164,19 @@ class Session:
         return step
 
     def run(self) -> ir.Module:
-        """Do everything that is left; return the scheduled module. Raises where a kernel of it is not proven."""
+        """Executes all remaining statements and returns the scheduled module. Raises where a kernel
+        is not proven."""
         while self.step() is not None:
             pass
         self.expect_proven()
         return self.module
 
     def expect_proven(self) -> None:
-        """Prove again the kernels that statements have changed since their launch, and those that no `launch` made.
+        """Proves again the kernels that statements have changed since their launch, and proves
+        those that no `launch` made.
 
-        Raises W0601 to W0603, W0610, W0640 at the statement that changed one; with `unproven`, marks the kernel
-        instead.
+        Raises W0601 to W0603, W0610, W0640 at the statement that changed the kernel; with
+        `unproven`, marks the kernel instead.
         """
         from ..proof.races import proof
 
@@ -190,17 +196,18 @@ class Session:
             raise WeftError(*(self._since(d, symbol, payloads) for symbol, d in refused))
 
     def _since(self, diagnostic: Diagnostic, symbol: str, payloads: frozenset[str]) -> Diagnostic:
-        """What is wrong with a kernel, at the first statement after which it was not what had been proven."""
+        """The diagnostic of a kernel, moved to the first statement after which the kernel differs
+        from the proven one."""
         from ..proof.races import proof
 
         for state in self.states:
             if state.step is not None and symbol in map(proof.symbol_of, proof.changed_kernels(state.module, payloads)):
-                notes = (*diagnostic.notes, "as the kernel is since this statement: nothing has proven it so")
+                notes = (*diagnostic.notes, "this statement changed the kernel after its proof")
                 return replace(diagnostic, span=state.step.span, statement=state.step.keyword, notes=notes)
         return diagnostic
 
     def undo(self) -> bool:
-        """Back before the last statement. False at the start."""
+        """Returns to the state before the last statement. False at the start."""
         if self._at == 0:
             return False
         self._at -= 1
@@ -208,7 +215,7 @@ class Session:
         return True
 
     def redo(self) -> bool:
-        """Forward again over what was undone. False where nothing was."""
+        """Returns to the state before the last `undo`. False if nothing was undone."""
         if self._at + 1 >= len(self._states):
             return False
         self._at += 1
@@ -216,7 +223,8 @@ class Session:
         return True
 
     def goto(self, number: int) -> None:
-        """To where `number` statements were done: among those that were done, undone ones included."""
+        """Moves to the state after `number` statements, undone ones included. Raises `IndexError`
+        for a number without a state."""
         if not 0 <= number < len(self._states):
             raise IndexError(number)
         self._at = number
@@ -225,21 +233,23 @@ class Session:
 
     @property
     def states(self) -> tuple[State, ...]:
-        """The states from the start to here."""
+        """The states from the start to the current one."""
         return tuple(self._states[: self._at + 1])
 
     @property
     def undone(self) -> int:
-        """How many statements `redo` can do again."""
+        """The number of statements that `redo` can repeat."""
         return len(self._states) - 1 - self._at
 
     @property
     def kept(self) -> int:
-        """The last position up to which nothing was undone: here, or ahead where `goto` went back from."""
+        """The last position up to which nothing was undone: the current one, or a later one from
+        which `goto` moved back."""
         return max(self._kept, self._at)
 
     def upcoming(self) -> tree.Item | None:
-        """The statement that `step` does next, or the item before it at which it is going to fail; None at the end."""
+        """The statement that `step` executes next, or the earlier item at which it will fail; None
+        at the end."""
         state = self.state
         try:
             state = self._settled(state, note=(seen := [state]).append)
@@ -249,8 +259,8 @@ class Session:
         return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
 
     def fork(self, *, unproven: bool = False, state: State | None = None) -> Session:
-        """A session that goes on from here (or a state) by itself: for trying things. `unproven`: to be looked at, not
-        built."""
+        """An independent session that continues from the current state (or from `state`), for
+        trials. `unproven`: for inspection, not for a build."""
         copy = object.__new__(Session)
         copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
         copy._known, copy.written, copy.payload = self._known, self.written, self.payload
@@ -271,9 +281,10 @@ class Session:
         until: Callable[[State], bool] = lambda _: False,
         note: Callable[[State], None] = lambda _: None,
     ) -> State:
-        """The state in front of the next statement, or at the end: conditions decided, calls entered, blocks left.
+        """The state before the next statement, or at the end: conditions evaluated, calls entered,
+        blocks left.
 
-        `until`: stop before that already. `note`: is told of every state on the way.
+        `until`: a condition to stop earlier. `note`: a callback for every state on the way.
         """
         while not until(state):
             note(state)
@@ -306,15 +317,15 @@ class Session:
             step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
             return replace(state, frames=bind(rest, let, results), step=step)
         statement = cls(node=node, **values)
-        tell(f"`{text}` ({node.span})")
+        notify(f"`{text}` ({node.span})")
         try:
             rewrite, results, version = self._applied(state, statement)
         except NotMet as unmet:
-            behind, remark = without_version(state, unmet)
+            dropped, remark = without_version(state, unmet)
             seconds = time.perf_counter() - started
-            return replace(behind, step=Step(text, node.span, node.keyword, (remark,), seconds, behind.version))
+            return replace(dropped, step=Step(text, node.span, node.keyword, (remark,), seconds, dropped.version))
         finally:
-            tell("")
+            notify("")
         seconds = time.perf_counter() - started
         step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), seconds, version, shown=tuple(rewrite.shown))
         names = names_of(let, tuple(results))
@@ -322,8 +333,8 @@ class Session:
         dying = handles_of({f.name: values.get(f.name) for f in cls.signature.fields if f.consumes})
         dead = extended(state.dead, {handle.number: gone for handle in dying.values()})
         made: dict[int, Made] = {}
-        spelled = names if len(names) == len(results) else tuple(results)
-        for name, value in zip(spelled, results.values(), strict=False):
+        known_names = names if len(names) == len(results) else tuple(results)
+        for name, value in zip(known_names, results.values(), strict=False):
             for handle in value if isinstance(value, tuple) else (value,):
                 if isinstance(handle, Handle) and not handle.absent and handle.number not in state.made:
                     made.setdefault(handle.number, Made(name, node.span, node.keyword, handle.kind))
@@ -335,8 +346,9 @@ class Session:
         return replace(done, frames=bind(rest, let, results), step=step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:
-        """Apply the statement to the part of a large module that it touches, or to the whole where it needs that: also
-        for a refusal, which may lie in what the part lacks, and is to be told of the whole in any case."""
+        """Applies the statement to the part of a large module that it touches, or to the whole
+        module if needed. A refusal is repeated on the whole module: its cause may be missing from
+        the part, and its diagnostics must concern the whole."""
         for part, focus in () if statement.reach == "module" else statement.parts(state.version):
             try:
                 rewrite, results = self._apply(part, focus.module, state.numbers, taken=focus.version.content.taken)
@@ -349,7 +361,7 @@ class Session:
         return *self._apply(statement, module, state.numbers, untidy=state.version.untidy), Version(module)
 
     def _removed(self, handle: Handle) -> Removed | None:
-        """The last of the states in which the op of a handle was there, and the statement after it."""
+        """The op of a handle in the last state that had it, with the statement that removed it."""
         for before, then in zip(self.states[-2::-1], self.states[:0:-1], strict=True):
             tagged = (op for op in operations(before.module.operation) if handle.tag in op.attributes)
             if (op := next(tagged, None)) is not None and (step := then.step) is not None:
@@ -372,7 +384,7 @@ class Session:
         )
         with module.context, ir.Location.unknown(), rewrite.placing():
             results = dict(statement.apply(rewrite))
-            try:  # what every statement ends with: the verifier, common subexpressions, dead code
+            try:  # the end of every statement: the verifier, common subexpressions, dead code
                 if untidy or not rewrite.only_marked:
                     tidy(module, verify=True)
             except ir.MLIRError as error:

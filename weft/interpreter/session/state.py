@@ -1,6 +1,5 @@
-"""What a session holds between two statements: where the walk over the tree stands, and what the items that are not
-statements make of it. None of these values is ever changed.
-"""
+"""The state of a session between two statements: the position of the walk over the tree, and the
+effects of items that are not statements. All of these values are immutable."""
 
 from __future__ import annotations
 
@@ -28,7 +27,8 @@ MOST = 64
 
 
 def extended(mapping: Mapping[K, V], new: Mapping[K, V]) -> Mapping[K, V]:
-    """The mapping with these entries, which replace its own: a few in front of a long one that others share."""
+    """The mapping updated with these entries: a short mapping chained before a long one that other
+    states share."""
     if not new:
         return mapping
     top, base = mapping.maps if isinstance(mapping, ChainMap) else ({}, mapping)
@@ -38,8 +38,8 @@ def extended(mapping: Mapping[K, V], new: Mapping[K, V]) -> Mapping[K, V]:
 
 
 @record
-class Turns:
-    """A `foreach` and the values that it goes through; the frame is of the value with this number."""
+class Iteration:
+    """A `foreach` with its values, and the number of the current one."""
 
     item: tree.Foreach
     values: tuple[Any, ...]
@@ -48,11 +48,11 @@ class Turns:
 
 @record
 class Frame:
-    """A list of items and how far the walk is in it, with the names it sees.
+    """A list of items, the position of the walk in it, and the names in scope.
 
-    `call` and `let` are set on the frame of a called schedule: the call, and the `let` whose names its results get
-        (None for a bare
-    call); `turns` on that of a `foreach`; `fork` on that of a block of `versions`.
+    `call` and `let` are set on the frame of a called schedule: the call, and the `let` that names
+    its results (None for a bare call). `iteration` is set on the frame of a `foreach`, `fork` on that
+    of a block of `versions`.
     """
 
     items: tuple[tree.Item, ...]
@@ -60,7 +60,7 @@ class Frame:
     index: int = 0
     call: tree.Call | None = None
     let: tree.Let | None = None
-    turns: Turns | None = None
+    iteration: Iteration | None = None
     fork: Fork | None = None
 
     @property
@@ -68,25 +68,27 @@ class Frame:
         return self.index >= len(self.items)
 
 
-def turn(frames: tuple[Frame, ...], turns: Turns) -> tuple[Frame, ...]:
-    """The frames in front of a turn of a `foreach`; those around it where it has no such turn."""
-    if turns.number == len(turns.values):
+def iterate(frames: tuple[Frame, ...], iteration: Iteration) -> tuple[Frame, ...]:
+    """The frames at the begin of an iteration of a `foreach`; after the last iteration, the frames
+    around it."""
+    if iteration.number == len(iteration.values):
         return frames
-    env = {**frames[-1].env, turns.item.variable.name: turns.values[turns.number]}
-    return (*frames, Frame(turns.item.body, env, turns=turns))
+    env = {**frames[-1].env, iteration.item.variable.name: iteration.values[iteration.number]}
+    return (*frames, Frame(iteration.item.body, env, iteration=iteration))
 
 
 def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
-    """The frames with the results bound to the names of `let`. Raises W0226 where their numbers differ."""
+    """The frames with the results bound to the names of `let`. Raises W0226 if their numbers
+    differ."""
     if let is None:
         return frames
     names, values = [target.name for target in let.targets], list(results.values())
     if let.destructured:
         if len(names) != len(values):
-            said = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
+            counts = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
             notes = (f"the results are {quoted(results) or 'none'}",)
-            hint = "`_` throws a result away; `let t = …` keeps all, as `t.name`"
-            raise fail("W0226", said, hint, span=let.span, notes=notes)
+            hint = "`_` discards a result; `let t = …` keeps all, as `t.name`"
+            raise fail("W0226", counts, hint, span=let.span, notes=notes)
     elif not values:
         raise fail("W0226", "this statement returns nothing to name", span=let.span)
     elif len(values) > 1:
@@ -102,7 +104,8 @@ def call_frame(
     dead: Mapping[int, Gone],
     let: tree.Let | None,
 ) -> Frame:
-    """The frame of a called schedule: its parameters bound to the arguments."""
+    """The frame of a called schedule, with its parameters bound to the arguments. Raises W0203,
+    W0221, W0230."""
     schedule = schedules.get(call.schedule)
     if schedule is None:
         raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
@@ -127,20 +130,22 @@ def call_frame(
 
 
 def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Gone]) -> tuple[Frame, ...]:
-    """The frames after `return`: everything up to the call is left, and the caller's `let` gets the values."""
+    """The frames after `return`: it leaves everything up to the call, and the caller's `let` gets
+    the values."""
     env = frames[-1].env
     values = {(ref.fields or (ref.name,))[-1]: single(ref, env, dead)[0] for ref in item.values}
     depth = len(frames) - 1
     while depth > 0 and frames[depth].call is None:
         depth -= 1
-    if frames[depth].call is None:  # the main schedule's: this is its end
+    if frames[depth].call is None:  # at the end of the main schedule
         return (replace(frames[0], index=len(frames[0].items)),)
     return bind(frames[:depth], frames[depth].let, values)
 
 
 @contextmanager
 def called_from(frames: tuple[Frame, ...]) -> Iterator[None]:
-    """What is raised says by which calls the walk came here, the innermost first."""
+    """A context that adds notes to errors: the calls that lead to the current item, innermost
+    first."""
     try:
         yield
     except WeftError as error:
@@ -155,16 +160,16 @@ SKIP = "skip"
 
 @record
 class Step:
-    """What one statement did.
+    """The record of one executed statement.
 
     Args:
-        text: the statement as it stands in the source, on one line.
-        span: where.
-        remarks: what it did, a line each.
-        seconds: the time it took, clone, verification and clean-up included.
+        text: the statement's source text, on one line.
+        span: its place in the source.
+        remarks: what it changed, one line each.
+        seconds: the time it took, including clone, verification and clean-up.
         version: the module after it.
-        skipped: it had nothing to do, because a handle of it is absent.
-        shown: what `print` shows.
+        skipped: it had no effect, because one of its handles is absent.
+        shown: the output of `print`.
     """
 
     text: str
@@ -182,13 +187,13 @@ class Step:
 
     @property
     def ir(self) -> str:
-        """The module after the step, without handle tags."""
+        """The text of the module after the step, without handle tags."""
         return str(strip_tags(self.module))
 
 
 @record
 class Made:
-    """Where a handle came from, for `handles` and for messages."""
+    """The origin of a handle, for `handles` and for messages."""
 
     name: str
     span: Span
@@ -198,8 +203,8 @@ class Made:
 
 @record
 class State:
-    """Everything there is between two statements. Nothing in it is ever changed. `forks`: the `versions` of which this
-    is not the last version; `versions`: what those in front of this one have made."""
+    """The complete, immutable state between two statements. `forks`: the `versions` with further
+    versions to come; `versions`: the finished modules of earlier versions."""
 
     version: Version = field(repr=False)
     frames: tuple[Frame, ...]
@@ -218,12 +223,12 @@ class State:
 
 @record
 class Fork:
-    """A `versions`, and which of its blocks the walk went into.
+    """A `versions` item, and the block of it that the walk has entered.
 
     Args:
-        before: the state in front of it, with the frames behind it.
-        number: of the block, from 0.
-        assumes: something was assumed in the block.
+        before: the state before the item, with the frames after it.
+        number: the number of the block, from 0.
+        assumes: the block has assumed something.
     """
 
     item: tree.Versions
@@ -237,13 +242,13 @@ class Fork:
 
 
 def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The frames when the item at hand is behind them."""
+    """The frames with the position moved past the current item."""
     return (*frames[:-1], replace(frames[-1], index=frames[-1].index + 1))
 
 
 def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let | None] | None:
-    """The statement that stands next, or the value that is named, with the `let` around it; None where it is something
-    else, or the end."""
+    """The next statement, or the expression that a `let` names, with the `let` around it; None for
+    any other item, or at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
     if isinstance(item, tree.StatementNode) and list_in(item, frame.env) is not None:
@@ -254,8 +259,8 @@ def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let
 
 
 def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None:
-    """The field of a statement that names the handles of a `match*`: it is done with each of them. The checker lets but
-    one of them pass."""
+    """The field of a statement that names the handles of a `match*`: the statement is executed for
+    each of them. The checker allows at most one such field."""
     for ref in node.fields.values():
         found = env.get(ref.name) if isinstance(ref, tree.HandleRef) else None
         if isinstance(ref, tree.HandleRef) and isinstance(found, tuple) and (is_handle(found) or not found):
@@ -264,7 +269,7 @@ def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None
 
 
 def named(state: State, value: tree.Expr, let: tree.Let) -> State:
-    """The state behind a `let` that names a value: a step that changes nothing else."""
+    """The state after a `let` that names a value: a step that changes nothing else."""
     rest = after(state.frames)
     found, name = evaluate(value, rest[-1].env), let.targets[0].name
     frames = bind(rest, let, {name: found})
@@ -278,7 +283,7 @@ def statement_text(item: tree.Node) -> str:
 
 
 def require(item: tree.Require, env: Environment) -> None:
-    """Raises W0240 where the condition does not hold."""
+    """Checks a `require`. Raises W0240 if the condition does not hold."""
     if not evaluate(item.condition, env):
         raise unmet(item, env)
 
@@ -292,7 +297,7 @@ def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
 
 
 def elements(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Any, ...]:
-    """What a `foreach` walks over."""
+    """The values of a `foreach`. Raises W0233 for an iterable that is not a list."""
     listed = handles_in(iterable, env)
     if listed is None:
         listed = written(iterable, env, dead)

@@ -1,8 +1,9 @@
-"""What a statement is, and the registry that finds them.
+"""The base class of statements, and their registry.
 
-A statement is one file in `statements/`: a class whose fields are what its grammar rule names, made a frozen dataclass
-by `@statement`. Its docstring is its reference (`weft statements`); "Errors:" lists its codes, explained by the pages
-of `weft/explain`. The registry imports every module of that folder, so that a new file is all it takes.
+A statement is one file in `statements/`: a class with the fields that its grammar rule names, which
+`@statement` makes a frozen dataclass. Its docstring is its reference (`weft statements`); "Errors:"
+lists its codes, which the pages of `weft/explain` explain. The registry imports every module of
+that folder, so that a new statement needs only a new file.
 """
 
 from __future__ import annotations
@@ -31,26 +32,27 @@ Results = Mapping[str, Any]
 
 
 class NotMet(WeftError):
-    """An assumption that does not hold of the payload, or that the host cannot check: in `versions`, that version is
-    left out."""
+    """An assumption that does not hold for the payload, or that the host cannot check. In
+    `versions`, it drops that version."""
 
 
 @record(kw_only=True)
 class Statement:
-    """Base of all statements. `node` is the syntax tree's, for spans: `rewrite.error(..., at="sizes")` points at a
-    field."""
+    """The base of all statements. `node` is the node of the syntax tree, for spans:
+    `rewrite.error(..., at="sizes")` refers to a field."""
 
     signature: ClassVar[Signature]
     reach: ClassVar[Literal["module", "handles", "maps"]] = "module"
-    """What the statement rewrites: anything; what its handles name, and what that reads; all that is mapped."""
+    """The scope of the rewrite: the whole module; the ops that its handles name, and their
+    operands; all mapped loops."""
     late: ClassVar[tuple[str, ...]] = ()
-    """Statements that may have to stand in front of it: where it is refused, those behind it are tried there
-    (`order.py`)."""
+    """Statements that may have to come before it: if it is refused, later ones of these are tried
+    before it (`order.py`)."""
     node: StatementNode
 
     def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
-        """Parts of a large module that hold what the statement touches, the cheapest first, and the statement to apply
-        there."""
+        """Yields parts of a large module that contain everything the statement touches, the
+        cheapest first, each with the statement to apply there."""
         tags: list[str] | None = None
         if self.reach == "handles":
             tags = [h.tag for h in handles_of(vars(self)).values() if not h.absent]
@@ -58,12 +60,13 @@ class Statement:
             yield self, focus
 
     def apply(self, rewrite: Rewriter) -> Results:
-        """Rewrite the module. Raise `rewrite.error(...)` to refuse: the session then rolls back to where it was."""
+        """Rewrites the module. Refuses by raising `rewrite.error(...)`; the session then rolls
+        back."""
         raise NotImplementedError
 
 
 def _field(kind: FieldKind, *, optional: bool = False, **more: Any) -> Any:
-    """A field of a statement. `more`: what else `Field` says of it."""
+    """A field of a statement. `more`: further attributes of its `Field`."""
     optional = optional or kind == "flag"
     default: dict[str, Any] = {"default": False if kind == "flag" else None} if optional else {}
     return dataclasses.field(metadata={"weft": Field("", kind, optional, **more)}, **default)
@@ -72,7 +75,7 @@ def _field(kind: FieldKind, *, optional: bool = False, **more: Any) -> Any:
 handle = partial(_field, "handle")
 """A handle that stays alive: `Handle` (or `Handle | None` if optional)."""
 consumed = partial(_field, "handle", consumes=True)
-"""A handle that dies with the statement."""
+"""A handle that the statement consumes."""
 operand = partial(_field, "operand")
 """`step.lhs`: an `Operand`."""
 size_of = partial(_field, "size")
@@ -87,10 +90,11 @@ space = partial(_field, "space")
 distribution = partial(_field, "distribution", optional=True)
 flag = partial(_field, "flag")
 names = partial(_field, "names", optional=True)
-"""A word that may be missing (None), alone (an empty tuple), or with names in parentheses: `noalias(A, B)`."""
+"""An optional word: missing (None), alone (an empty tuple), or with names in parentheses,
+`noalias(A, B)`."""
 raw = partial(_field, "raw")
 handles = partial(_field, "handles", optional=True)
-"""All live handles in scope by name, `dict[str, Handle]`: nothing of it is written in the source."""
+"""All live handles in scope by name, `dict[str, Handle]`; it has no text in the source."""
 
 S = TypeVar("S", bound=type[Statement])
 _REGISTRY: dict[str, type[Statement]] = {}
@@ -98,8 +102,8 @@ _REGISTRY: dict[str, type[Statement]] = {}
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def statement(keyword: str, *, returns: tuple[str, ...] = (), variadic: bool = False, **more: Any) -> Callable[[S], S]:
-    """Make a class a statement, registered under its keyword; its fields and docstring become its `Signature`. `more`:
-    what else that says."""
+    """Registers a class as the statement of a keyword; its fields and docstring become its
+    `Signature`. `more`: further attributes of the signature."""
 
     def register(cls: S) -> S:
         cls = record(kw_only=True)(cls)
@@ -129,5 +133,5 @@ def registry() -> Mapping[str, type[Statement]]:
 
 @cache
 def signatures() -> Mapping[str, Signature]:
-    """What the checker gets."""
+    """All signatures by keyword, for the checker."""
     return {keyword: cls.signature for keyword, cls in registry().items()}

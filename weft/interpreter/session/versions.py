@@ -1,15 +1,15 @@
-"""`versions { … } else { … }`: the payload is scheduled once for each block, in functions of their own, of which the
-host runs one.
+"""`versions { … } else { … }`: the payload is scheduled once for each block, in separate functions,
+of which the host runs one.
 
-What stands behind `versions` is done in each version: the walk goes on behind a block to the schedule's end, and then
-    once more
-from the module in front of the `versions`, through the next block. The functions of the second version are called
-`f_v2`, and say of which function they are a version; in the end all functions and kernels stand in one module, those of
-the first version under their own names.
+Items after `versions` are executed in each version: the walk continues from the first block to the
+end of the schedule, and then again, from the module before the `versions`, through the next block.
+The functions of the second version are named `f_v2`, and record the function of which they are a
+version. At the end, all functions and kernels are in one module; those of the first version keep
+their names.
 
-What a block assumes of a size that the payload says is decided at once: where it does not hold, or the host could not
-check it, there is no such version; a version that adds nothing to what is known is the last one; and one that is for
-sizes which another in front of it takes is left out.
+An assumption of a block on a size that the payload fixes is decided at once: if it does not hold,
+or if the host could not check it, the version is dropped. A version that adds nothing to the known
+facts is the last one. A version for sizes that an earlier version already covers is left out.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from .state import Fork, Frame, State
 from .statement import NotMet
 
 ASSUME = "assume"
-"""The keyword of the statement that says what a version is for."""
+"""The keyword of the statement that states the sizes of a version."""
 MOST_VERSIONS = 16
-"""Of one function. Each costs the time of the whole schedule, and each `versions` multiplies them."""
+"""The most versions of one function. Each costs the time of the whole schedule, and each `versions`
+multiplies them."""
 
 
 def enter(fork: Fork, state: State) -> State:
-    """In front of the block's first item."""
+    """The state at the begin of the fork's block. Raises W0466 for too many versions."""
     before, number = fork.before, len(state.versions) + 1
     if number > MOST_VERSIONS:
         message = f"the schedule would have more than {MOST_VERSIONS} versions"
@@ -50,52 +51,51 @@ def enter(fork: Fork, state: State) -> State:
 
 
 def leave(fork: Fork, state: State) -> State:
-    """Behind the block. Raises W0463."""
+    """The state after the fork's block. Raises W0463."""
     *frames, inside = state.frames
     named = {name: inside.env[name] for name in fork.item.values}
     frames, block = (*frames[:-1], replace(frames[-1], env={**frames[-1].env, **named})), fork.item.blocks[fork.number]
     if not (fork.assumes or fork.last):
-        message = f"version {fork.number + 1} assumes nothing of sizes, so that no run takes one behind it"
-        hint = "state with `assume` what it is for; the last version may be for all that is left"
+        message = f"version {fork.number + 1} assumes nothing of sizes, so that no run takes a later one"
+        hint = "state its sizes with `assume`; the last version may cover all remaining sizes"
         raise fail("W0463", message, hint, span=block[0].span if block else fork.item.span)
     known = known_sizes(state.module)
     if any(_implied(known_sizes(version), known) for version in state.versions):
-        return _drop(
-            fork, _remarked(state, "a version in front of this one is for all such sizes: this one is left out")
-        )
+        return _drop(fork, _remarked(state, "an earlier version covers all such sizes: this one is left out"))
     if open_at(fork, known):
         return replace(state, frames=frames, forks=(*state.forks, fork))
     if not fork.last:
-        state = _remarked(state, "all that this version assumes holds already: those behind it are left out")
+        state = _remarked(state, "all assumptions of this version hold already: later ones are left out")
     return replace(state, frames=frames)
 
 
 def open_at(fork: Fork, known: KnownSizes) -> bool:
-    """Whether the next block is another version, where this is known in this one."""
+    """Whether the next block is a further version, given the known sizes of this one."""
     return not fork.last and not _implied(known, known_sizes(fork.before.module))
 
 
 def _drop(fork: Fork, state: State) -> State:
-    """Behind the block, without its version."""
+    """The state after the fork's block, without its version."""
     state = replace(state, forks=fork.before.forks)
     return another(state) if fork.last else _next(fork, state)
 
 
 def _next(fork: Fork, state: State) -> State:
-    """In front of the next block."""
+    """The state at the begin of the next block."""
     return enter(replace(fork, number=fork.number + 1, assumes=False), state)
 
 
 def finished(state: State) -> State | None:
-    """The state that follows on the end of the schedule: in the next version, or with all in one module; None where
-    that is all."""
+    """The state that follows the end of the schedule: in the next version, or with all versions in
+    one module; None if nothing is left."""
     if state.forks or state.versions:
         return another(replace(state, versions=(*state.versions, state.module)))
     return None
 
 
 def another(state: State) -> State:
-    """In front of the next version; behind the last one, with all in one module."""
+    """The state at the begin of the next version; after the last one, with all versions in one
+    module."""
     if state.forks:
         return _next(state.forks[-1], replace(state, forks=state.forks[:-1]))
     first, at = state.frames[0], state.versions_at
@@ -108,8 +108,8 @@ def another(state: State) -> State:
 
 
 def without_version(state: State, unmet: NotMet) -> tuple[State, str]:
-    """The state behind the version at hand, which is left out, and a remark. Raises `unmet` where there is none, or no
-    other."""
+    """The state after the current version, which is dropped, and a remark. Raises `unmet` outside
+    of `versions`, or if there is no other version."""
     fork = next((frame.fork for frame in reversed(state.frames) if frame.fork is not None), None)
     if fork is None or (fork.last and not state.versions and not state.forks):
         raise unmet
@@ -117,17 +117,17 @@ def without_version(state: State, unmet: NotMet) -> tuple[State, str]:
 
 
 def assuming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The frames when something was assumed."""
+    """The frames with a mark that something was assumed."""
     return tuple(
         frame if frame.fork is None else replace(frame, fork=replace(frame.fork, assumes=True)) for frame in frames
     )
 
 
 def beginning(state: State, before: State) -> State:
-    """The state behind a step; with a remark where the step is the first one of another version."""
+    """The state after a step, with a remark if the step is the first of a further version."""
     if state.step is None or len(state.versions) <= len(before.versions):
         return state
-    remarks = (f"version {len(state.versions) + 1}, from what stands in front of `versions`", *state.step.remarks)
+    remarks = (f"version {len(state.versions) + 1}, from the state before `versions`", *state.step.remarks)
     return replace(state, step=replace(state.step, remarks=remarks))
 
 
@@ -140,7 +140,7 @@ def _functions(module: ir.Module) -> list[ir.Operation]:
 
 
 def _another(module: ir.Module, number: int) -> ir.Module:
-    """A copy whose functions are versions of those that there are."""
+    """A copy with functions that are versions of the original ones."""
     made = clone_module(module)
     taken = {own_name(op) for op in _named(made)}
     names: dict[str, str] = {}
@@ -158,11 +158,12 @@ def _another(module: ir.Module, number: int) -> ir.Module:
 
 
 KnownSizes = Mapping[tuple[str, int, int], tuple[int, int]]
-"""Of axes of arguments, by function and number: what the size is a multiple of, and what it is at most."""
+"""For an axis of an argument (function, argument, axis): a divisor of its size, and its upper bound
+(negative: none)."""
 
 
 def known_sizes(module: ir.Module) -> KnownSizes:
-    """What is known of the arguments of functions, and checked before a run."""
+    """The known facts on the sizes of arguments, which are checked before a run."""
     found: dict[tuple[str, int, int], tuple[int, int]] = {}
     for function in _functions(module):
         for argument in list(function.regions[0].blocks[0].arguments)[: inputs_of(function)]:
@@ -173,8 +174,8 @@ def known_sizes(module: ir.Module) -> KnownSizes:
 
 
 def _implied(weak: KnownSizes, strong: KnownSizes) -> bool:
-    """Whether all sizes for which `strong` holds are such as `weak` says. (Results that have become arguments have the
-    sizes that follow from those of the others.)"""
+    """Whether all sizes that satisfy `strong` satisfy `weak`. (Results that have become arguments
+    have sizes that follow from those of the others.)"""
     return all(
         strong[axis][0] % multiple == 0 and (most < 0 or 0 <= strong[axis][1] <= most)
         for axis, (multiple, most) in weak.items()
@@ -183,19 +184,18 @@ def _implied(weak: KnownSizes, strong: KnownSizes) -> bool:
 
 
 def _together(modules: Sequence[ir.Module], span: Span) -> ir.Module:
-    """All functions and kernels in one module; what is the same in several is there once. Raises W0464."""
+    """All functions and kernels in one module; ops that are equal in several versions occur once.
+    Raises W0464 for ops that differ."""
     first, *others = modules
     made, texts = clone_module(first), {symbol(op): str(op) for op in _named(first)}
     added: list[ir.Operation] = []
     for other in others:
-        for op in _named(
-            other
-        ):  # all are read before any is added: a module that does not verify is printed in another way
+        for op in _named(other):  # all are printed before any is added, because an invalid module prints differently
             if (known := texts.get(name := symbol(op))) is None:
                 texts[name] = str(op)
                 added.append(op)
             elif known != str(op):
-                message = f"@{name} is the payload's, and not the same in all versions"
+                message = f"@{name} is part of the payload, and differs between versions"
                 raise fail("W0464", message, "change it before `versions`", span=span)
     with made.context:
         for other in others:
@@ -207,5 +207,5 @@ def _together(modules: Sequence[ir.Module], span: Span) -> ir.Module:
 
 
 def _named(module: ir.Module) -> list[ir.Operation]:
-    """What stands at the top of a module: functions, kernels, constants."""
+    """The symbols at the top level of a module: functions, kernels, constants."""
     return [op.operation for op in module.body.operations if "sym_name" in op.operation.attributes]

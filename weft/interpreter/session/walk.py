@@ -10,35 +10,38 @@ from ...dsl.diagnostics import WeftError, fail
 from .state import (
     Fork,
     Frame,
+    Iteration,
     State,
-    Turns,
     after,
     call_frame,
     condition,
     elements,
+    iterate,
     list_in,
     require,
     returned,
-    turn,
 )
 from .versions import enter, leave
 
 
 def onward(state: State) -> State:
-    """The state out of the last frame, which is done; a `foreach` goes on with its next value."""
+    """The state after the last frame, which is finished; a `foreach` continues with its next value.
+    Raises W0225 for a call in a `let` without results."""
     *frames, last = state.frames
     if last.call is not None and last.let is not None:
         raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
     if last.fork is not None:
         return leave(last.fork, state)
-    turns = last.turns
+    iteration = last.iteration
     left = tuple(frames)
-    return replace(state, frames=left if turns is None else turn(left, replace(turns, number=turns.number + 1)))
+    return replace(
+        state, frames=left if iteration is None else iterate(left, replace(iteration, number=iteration.number + 1))
+    )
 
 
 def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
-    """The state behind an item that is not a statement: in the block that it leads into, or past it. Raises
-    `WeftError`."""
+    """The state after an item that is not a statement: at the begin of a block that it enters, or
+    past the item. Raises `WeftError`."""
     rest, env = after(state.frames), state.frames[-1].env
     match item:
         case tree.Let(value=tree.Call() as call):
@@ -54,9 +57,9 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
         case tree.StatementNode() if (several := list_in(item, env)) is not None:
             each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
             walked = tree.HandleRef(several.span, several.name)
-            return replace(state, frames=turn(rest, Turns(each, elements(walked, env, state.dead))))
+            return replace(state, frames=iterate(rest, Iteration(each, elements(walked, env, state.dead))))
         case tree.Foreach():
-            return replace(state, frames=turn(rest, Turns(item, elements(item.iterable, env, state.dead))))
+            return replace(state, frames=iterate(rest, Iteration(item, elements(item.iterable, env, state.dead))))
         case tree.Versions():
             return enter(Fork(item, replace(state, frames=rest)), state)
         case tree.Return():
@@ -65,7 +68,8 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
 
 
 def left(state: State) -> State:
-    """`state` out of the blocks and calls that are through. What fails on the way fails again in the next step."""
+    """`state` moved out of the finished blocks and calls. An error on the way is raised again by
+    the next step."""
     try:
         while len(state.frames) > 1:
             frame = state.frames[-1]

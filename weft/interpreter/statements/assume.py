@@ -1,4 +1,4 @@
-"""`assume A.1 % n == 0`, `assume A.1 <= n`: what a size is that is known at run time only."""
+"""`assume A.1 % n == 0`, `assume A.1 <= n`: facts on a size that is known only at run time."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ if TYPE_CHECKING:
 
 @statement("assume")
 class Assume(Statement):
-    """Take a size that is known at run time only for a multiple of n, or for one that is at most n.
+    """Assume that a size known only at run time is a multiple of n, or at most n.
 
-    What is tiled afterwards relies on it: tiles that divide the size have no guards, accesses are wide where rows begin
-        at
-    multiples of their width, and indices have 32 bits where arrays are known to be small enough. The host checks it
-    before anything runs, of all sizes that are the same dimension of an op: a call with another size is refused.
+    Later tiling relies on it: tiles that divide the size have no guards, accesses are wide where
+    rows begin at multiples of their width, and indices have 32 bits if arrays are known to be small
+    enough. The host checks it before any launch, for all sizes that are the same dimension of an
+    op: a call with another size is refused.
 
     Args:
-        size: an axis of an argument of the payload (`A.1`), or of an operand of an op (`gemm.lhs.1`) that is one of an
-            argument's.
+        size: an axis of an argument of the payload (`A.1`), or of an operand of an op
+            (`gemm.lhs.1`) that is a size of an argument.
         multiple: the number that divides it, 1 or more.
-        most: the largest that it may be.
+        most: the upper bound of the size.
 
     Returns:
         nothing.
 
     Errors: W0460, W0461, W0462, W0465.
 
-    Source: the idea of `llvm.assume` and of Exo's and TVM's assumptions about sizes; here the host checks them.
+    Source: the idea of `llvm.assume` and of Exo's and TVM's assumptions about sizes; here the host
+    checks them.
 
     Example:
         assume A.1 % 16 == 0
@@ -46,14 +47,14 @@ class Assume(Statement):
     most: int | None = integer(optional=True, minimum=0)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..indices.values import at_most, multiples  # late: the room imports the bindings
+        from ..indices.values import at_most, multiples  # late import: the bindings are slow to load
         from ..ir.functions import ASSUMED, MOST, MULTIPLES, argument_attributes, set_argument
         from ..ir.mlir import ir
         from ..ir.sizes import same_sizes
 
         rewrite.only_marked = True
         span = self.node.span
-        said = f"{PurePath(span.source.name).name}:{span.line}: {' '.join(span.text.split())}"
+        text = f"{PurePath(span.source.name).name}:{span.line}: {' '.join(span.text.split())}"
         found = [axis for size in self._sizes(rewrite) for axis in same_sizes(size)]
         for value, axis in found:
             known, name = (at_most(value), MOST) if self.multiple is None else (multiples(value), MULTIPLES)
@@ -62,7 +63,7 @@ class Assume(Statement):
             if narrowed == known[axis]:
                 continue
             known[axis] = narrowed
-            texts[axis] = "; ".join(filter(None, (texts[axis], said)))
+            texts[axis] = "; ".join(filter(None, (texts[axis], text)))
             set_argument(value, name, ir.DenseI64ArrayAttr.get(known))
             set_argument(value, ASSUMED, ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts]))
         if found:
@@ -72,12 +73,12 @@ class Assume(Statement):
         guarded = dict.fromkeys(f"{_name(value)}.{axis}" for value, axis in found if _is_compared(value, axis))
         if guarded and self.multiple is not None:
             rewrite.remark(
-                f"tiles that were made before keep their guards ({', '.join(guarded)}): assume it in front of `tile`"
+                f"tiles that were made before keep their guards ({', '.join(guarded)}): assume it before `tile`"
             )
         return {}
 
     def _narrowed(self, rewrite: Rewriter, known: int, name: str) -> int:
-        """What is known of a size, with what is assumed. Raises W0465."""
+        """The known fact on a size, combined with the assumption. Raises W0465."""
         from ..indices.values import WIDEST
 
         if self.multiple is not None:
@@ -94,7 +95,7 @@ class Assume(Statement):
         return most if known < 0 else min(known, most)
 
     def _sizes(self, rewrite: Rewriter) -> list[Axis]:
-        """The axes of arguments that are meant, of those whose size is not known."""
+        """The axes of arguments that the size denotes and that are not static."""
         of, axis = self.size.of, self.size.axis
         values = self._arguments(rewrite, of) if isinstance(of, str) else [self._operand(rewrite, of)]
         found: list[Axis] = []
@@ -107,8 +108,8 @@ class Assume(Statement):
                 found.append(self._argument(rewrite, value, axis))
             elif number % (self.multiple or 1) or (self.most is not None and number > self.most):
                 what = f"no multiple of {self.multiple}" if self.multiple is not None else f"more than {self.most}"
-                said = rewrite.error("W0461", f"`{self.size.spelling}` is {number}, which is {what}", at="size")
-                raise NotMet(*said.diagnostics)
+                error = rewrite.error("W0461", f"`{self.size.spelling}` is {number}, which is {what}", at="size")
+                raise NotMet(*error.diagnostics)
             else:
                 rewrite.remark(f"{self.size.spelling} is {number}")
         return found
@@ -142,13 +143,13 @@ class Assume(Statement):
         found = argument_dimension(operand, axis)
         if found is None:
             message = f"`{self.size.spelling}` is the size of no argument, so that the host cannot check it"
-            said = rewrite.error(
+            error = rewrite.error(
                 "W0462",
                 message,
                 hint="assume it of the arguments that it is computed from: `assume A.1 % 4 == 0`",
                 at="size",
             )
-            raise NotMet(*said.diagnostics)
+            raise NotMet(*error.diagnostics)
         return found
 
     def _unknown(self, rewrite: Rewriter, message: str, *notes: str) -> Exception:
@@ -159,7 +160,7 @@ _WRITTEN = "`A.1` is axis 1 of the argument `A`, and `gemm.lhs.1` that of an ope
 
 
 def _is_compared(value: ir.Value, axis: int) -> bool:
-    """Whether tiles have guards for this size already."""
+    """Whether tiles already have guards for this size."""
     from ..ir.mlir import arith
     from ..ir.sizes import measured_dimension
 

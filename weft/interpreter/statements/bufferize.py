@@ -1,4 +1,4 @@
-"""`bufferize`: from tensors to memrefs."""
+"""`bufferize`: the conversion from tensors to memrefs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..session.statement import Results, Rewriter, Statement, statement
 class Bufferize(Statement):
     """Convert the module from tensors to memrefs.
 
-    Results become output arguments. Ragged results are written back under a guard, and masked loads and gathers that
-    were not promoted are fused into the op that reads them. Statements that need memrefs do this automatically, and
-    report it.
+    Results become output arguments. Ragged results are written back under a guard, and masked loads
+    and gathers that were not promoted are fused into the op that reads them. Statements that need
+    memrefs do this automatically, and report it.
 
     Returns:
         nothing.
@@ -34,7 +34,7 @@ class Bufferize(Statement):
 
 
 def ensure_bufferized(rewrite: Rewriter) -> None:
-    """Bufferize where there still are tensors, and say so. Raises W0336 where upstream cannot."""
+    """Bufferizes a module with tensors, and reports it. Raises W0336 where upstream cannot."""
     from ..loops.forall import affine_loops_of_tensors_to_scf
     from ..tensors.bufferization import bufferize_module, is_bufferized
 
@@ -58,7 +58,7 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
             else None
         )
         if turning is not None:
-            hint = f"{describe(turning)} carries tensors: write it as an `scf.for`, whose number of iterations is known"
+            hint = f"{describe(turning)} carries tensors: write it as an `scf.for` with a known number of iterations"
         what = "upstream cannot bufferize this module"
         raise rewrite.error("W0336", what, hint=hint, notes=upstream_messages(error)) from error
     if not is_bufferized(rewrite.module):

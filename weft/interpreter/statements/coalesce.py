@@ -1,4 +1,4 @@
-"""`coalesce LOOP`: all dimensions of a parallel loop into one."""
+"""`coalesce LOOP`: all dimensions of a parallel loop become one."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 class Coalesce(Statement):
     """Flatten all dimensions of a parallel loop, or of perfectly nested parallel loops, into one.
 
-    The last dimension runs fastest; the indices are recovered by division and remainder. The loop can then be mapped to
-    a single hardware axis, however many dimensions it had: `map flat to blocks(x: ?) cyclic`.
+    The last dimension runs fastest; the indices are recovered by division and remainder. The loop
+    can then be mapped to a single hardware axis, however many dimensions it had: `map flat to
+    blocks(x: ?) cyclic`.
 
     Args:
-        target: a parallel loop, or the outermost of perfectly nested ones (`scf.for` and `affine.for` where no
-            iteration depends on another); consumed. On tensors or memrefs, with any bounds and steps, also those known
-            only at run time.
+        target: a parallel loop, or the outermost of perfectly nested ones (`scf.for` and
+            `affine.for` where no iteration depends on another); consumed. On tensors or memrefs,
+            with any bounds and steps, also those known only at run time.
 
     Returns:
         loop: the loop with one dimension, from 0 with step 1.
 
     Errors: W0340, W0343, W0363.
 
-    Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum; upstream
-        `affine-loop-coalescing`, for sequential loops.
+    Source: the discussion "Understanding parallel loops to GPU lowering" of the MLIR forum;
+    upstream `affine-loop-coalescing`, for sequential loops.
 
     Example:
         let flat = coalesce tiles

@@ -1,4 +1,5 @@
-"""`fuse PRODUCER into LOOP`: compute a producer tile by tile, inside the loop that consumes it."""
+"""`fuse PRODUCER into LOOP`: the producer is computed tile by tile, inside the loop that consumes
+it."""
 
 from __future__ import annotations
 
@@ -13,13 +14,15 @@ from ..tensors import levels
 class Fuse(Statement):
     """Compute a producer tile by tile, inside the loop that consumes it.
 
-    The producer's handle names the fused op afterwards; the original is erased, unless something else also reads it.
+    The producer's handle names the fused op afterwards; the original is erased, unless something
+    else also reads it.
 
-    The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its parts: each iteration
-    combines its tile with the result atomically.
+    The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its
+    parts: each iteration combines its tile with the result atomically.
 
     Args:
-        producer: a structured op whose result the loop reads, or the sum of `split-k … atomic`; stays alive.
+        producer: a structured op with a result that the loop reads, or the sum of `split-k …
+            atomic`; stays alive.
         loop: a loop that `tile` made; stays alive.
 
     Returns:
@@ -63,7 +66,7 @@ class Fuse(Statement):
         if levels.on_memrefs(producer):
             producer, loop = self._raised(rewrite, loop)
         if ATOMIC in producer.attributes and loop.name == "scf.forall" and is_result_of(producer.operands[0], loop):
-            from .split_k.parts import fuse_sum  # an atomic sum of what the loop makes
+            from .split_k.parts import fuse_sum  # an atomic sum of the loop's result
 
             kind = producer.results[0].type
             with rewrite.placing(producer):
@@ -92,7 +95,8 @@ class Fuse(Statement):
         return {}
 
     def _raised(self, rewrite: Rewriter, loop: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
-        """Producer and loop where the producer is on memrefs: it is raised for a loop that yields tensors."""
+        """Raises a producer on memrefs to tensors, for a loop that yields tensors; returns producer
+        and loop."""
         if not len(loop.results):
             raise rewrite.error(
                 "W0327",
@@ -105,20 +109,20 @@ class Fuse(Statement):
         return producer, rewrite.find(self.loop)
 
     def _not_overwritten(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
-        """Between the producer and the loop nothing on memrefs writes what the producer reads: there it would read
-        that."""
+        """Raises W0329 if an op on memrefs between the producer and the loop may write the
+        producer's inputs: inside the loop it would read the new values."""
         between = levels.overwritten_between(rewrite.module, producer, loop)
         if between is not None:
             raise rewrite.error(
                 "W0329",
-                f"{describe(between)} stands in front of the loop, and may overwrite what {producer.name} reads",
+                f"{describe(between)} is before the loop and may overwrite what {producer.name} reads",
                 producer,
                 "`fuse` before the statement that bufferizes the op between",
             )
 
     def _not_a_start(self, rewrite: Rewriter, producer: ir.Operation, loop: ir.Operation) -> None:
-        """What iterations combine into can't be made by each of them: the last one to start would undo what others
-        did."""
+        """Raises W0458 for a producer into which iterations of the loop combine: if each made it,
+        the last one would undo the results of the others."""
         from .split_k.parts import combines_into
 
         if loop.name == "scf.forall" and any(combines_into(loop, r) for r in producer.results):
@@ -146,7 +150,7 @@ class Fuse(Statement):
             if any(is_result_of(v, loop) for v in producer.operands):
                 raise rewrite.error(
                     "W0326",
-                    f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused behind"
+                    f"{producer.name} reads what the loop produces: only the sum of `split-k … atomic` is fused after"
                     f" its input",
                     producer,
                     f"`tile` {producer.name} instead of the loop's op, and `fuse` that op into its tiles",
@@ -169,8 +173,8 @@ class Fuse(Statement):
             )
 
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
-        """Upstream clones a producer that it cannot tile, even into the body of another op: once per element of
-        that."""
+        """Raises W0326 for a producer that upstream could not tile, and cloned into the body of
+        another op: it would run once per element."""
         for op in rewrite.tagged(self.producer.tag):
             reader = next((around for around in ancestors(op) if is_structured(around)), None)
             if reader is not None and len(op.results) > 1 and any(None in shape_of(result) for result in op.results):
@@ -195,7 +199,8 @@ class Fuse(Statement):
                 )
 
     def _settle(self, rewrite: Rewriter) -> None:
-        """One op keeps the handle: the fused one. The original goes, or stays untagged for its other readers."""
+        """Gives the handle to the fused op alone. The original is erased, or stays untagged for its
+        other readers."""
         from ..tensors.fusing import leave_outside, remove_if_dead
 
         loop = rewrite.find(self.loop)

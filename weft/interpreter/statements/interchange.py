@@ -1,4 +1,4 @@
-"""`interchange OP [i, j, …]`: reorder the iteration dimensions of a structured op."""
+"""`interchange OP [i, j, …]`: reorders the iteration dimensions of a structured op."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`launch LOOP [cluster(n)] [max-registers n] [unproven]`: materialize all maps of a loop at once, as a kernel and its
-launch."""
+"""`launch LOOP [cluster(n)] [max-registers n] [unproven]`: materializes all maps of a loop at once,
+as a kernel and its launch."""
 
 from __future__ import annotations
 
@@ -32,42 +32,47 @@ _PORTABLE = f"write `cluster({MOST_OF_CLUSTER})` at most, which all chips with c
 
 @statement("launch", returns=("launch",))
 class LaunchStatement(Statement):
-    """Lower a loop with all its maps to a kernel, and put the launch in the loop's place.
+    """Lower a loop with all its maps to a kernel, and replace the loop by its launch.
 
-    The kernel is named after the payload function. It computes its loop bounds itself; only buffers and scalar
-    arguments are passed. Bufferizes first where the payload still has tensors. Temporaries of a block become
-    thread-private where no other thread accesses a thread's part, and shared memory otherwise.
+    The kernel is named after the payload function. It computes its loop bounds itself; only buffers
+    and scalar arguments are passed. A payload with tensors is bufferized first. Temporaries of a
+    block become thread-private if no other thread accesses a thread's part, and shared memory
+    otherwise.
 
-    The kernel is proven race-free, or refused with a witness: conflicts between threads and between blocks that nothing
-    orders, barriers that not all threads reach, shared memory that is read but was never written; and anything assumed
-    to be one of these, because an index depends on data or the analysis reached its limit. What `insert-barriers` or
-    `verify-sync` has proven about the unchanged loop is not proven again.
+    The kernel is proven race-free, or refused with a witness. Refused are conflicts between threads
+    and between blocks that nothing orders, barriers that not all threads reach, and reads of shared
+    memory that was never written; and anything assumed to be one of these, because an index depends
+    on data or the analysis reached its limit. A proof of the unchanged loop by `insert-barriers` or
+    `verify-sync` is not repeated.
 
     Args:
         loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.
-        cluster: `cluster(n)`: n blocks that follow each other along x run side by side, 8 at most (from sm_90 on). Of
-            each tile that is the same for all of them, each loads a part, and the tensor memory accelerator brings it
-            to all: `map … to tma` and `pipeline … producer` say what it brings. Which tiles those are depends on the
-                order of blocks: row by row they
-            are the left operand's, with `order grouped(g)` the right one's. A cluster that the tiles do not fill has
-            blocks without one, which do their part all the same. With 1, blocks run alone.
-        max_registers: the most registers that the compiler may give a thread, 24 to 255, and at most 65,536 for all
-            threads of a block; default: no limit. With too few, values spill to memory. Where a producer gives some of
-            its registers to the
-            others, it is how many each thread begins with: those of one block of the multiprocessor, by default, or of
-                two, or
-            three (of 256 threads 240, 128, 80), which then run side by side if shared memory has room for them.
-        unproven: launch it even if it is not proven race-free; the kernel then has `weft.unproven`, with the reason,
-            and run, build and bundle report it. `--unproven` does the same for all launches of a schedule.
+        cluster: `cluster(n)`: n blocks that are consecutive along x, 8 at most, run at the same
+            time (from sm_90 on). Each loads a part of every tile that is the same for all of them,
+            and the tensor memory accelerator distributes it: `map … to tma` and `pipeline …
+            producer` determine the loads. The common tiles depend on the order of blocks: row by
+            row they are those of the left operand, with `order grouped(g)` those of the right one.
+            A cluster that the tiles do not fill has blocks without a tile, which still load their
+            part. With 1, blocks run alone.
+        max_registers: the most registers that the compiler may give a thread, 24 to 255, and at
+            most 65,536 for all threads of a block; default: no limit. With too few, values spill to
+            memory. If a producer gives some of its registers to the other warp groups, it is the
+            number with which each thread begins: by default for one block per multiprocessor; or
+            for two, or three (with 256 threads 240, 128, 80), which then run at the same time if
+            shared memory has room for them.
+        unproven: launch it even if it is not proven race-free; the kernel then has `weft.unproven`,
+            with the reason, and run, build and bundle report it. `--unproven` does the same for all
+            launches of a schedule.
 
     Returns:
         launch: the launch in the host function.
 
-    Errors: W0336, W0345, W0346, W0350, W0351, W0352, W0353, W0354, W0355, W0357, W0358, W0359, W0360, W0361,
-        W0362, W0373, W0405, W0407, W0601, W0602, W0603, W0367, W0369, W0610, W0640, W0614.
+    Errors: W0336, W0345, W0346, W0350, W0351, W0352, W0353, W0354, W0355, W0357, W0358, W0359,
+    W0360, W0361, W0362, W0373, W0405, W0407, W0601, W0602, W0603, W0367, W0369, W0610, W0640,
+    W0614.
 
-    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `outlining/kernel.py` for why it is not
-        used).
+    Source: design, section Distribution; upstream `gpu-kernel-outlining` (see `outlining/kernel.py`
+    for why it is not used).
 
     Example:
         launch tiles
@@ -100,7 +105,7 @@ class LaunchStatement(Statement):
         with rewrite.placing(at="loop"):
             of_groups = any(
                 PRODUCER in op.attributes for op in operations(root)
-            )  # what they hand on depends on what there is
+            )  # only warp groups with a producer redistribute registers
             for name, setting in ((CLUSTER, self.cluster), (REGISTER_CAP, self.max_registers if of_groups else None)):
                 if setting is not None and (name, setting) != (CLUSTER, 1):
                     with root.context:
@@ -119,7 +124,7 @@ class LaunchStatement(Statement):
         state(info.launch, left)
         if self.max_registers is not None:
             self._cap_registers(rewrite, info, self.max_registers)
-        # that the kernel is race-free is proven if nothing has proven it of the loop
+        # without a proof of the loop, the kernel itself is proven
         known = judged = proof.Judgement(()) if proven else judged
         judged = judged or proof.judge(info.kernel, info.block, info.grid, independent=alone)
         if judged.believed:
@@ -164,9 +169,8 @@ class LaunchStatement(Statement):
             several = f"those of two blocks, three, …: {enough}; of one: " if enough else ""
             raise rewrite.error(
                 "W0373",
-                f"with {most} registers for each of {threads} threads, no number of blocks has all that there"
-                f" are, and "
-                "warp groups hand on what they have",
+                f"with {most} registers for each of {threads} threads, no number of blocks uses all registers, as"
+                " warp groups that exchange registers require",
                 at="max_registers",
                 hint=f"{several}leave `max-registers` out",
             )

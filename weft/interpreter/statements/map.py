@@ -1,5 +1,5 @@
-"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)|order panels(n)|order hilbert] [vector n]`: who does which
-iterations."""
+"""`map OP to SPACE [DISTRIBUTION] [order grouped(n)|order panels(n)|order hilbert] [vector n]`: the
+assignment of iterations to processors."""
 
 from __future__ import annotations
 
@@ -24,70 +24,79 @@ from ..session.statement import (
 from ..tensors.levels import refuse_overlap
 
 _FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "space"}
-"""Where the space is not what is wrong."""
+"""The fields that a code concerns, other than the space."""
 
 
 @statement("map")
 class Map(Statement):
-    """Say which processors execute which iterations of a parallel loop, or of an op.
+    """Choose the processors that execute the iterations of a parallel loop, or of an op.
 
-    The decision is recorded; `launch` lowers all maps at once. With n iterations over P processors, processor p
-    executes: without a distribution word iteration p; `block` the contiguous chunk p of ceildiv(n, P) iterations;
-        `cyclic` p, p+P, p+2P, …;
-    `block-cyclic(b)` chunks of b at p*b, p*b + P*b, …
+    The decision is recorded; `launch` lowers all maps at once. With n iterations over P processors,
+    processor p executes: without a distribution word iteration p; `block` the contiguous chunk p of
+    ceildiv(n, P) iterations; `cyclic` p, p+P, p+2P, …; `block-cyclic(b)` chunks of b at p*b, p*b +
+    P*b, …
 
     Args:
-        target: a parallel loop, or an op whose dimensions are all parallel (its elements count row by row); stays
-            alive. Loops of the payload (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) are
-            mapped where no iteration accesses what another writes; as many perfectly nested ones as there are axes
-            become one loop. A single store is one
-            iteration: with `threads(*)` one thread executes it. So is any reduction where the space has one processor
-            (`threads(x: 1)`), and one to a single element (`tensor<f32>`), or a loop over tiles of it, that is not
-            shared: one processor executes all of it, and the handle names the loop of one iteration around it.
-            A reduction may also be shared, by `lanes` or by `threads`: its iterations are those of the dimensions that
-                it
-            reduces, each processor reduces its own, and then those that have the same iteration of all loops around it
-            combine what they have made, the lanes of a warp by shuffles, warps through shared memory, and threads of
-            rows that are not whole warps through shared memory, too. Every one of them has the result, a copy of its
-            own in registers where it is a temporary. Sums, products, extremes, bitwise operations, several of them at
-            once, the first largest or smallest element with its index, and Welford's count, mean and squared
-            differences can be shared. Floating-point results differ in their last digits from those of a sequential
+        target: a parallel loop, or an op with only parallel dimensions (its elements are numbered
+            row by row); stays alive. Loops of the payload (`scf.for`, `affine.for`, `scf.parallel`,
+            `affine.parallel`, `scf.forall`) can be mapped if no iteration accesses an element that
+            another writes; as many perfectly nested ones as there are axes become one loop. A
+            single store is one iteration: with `threads(*)` one thread executes it. One processor
+            also executes all of any reduction if the space has one processor (`threads(x: 1)`), and
+            all of a reduction to a single element (`tensor<f32>`), or of a loop over tiles of it,
+            that is not shared: the handle then names the loop of one iteration around it. A
+            reduction may also be shared, by `lanes` or by `threads`: its iterations are those of
+            the reduced dimensions. Each processor reduces its own iterations; then the processors
+            with the same iteration of all enclosing loops combine their results, the lanes of a
+            warp by shuffles, and warps, or threads of rows that are not whole warps, through shared
+            memory. Each of them has the result, in registers of its own if it is a temporary. Sums,
+            products, extremes, bitwise operations, several of them at once, the first largest or
+            smallest element with its index, and Welford's count, mean and squared differences can
+            be shared. Floating-point results differ in their last digits from those of a sequential
             sum.
-        space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by linear id),
-            `warps(x: 4)` and `lanes` (the quotient and the remainder of the linear thread id divided by 32; alone or
-            nested), `lanes(y: 8, x: 4)` (the lanes in rows and columns, x counting fastest; of two loops each may take
-            one, `lanes(y: 8)` and `lanes(x: 4)`), `grid(x)` (block and thread together: a single loop over both; 256
-            threads per block, 16 x 16 for two axes, unless another map sets them),
-            `warpgroups(y)` (groups of four warps, for `mma`) and `quarters` (the warps of such a group),
-            `registers` (each thread does all iterations: a loop over the pieces of its tile, inside loops over threads
-            or around them, an accumulator in registers has all pieces; or an op on results that every thread has),
-            `tma` (no thread copies: one starts the copy that `promote-to-shared` has returned, the tensor memory
-            accelerator of sm_90a makes it, in boxes, and all wait for it where it stands, or where `pipeline` says;
-            elements outside of a ragged tile are zeros; a copy out of shared memory is a store: the threads that write
-            the tile fence it, one of the block, or of each warp group in a loop over `warpgroups`, starts it, and waits
-            before the tile is written again). An axis without a count gets as many processors as iterations; `?` is
-            read at run time, and the kernel is correct for every launch size.
-        distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one iteration.
-        group: `order grouped(n)`, with `blocks(y, x)`: the blocks, x counting fastest, take the tiles in groups of n
-            rows, each group column by column; blocks that run at the same time then share what they read in the L2
-            cache. With `blocks(x: n) cyclic` n blocks take all tiles of a loop of two dimensions in that order, and
-            with `threads(*)` threads the elements of a copy; with `vector`, a column is a vector. Default: each block
-            takes the tile of its own ids; iterations that are shared are taken row by row.
-        panel: `order panels(n)`: processors of one axis, as `threads(*)`, take panels of n columns one after the other,
-            each row by row.
-        hilbert: `order hilbert`: blocks take the tiles of a loop of two dimensions along a Hilbert curve, with
-            `blocks(y, x)` or `blocks(x: n) cyclic`: each tile is beside the one before it, and n of them that follow
-            each other lie close together in rows and columns, whatever n is. The blocks look it up in a table of
-            constants, which is made for the numbers of tiles; of clusters, the curve goes through the clusters, whose
-            blocks have tiles one below the other.
-        vector: for an op: one iteration is that many consecutive elements, in accesses of at most 16 bytes.
+        space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by
+            linear id), `warps(x: 4)` and `lanes` (the quotient and the remainder of the linear
+            thread id divided by 32; alone or nested), `lanes(y: 8, x: 4)` (the lanes in rows and
+            columns, x running fastest; two loops may take one each, `lanes(y: 8)` and `lanes(x:
+            4)`), `grid(x)` (block and thread together: a single loop over both; 256 threads per
+            block, 16 x 16 for two axes, unless another map sets them), `warpgroups(y)` (groups of
+            four warps, for `mma`) and `quarters` (the warps of such a group), `registers` (each
+            thread executes all iterations: a loop over the pieces of its tile, inside loops over
+            threads or around them, where an accumulator in registers has all pieces; or an op on
+            results that every thread has), `tma` (no thread copies: one thread starts the copy that
+            `promote-to-shared` has returned, the tensor memory accelerator of sm_90a performs it,
+            in boxes, and all threads wait for it at its place, or where `pipeline` puts the wait;
+            elements outside of a ragged tile are zeros; a copy out of shared memory is a store: the
+            threads that write the tile fence it, one thread of the block, or of each warp group in
+            a loop over `warpgroups`, starts it, and waits before the tile is written again). An
+            axis without a count gets as many processors as iterations; `?` is read at run time, and
+            the kernel is correct for every launch size.
+        distribution: `block`, `cyclic` or `block-cyclic(b)`; default: each processor gets one
+            iteration.
+        group: `order grouped(n)`, with `blocks(y, x)`: the blocks, x running fastest, take the
+            tiles in groups of n rows, each group column by column; blocks that run at the same time
+            then share their reads in the L2 cache. With `blocks(x: n) cyclic`, n blocks take all
+            tiles of a two-dimensional loop in that order, and with `threads(*)`, threads take the
+            elements of a copy in that order; with `vector`, a column is a vector. Default: each
+            block takes the tile of its own ids; shared iterations are taken row by row.
+        panel: `order panels(n)`: the processors of one axis, as `threads(*)`, take panels of n
+            columns one after the other, each row by row.
+        hilbert: `order hilbert`: blocks take the tiles of a two-dimensional loop along a Hilbert
+            curve, with `blocks(y, x)` or `blocks(x: n) cyclic`: each tile is adjacent to the
+            previous one, and any n consecutive tiles are close together in rows and columns. The
+            blocks read the curve from a table of constants, made for the numbers of tiles; with
+            clusters, the curve goes through the clusters, in which the tiles of the blocks are
+            below each other.
+        vector: for an op: one iteration is that many consecutive elements, in accesses of at most
+            16 bytes.
 
     Returns:
         nothing.
 
     Errors: W0340, W0341, W0342, W0343, W0344, W0345, W0346, W0347, W0348, W0349, W0364, W0396.
 
-    Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped ordering.
+    Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped
+    ordering.
 
     Example:
         map lanes to threads(y: 16, x: 16) cyclic
@@ -118,7 +127,7 @@ class Map(Statement):
         op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)
         single = bool(self.space.counts) and all(count == 1 for count in self.space.counts)
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1), single=single)
-        rewrite.only_marked = op is found  # which may be gone
+        rewrite.only_marked = op is found  # otherwise the mapped op may be new
         refuse_overlap(rewrite, op, "target")
         # `promote-to-shared` may have promised a vector
         promised = ir.IntegerAttr(op.attributes[VECTOR]).value if VECTOR in op.attributes else None

@@ -1,4 +1,5 @@
-"""`match OP`, `match? OP`, `match* OP`: find ops of the payload by name and give them handles."""
+"""`match OP`, `match? OP`, `match* OP`: finds ops of the payload by name and returns handles to
+them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @record(kw_only=True)
 class _Match(Statement):
-    """What the three forms share: the search."""
+    """The search that the three forms share."""
 
     op: str = word(judge=misnamed_op)
     scope: str | Handle | None = handle(optional=True)
@@ -30,7 +31,8 @@ class _Match(Statement):
     reach = "handles"
 
     def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
-        """Of one structured op, its own section: how many stand in front of it is known without looking at them."""
+        """The section of a single structured op, for a plain search: the number of equal ops before
+        it is known without a search."""
         if isinstance(self.scope, Handle):
             yield from super().parts(version)
             return
@@ -46,9 +48,9 @@ class _Match(Statement):
                 yield dataclasses.replace(self, index=before), carve_section(version.sections, body, section)
 
     def found(self, rewrite: Rewriter, *, enough: bool = True) -> list[ir.Operation]:
-        """The matching ops below the scope, in the order of the text; the `#index`-th alone if one is given.
+        """The matching ops in the scope, in text order; only the `#index`-th if an index is given.
 
-        `enough`: refuse an index that is too large.
+        `enough`: raise W0402 for an index that is too large.
         """
         rewrite.only_marked = True
         ops = [op for op in self._searched(rewrite, self.op) if self._attribute_matches(op)]
@@ -65,7 +67,7 @@ class _Match(Statement):
         return ops[self.index : self.index + 1]
 
     def one(self, rewrite: Rewriter, ops: list[ir.Operation], *, word: str, meant: str) -> Results:
-        """A handle to the one op that was found. Raises W0403 where there are several."""
+        """A handle to the single op that was found. Raises W0403 if there are several."""
         if len(ops) > 1:
             raise rewrite.error(
                 "W0403",
@@ -78,7 +80,7 @@ class _Match(Statement):
         return {"op": rewrite.new_handle(ops[0])}
 
     def _searched(self, rewrite: Rewriter, *names: str) -> Iterator[ir.Operation]:
-        """The ops of these names in the scope; the op of a handle is not in itself."""
+        """The ops with these names in the scope; the op of a handle is not in its own scope."""
         root = self._root(rewrite)
         inside = isinstance(self.scope, Handle)
         return (op for op in operations(root, *names) if not (inside and op == root))
@@ -107,7 +109,7 @@ class _Match(Statement):
         return self.equals in (None, str(value), str(value).strip('"'))
 
     def nothing(self, rewrite: Rewriter) -> Exception:
-        """The error for no match, with what the payload has instead."""
+        """The error W0401 for no match, with the ops that the payload has instead."""
         names: dict[str, int] = {}
         for op in self._searched(rewrite):
             if op.name.split(".")[0] not in ("builtin", "func", "arith", "tensor") and not op.name.endswith(".yield"):
@@ -129,10 +131,11 @@ class Match(_Match):
 
     Args:
         op: the op's name, e.g. `linalg.matmul`.
-        scope: where to look: `in @f` (a function) or `in h` (what is inside a handle's op, without the op); default:
-            the entire payload.
+        scope: the search scope: `in @f` (a function) or `in h` (the ops inside a handle's op,
+            without that op); default: the entire payload.
         index: `#n`, the n-th match in the order of the text, counted from 0.
-        attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this value).
+        attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this
+            value).
 
     Returns:
         op: a handle to it.
@@ -162,7 +165,8 @@ class MatchOptional(_Match):
         op, scope, index, attribute, equals: as for `match`.
 
     Returns:
-        op: a handle to it, or an absent one: statements on an absent handle do nothing; `if op { … }` tests it.
+        op: a handle to it, or an absent one, which `if op { … }` tests: statements on an absent
+            handle do nothing.
 
     Errors: W0403.
 

@@ -1,5 +1,5 @@
-"""`mma OP [m, n, k] [as …] [accumulate f32]`: a warp, or a warp group, computes its tile with tensor-core
-instructions."""
+"""`mma OP [m, n, k] [as …] [accumulate f32]`: a warp, or a warp group, computes its tile with
+tensor-core instructions."""
 
 from __future__ import annotations
 
@@ -23,51 +23,54 @@ from .tile import Tile
 class Mma(Statement):
     """Compute the tile of a warp, or of a warp group, with tensor-core instructions.
 
-    The tile of m × n elements that one instruction makes is owned by the lanes of the warp as the instruction wants it:
-    lane l has the elements (l / 4 + 8·i, l mod 4 · 2 + j). That is what `tile` and `map` say, and what this statement
-    does: pieces of [m, n] and of 8 rows go to `registers`, pairs of columns to `lanes`. So `promote-to-registers`,
-        write-backs and ops that are tiled and
-    mapped alike work on these accumulators as on any others. At `launch` the lanes' products become `nvgpu.mma.sync`,
-    and what they read `nvgpu.ldmatrix` where elements have 16 bits and lie in shared memory.
+    The m × n elements that one instruction computes are owned by the lanes of the warp in the
+    layout of the instruction: lane l owns the elements (l / 4 + 8·i, l mod 4 · 2 + j). This
+    statement applies `tile` and `map` for that layout: pieces of [m, n] and of 8 rows are mapped to
+    `registers`, pairs of columns to `lanes`. So `promote-to-registers`, write-backs and other ops
+    with the same tiles and maps work on these accumulators as on any others. At `launch` the lanes'
+    products become `nvgpu.mma.sync`, and reads of 16-bit elements in shared memory become
+    `nvgpu.ldmatrix`.
 
-    A warp group (four warps, from sm_90a on) multiplies tiles of 64 rows that lie in shared memory, where
-    `map … to tma` has brought them. Each of its warps has 16 of these rows, in pieces like those of a warp's
-    instructions; so all that works on the one kind of accumulators works on the other. At `launch` its products become
-    `nvgpu.warpgroup.mma`.
+    A warp group (four warps, from sm_90a on) multiplies tiles of 64 rows in shared memory, which
+    `map … to tma` has loaded. Each of its warps owns 16 of these rows, in pieces like those of a
+    warp's instructions; so everything that works on the one kind of accumulators works on the
+    other. At `launch` its products become `nvgpu.warpgroup.mma`.
 
-    Its left operand, of f16 or bf16 and 64 rows, may be in registers, too: a temporary that threads make as `mma` cuts
-    a result, in pieces of 8 columns (`promote-to-registers` of an operand; what is computed of another product's sums,
-    as in attention).
+    Its left operand, of f16 or bf16 and 64 rows, may also be in registers: a temporary that threads
+    make in the pieces of `mma`, 8 columns wide (`promote-to-registers` of an operand; values
+    computed from the sums of another product, as in attention).
 
     Args:
-        target: a product whose tile is a warp's (in a loop over warps, and in none over lanes), k of whose reduction
-            are left; consumed. Each operand's rows or columns may come first. Batches and parts of a sum are tiled by
-            1. Or one whose tile is a warp group's (in a loop over warp groups), of whose reduction any multiple of k is
-              left.
-        shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8, 8, 4] for f64, and
-            [16, 8, 8] for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as bf16x3`, `as f16` and `as bf16`. Of a
-            warp group [64, n, 16] for f16 and bf16, where n is the tile's, a multiple of 8 up to 256; and of a right
-            operand whose rows in memory are columns of the matrix (`pack` makes it so) [64, n, 8] for f32 `as tf32`,
-            and [64, n, 32] for f8E4M3FN, f8E5M2 and i8 (whose n is 8, 24 or a multiple of 16; tiles of i8, and those of
-            f8 with sums of f16, have 64 rows).
-        as_type: what operands of f32 become; nothing else rounds them. `as tf32`: they are rounded to 10 bits of
-            mantissa.
-            `as 3xtf32`, `as bf16x3`: each is the sum of two numbers of tf32 or bf16, and three products of these are
-                added up.
-            An infinite operand gives NaN then. Tensor cores round what they add to sums toward zero; so these products
-            begin at zero, and what they make of k is added to the sums by ordinary additions, which round to nearest.
-            `as f16`, `as bf16`: they are rounded to that, beside another operand of that type or both.
-        accumulate: `accumulate f32`, of a product that adds up in f16 or bf16: it adds up in f32 while
-            `promote-to-registers` keeps its sums, and rounds them once, where they are stored or read by another op.
-            That is nearer to the exact sum than what the payload says. Without it, f16 is added up in f16.
+        target: a product with the tile of a warp (in a loop over warps, and in none over lanes) and
+            a remaining reduction of k; consumed. The rows or the columns of each operand may come
+            first. Batches and parts of a sum are tiled by 1. Or a product with the tile of a warp
+            group (in a loop over warp groups) and a remaining reduction of any multiple of k.
+        shape: m, n and k of one instruction: [16, 8, 16] for f16 and bf16, [16, 8, 32] for i8, [8,
+            8, 4] for f64, and [16, 8, 8] for f32 `as tf32` and `as 3xtf32`; [16, 8, 16] for f32 `as
+            bf16x3`, `as f16` and `as bf16`. For a warp group [64, n, 16] for f16 and bf16, where n
+            is that of the tile, a multiple of 8 up to 256; and for a right operand with the columns
+            of the matrix as rows in memory (as `pack` makes it) [64, n, 8] for f32 `as tf32`, and
+            [64, n, 32] for f8E4M3FN, f8E5M2 and i8 (with n 8, 24 or a multiple of 16; tiles of i8,
+            and tiles of f8 with sums of f16, have 64 rows).
+        as_type: the conversion of f32 operands; no other step rounds them. `as tf32`: they are
+            rounded to 10 bits of mantissa. `as 3xtf32`, `as bf16x3`: each is the sum of two numbers
+            of tf32 or bf16, and three products of these are added up. An infinite operand then
+            gives NaN. Tensor cores round toward zero when they add to sums; so these products start
+            at zero, and each result over k is added to the sums by ordinary additions, which round
+            to nearest. `as f16`, `as bf16`: one or both operands are rounded to that type.
+        accumulate: `accumulate f32`, for a product with sums in f16 or bf16: it adds up in f32
+            while `promote-to-registers` keeps its sums, and rounds them once, where they are stored
+            or read by another op. That is closer to the exact sum than the payload's computation.
+            Without it, f16 is added up in f16.
 
     Returns:
         op: the product of one lane, for `promote-to-registers op.acc across k`.
 
     Errors: W0379.
 
-    Source: PTX ISA, "Warp-level matrix instructions" and "Asynchronous warpgroup level matrix instructions"; CUTLASS
-        `SM80_16x8x16_F32F16F16F32_TN`; Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores".
+    Source: PTX ISA, "Warp-level matrix instructions" and "Asynchronous warpgroup level matrix
+    instructions"; CUTLASS `SM80_16x8x16_F32F16F16F32_TN`; Ootomo and Yokota, "Recovering single
+    precision accuracy from Tensor Cores".
 
     Example:
         let product = mma warp_mm [16, 8, 16]
@@ -103,7 +106,7 @@ class Mma(Statement):
 
         of_quarters = SpaceSpec("quarters", (), (), False)
         pieces: list[tuple[int, int | None, SpaceSpec]] = [(m, n, of_registers)]
-        if by_group:  # the rows of each of its warps, in pieces as they are a warp's instruction
+        if by_group:  # the rows of each warp, in pieces of a warp's instruction
             pieces = [(m, None, of_registers), (16, None, of_quarters), (16, 8, of_registers)]
         for height, width, space in pieces + [(8, 8, of_registers)] * (m > 8):
             tiled = tile(height, width)
@@ -122,7 +125,7 @@ class Mma(Statement):
         return {"op": tiled["op"]}
 
     def _product(self, rewrite: Rewriter, op: ir.Operation) -> TileProduct:
-        """The instruction. Raises W0379."""
+        """The instruction of the statement. Raises W0379."""
         rewrite.expect_structured(op, "W0379")
         kinds = [str(element_type(v)) for v in op.operands]
         self._expect_wider(rewrite, op, kinds[-1])
@@ -138,7 +141,7 @@ class Mma(Statement):
         return next(p for p in known if p.shape == self.shape)
 
     def _expect_wider(self, rewrite: Rewriter, op: ir.Operation, total: str) -> None:
-        """W0379 for sums that are not accumulated in a wider type."""
+        """Raises W0379 for sums that `accumulate` does not make wider."""
         if self.accumulate in (None, "f32") and (self.accumulate is None or total in NARROW):
             return
         if self.accumulate == "f32":
@@ -154,7 +157,7 @@ class Mma(Statement):
         raise rewrite.error("W0379", message, op, hint, at="accumulate")
 
     def _wrong(self, op: ir.Operation, kinds: list[str], known: list[TileProduct]) -> tuple[str, str] | None:
-        """Why no instruction computes it, and the way out."""
+        """The reason why no instruction computes the op, and a hint; None if one does."""
         from ..launch.products.product import matrix_dimensions
 
         space, asked, found = structure(op), list(self.shape), matrix_dimensions(op)
@@ -185,7 +188,7 @@ class Mma(Statement):
             )
         if all(p.shape != self.shape for p in known):
             out = (
-                f"write one of these, such as `{list(known[0].shape)}`, and `tile` the sum by its k"
+                f"write another shape, such as `{list(known[0].shape)}`, and `tile` the sum by its k"
                 if known
                 else "write the payload with operands of one of these types, such as `f16`"
             )
@@ -215,7 +218,8 @@ class Mma(Statement):
         return None
 
     def _space(self, op: ir.Operation) -> str | None:
-        """Whose tile the op is."""
+        """The kind of processor that owns the tile of the op: the space of the innermost map around
+        it."""
         from ..mapping.mapping import enclosing_maps
 
         return next((around.space for _, around in enclosing_maps(op)), None)
@@ -223,7 +227,7 @@ class Mma(Statement):
     def _wrong_of_group(
         self, op: ir.Operation, kinds: list[str], known: list[TileProduct], found: tuple[int, int, int]
     ) -> tuple[str, str] | None:
-        """Why it is not a product of a warp group, and the way out."""
+        """The reason why the op is not a product of a warp group, and a hint; None if it is."""
         asked, extents, (kind, other, total) = list(self.shape), structure(op).extents, kinds
         what = f"no instruction of warp groups multiplies {kind} by {other} into {total}"
         if self.as_type not in (None, "tf32"):
@@ -248,7 +252,7 @@ class Mma(Statement):
             legal = [str(n) for n in range(8, MOST_COLUMNS, 8) if taken.has(n)]
             few = ", ".join(legal[: 2 if taken.columns == 8 else 5])
             there = f"[{ROWS}, n, {taken.k}] for n = {few}, …, {MOST_COLUMNS}"
-            way_out = f"`tile` the result by one of these n; the tile of the warp group is {columns} wide"
+            way_out = f"`tile` the result by such an n; the tile of the warp group is {columns} wide"
             if columns is not None and taken.has(columns):
                 way_out = f"write `[{ROWS}, {columns}, {taken.k}]`: n is the width of the warp group's tile"
             return f"{what} in tiles of {asked}; there are {there}", way_out

@@ -1,5 +1,5 @@
-"""`pack OP [as …] [align n]`: operands of a product become arrays of their own, as the instructions of tensor cores
-read them."""
+"""`pack OP [as …] [align n]`: operands of a product are copied into the layout that tensor-core
+instructions read."""
 
 from __future__ import annotations
 
@@ -19,37 +19,41 @@ from ..tensors import levels
 class Pack(Statement):
     """Let a product read copies of its operands, in which the sum runs along rows.
 
-    Tensor cores of warp groups read both operands where they lie in shared memory, and of most types only if the
-    elements of a sum are side by side: B of C = A·B as n × k. And they read them as they are: what is to be the sum of
-        two numbers has to lie there
-    as two. Here such copies are ops of their own, in front of the product: each is tiled, mapped and launched like any
-    other op, and its time is that of the run.
+    Tensor cores of warp groups read both operands from shared memory, and for most types only if
+    the elements of a sum are contiguous: B of C = A·B as n × k. They read the elements unchanged:
+    an operand that is to be the sum of two numbers must be stored as two. These copies are separate
+    ops before the product: each is tiled, mapped and launched like any other op, and its time
+    counts in the run.
 
-    Without `as` an operand is copied where its sum does not run along its rows, and left alone otherwise. With `as`
-    both are copied: each element becomes the sum of two numbers, big + small, and each row three rows, one behind the
-        other, so that the
-    product of the copies is a product with a sum three times as long: small · big, big · small, and big · big. What
-    `mma` makes of it in a step of that sum begins at zero, and is added to the sums outside of the tensor cores: these
-    take up registers twice.
+    Without `as`, an operand is copied if its sum does not run along its rows, and otherwise left
+    alone. With `as`, both are copied: each element becomes the sum of two numbers, big + small, and
+    each row becomes three consecutive rows, so that the product of the copies is a product with a
+    sum three times as long: small · big, big · small, and big · big. `mma` computes each step of
+    that sum from zero, and adds it to the sums outside of the tensor cores, which doubles the
+    registers of the sums.
 
-    With `align` each row of a copy begins at a multiple of so many bytes of it: what is behind its elements is memory
-    that nobody writes or reads. An operand whose rows are not known to begin so is copied, too. Tensor maps want
-    multiples of 16.
+    With `align`, each row of a copy begins at a multiple of that many bytes; the memory after its
+    elements is neither written nor read. An operand with rows that are not known to be aligned is
+    copied as well. Tensor maps require multiples of 16.
 
     Args:
-        target: a product of two matrices, of any order of rows and columns; not in a loop; consumed.
-        as_type: what operands of f32 become. `as bf16x3`: big and small are of bf16, and so are the copies.
-            `as 3xtf32`: they are of f32, rounded to what tf32 has of it; `mma … as tf32` multiplies these. What is left
-                out is as with `mma`.
+        target: a product of two matrices, with any order of rows and columns; not in a loop;
+            consumed.
+        as_type: the conversion of f32 operands. `as bf16x3`: big and small are bf16, and so are the
+            copies. `as 3xtf32`: they are f32, rounded to the precision of tf32; `mma … as tf32`
+            multiplies them. The omitted product (small · small) is the same as with `mma`.
 
     Returns:
-        gemm: the product of what was copied, or left alone: a `linalg.generic` over rows, columns and sum.
-        lhs, rhs: what copies that operand; absent where it is left alone. A `linalg.generic` over the operand's own
-            rows (columns of the product, of the right one), with `as` the three parts, and the sum.
+        gemm: the product of the copied or original operands: a `linalg.generic` over rows, columns
+            and sum.
+        lhs, rhs: the op that copies that operand; absent if it is left alone. A `linalg.generic`
+            over the operand's own rows (for the right one, the columns of the product), with `as`
+            the three parts, and the sum.
 
     Errors: W0476, W0477, W0478, W0479.
 
-    Source: the packing of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; CUTLASS's 3xTF32.
+    Source: the packing of Goto and van de Geijn, "Anatomy of high-performance matrix
+    multiplication"; CUTLASS's 3xTF32.
 
     Example:
         let (product, lhs, rhs) = pack gemm as bf16x3
@@ -98,7 +102,8 @@ class Pack(Statement):
         return {"gemm": rewrite.new_handle(made), "lhs": handles[0], "rhs": handles[1]}
 
     def _lanes(self, rewrite: Rewriter, op: ir.Operation, split: str | None) -> list[int]:
-        """By operand: a row takes up a multiple of how many elements. Raises W0476."""
+        """For each operand, the number of elements of which the length of a row is a multiple.
+        Raises W0476."""
         lanes: list[int] = []
         for kind in (ir.BF16Type.get() if split == "bf16" else element_type(value) for value in list(op.operands)[:2]):
             align, size = self.align or element_bytes(kind), element_bytes(kind)
@@ -126,13 +131,14 @@ class Pack(Statement):
 
 
 class _Copy:
-    """What copies an operand, in front of the product.
+    """The copy of an operand, made before the product.
 
     Args:
-        along: whether the sum runs along the operand's rows already.
-        split: what its elements become two of, `bf16` or `tf32`; None: they stay as they are.
-        operand: 0 of the left one, whose small parts stand in front; 1 of the right one.
-        lanes: a row takes up a multiple of so many elements.
+        along: whether the sum already runs along the operand's rows.
+        split: the type of the two parts of an element, `bf16` or `tf32`; None: elements are
+            unchanged.
+        operand: 0 for the left one, with the small part first; 1 for the right one.
+        lanes: the length of a row is a multiple of this number of elements.
     """
 
     def __init__(self, value: ir.Value, along: bool, split: str | None, operand: int, lanes: int) -> None:
@@ -149,7 +155,7 @@ class _Copy:
         maps = [ir.AffineMap.get(rank, 0, read), ir.AffineMap.get_identity(rank)]
         name = f"{levels.origin(value) or ('lhs', 'rhs')[operand]}_packed"
         with ir.Location.name(name, ir.Location.current):
-            place = _place([own, *parts, length], kind, lanes, name)  # in front of what is to be written there
+            place = _place([own, *parts, length], kind, lanes, name)  # before the op that is stored there
             self.made = generic([value], [empty([own, *parts, length], kind)], maps, ["parallel"] * rank, self._body)
             if place is not None:
                 written, seen = place
@@ -169,12 +175,13 @@ class _Copy:
 
 
 PARTS = 3
-"""small · big, big · small, big · big: the left operand's are small, big, big, and the right one's big, small, big."""
+"""small · big, big · small, big · big: the parts of the left operand are small, big, big, and those
+of the right one big, small, big."""
 
 
 def _place(shape: Sequence[int | ir.Value], kind: ir.Type, lanes: int, name: str) -> tuple[ir.Value, ir.Value] | None:
-    """Where a copy of that shape lies in front of rows that take up a multiple of so many elements; and the same as a
-    matrix. None: its rows do so by themselves."""
+    """A padded allocation for a copy of this shape, with rows of a multiple of `lanes` elements:
+    the view of the shape, and the view as a matrix. None if its rows need no padding."""
     from ..indices.arithmetic import ceildiv, multiply
     from ..ir.functions import NAME
     from ..ir.sizes import product_of
@@ -205,14 +212,15 @@ def _values(sizes: Sequence[int | ir.Value]) -> list[ir.Value]:
 
 
 def _halves(x: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Two numbers of bf16 that add up to an f32, but for 2^-16 of it."""
+    """Two bf16 numbers with a sum that equals an f32 up to a relative error of 2^-16."""
     half = ir.BF16Type.get()
     big = arith.TruncFOp(half, x).result
     return big, arith.TruncFOp(half, arith.SubFOp(x, arith.ExtFOp(x.type, big).result).result).result
 
 
 def _tf32s(x: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Two numbers of tf32, in f32, that do but for 2^-22 of it. The big one is what is left when bits are cut off."""
+    """Two tf32 numbers, as f32, with a sum that equals an f32 up to a relative error of 2^-22. The
+    big one is the number with its low bits cut off."""
     bits = ir.IntegerType.get_signless(32)
 
     def cut(word: ir.Value) -> ir.Value:
@@ -224,7 +232,7 @@ def _tf32s(x: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def _joined(parts: ir.Value) -> ir.Value:
-    """The same array, each of whose rows is the parts of a row, one behind the other."""
+    """The same array with the parts of each row concatenated."""
     kind = ir.RankedTensorType(parts.type)
     rows, count, length = kind.shape
     dynamic = ir.ShapedType.get_dynamic_size()
@@ -233,7 +241,8 @@ def _joined(parts: ir.Value) -> ir.Value:
 
 
 def _product(op: ir.Operation, operands: Sequence[ir.Value]) -> ir.Operation:
-    """C[i, j] += A[i, q] · B[j, q], as the op has computed it; numbers of bf16 are extended first."""
+    """The product C[i, j] += A[i, q] · B[j, q], with the op's own computation; bf16 numbers are
+    extended first."""
     from ..ir.cloning import clone_body
 
     def body(own: list[ir.Value]) -> list[ir.Value]:

@@ -1,4 +1,4 @@
-"""`pad OP [size, …]`: round the extents of a structured op up."""
+"""`pad OP [size, …]`: rounds the extents of a structured op up."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .tile import Tile
 class Pad(Tile):
     """Round the extents of a structured op up to multiples of sizes, without a loop over tiles.
 
-    What lies beyond is masked as `tile` masks it: operands are read by masked loads, of which `promote-to-shared` makes
-        the copies,
-    and only the part of the result that there was is written back. So an instruction that takes 16 summands at a time
-    gets them of a sum of 40.
+    Elements beyond the original extents are masked as by `tile`: operands are read by masked loads,
+    which `promote-to-shared` copies, and only the original part of the result is written back. So
+    an instruction that takes 16 summands at a time can be used for a sum of 40.
 
     Args:
         target: a structured op on tensors; consumed.
-        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension as it is.
+        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension as
+            it is.
 
     Returns:
         op: the same op, padded.

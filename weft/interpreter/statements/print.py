@@ -1,4 +1,4 @@
-"""`print [HANDLE]`: show the IR at this point of the schedule."""
+"""`print [HANDLE]`: shows the IR at this point of the schedule."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`promote-to-shared OP.operand [transpose] [pad n] [swizzle n] [vector n]`: stage an operand's tile, or that of a
-loop, in shared memory."""
+"""`promote-to-shared OP.operand [transpose] [pad n] [swizzle n] [vector n]`: the tile of an
+operand, or of a loop, is staged in shared memory."""
 
 from __future__ import annotations
 
@@ -32,42 +32,44 @@ _ALLOCATING = ("memref.alloc", "memref.subview", "memref.transpose")
 class PromoteToShared(Statement):
     """Stage the tile of an operand in shared memory.
 
-    The block's threads copy the tile there (`map` says how), and the op reads it from there. Where the operand is a
-    padded tile or a gather, the masked load or the gather becomes the copy: it is performed once per tile.
+    The block's threads copy the tile there (`map` determines how), and the op reads it from there.
+    If the operand is a padded tile or a gather, the masked load or the gather becomes the copy: it
+    is performed once per tile.
 
-    Of an output, the op writes its tile there, and `merge` takes it to where it belongs: of a ragged tile no more than
-    lies inside. With `map … to tma` boxes do that, which one thread of the block starts, or one of each warp group.
+    For an output, the op writes its tile there, and `merge` copies it to its destination: for a
+    ragged tile only the part inside. With `map … to tma`, the copy is made in boxes, which one
+    thread of the block starts, or one of each warp group.
 
-    Of a loop of the payload, the tile is what all of its iterations load and store of a buffer, by affine subscripts:
-    `row.A` is copied in front of the loop, which works on the copy. What it stores is written back behind the loop;
-    where it replaces all of that, nothing is copied first. Elements that the buffer does not have are neither loaded
-    nor stored.
+    For a loop of the payload, the tile is the set of elements of a buffer that all of its
+    iterations load and store, by affine subscripts: `row.A` is copied before the loop, which uses
+    the copy. Stored elements are written back after the loop; if they replace the whole tile,
+    nothing is copied first. Elements outside of the buffer are neither loaded nor stored.
 
-    A buffer that the loop's iterations combine into by `memref.atomic_rmw`, at any subscripts, is privatized: each
-    block has a copy of all of it, which the loop combines into, and which is combined into the buffer behind the loop,
-    each element once.
+    A buffer that the loop's iterations combine into by `memref.atomic_rmw`, at any subscripts, is
+    privatized: each block has a copy of the whole buffer, which the loop combines into; after the
+    loop it is combined into the buffer, each element once.
 
     Args:
-        operand: an operand of a structured op inside a loop, by name: `step.lhs`, `tile.out0`; or a buffer that a loop
-            inside a
-            loop over blocks accesses, or combines into, by its name: `row.A`; or the loop over blocks itself: all that
-                one of its
+        operand: an operand of a structured op inside a loop, by name: `step.lhs`, `tile.out0`; or a
+            buffer that a loop inside a loop over blocks accesses, or combines into, by its name:
+            `row.A`; or a buffer of the loop over blocks itself: everything that one of its
             iterations accesses. The op or the loop stays alive.
         transpose: store the tile transposed (its two innermost dimensions exchanged).
-        pad: this many elements are added to the row stride, after `transpose`, against bank conflicts.
-        swizzle: exchange 16-byte pieces of a row by the row's number, within so many bytes of it (32, 64 or 128), so
-            that no bank serves two rows of a column of pieces. Takes no memory, and keeps 16-byte accesses aligned.
-            Beside a `pad` of 16 bytes it exchanges rows that are 8 apart, so that lanes store vectors of several rows
-            of a transposed tile at once.
+        pad: this many elements are added to the row stride, after `transpose`, against bank
+            conflicts.
+        swizzle: permute 16-byte pieces of a row by the row's number, within this many bytes of it
+            (32, 64 or 128), so that no bank serves two rows of a column of pieces. Needs no memory,
+            and keeps 16-byte accesses aligned. With a `pad` of 16 bytes it permutes by rows that
+            are 8 apart, so that lanes store vectors of several rows of a transposed tile at once.
         vector: the width of the copy's accesses, in elements; the same as `vector` on its `map`.
 
     Returns:
         buffer: the shared buffer.
-        copy: the op that fills it, with all dimensions parallel, to be mapped; none where a loop, or the op, replaces
-            all of it.
-        merge: of a privatized buffer the op that combines it into the buffer, atomically, to be mapped, too; of what a
-            loop stores the op that writes it back, a loop where elements may not be the buffer's; of an output the op
-            that takes it to its place.
+        copy: the op that fills it, with all dimensions parallel, to be mapped; none if a loop, or
+            the op, replaces all of it.
+        merge: for a privatized buffer the op that combines it into the buffer, atomically, to be
+            mapped as well; for stores of a loop the op that writes them back, a loop if elements
+            may be outside of the buffer; for an output the op that copies it to its destination.
 
     Errors: W0330, W0331, W0332, W0333, W0334, W0335, W0368, W0396, W0468, W0469.
 
@@ -116,7 +118,7 @@ class PromoteToShared(Statement):
         return self._results(rewrite, alloc, **({} if copy is None else {"copy": copy}), merge=merge)
 
     def _of_loop(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
-        """What a loop of the payload reads of a buffer, staged in front of it."""
+        """Stages the tile of a payload loop, before the loop."""
         from ..buffers.loop_tiles import WriteBack, move_to, read_into, tile_of, users_of
         from ..buffers.private_copies import AtomicUpdates, privatize, updates_of
         from ..buffers.tiles import is_distributed, thread_nest
@@ -130,7 +132,7 @@ class PromoteToShared(Statement):
         around = [mapping_of(outer) for outer in ancestors(loop) if outer.name == "scf.forall"]
         if not any(one is not None and one.space == "blocks" for one in around):
             raise rewrite.error(
-                "W0333", "the loop is in no loop over blocks, whose threads would share the tile", loop,
+                "W0333", "the loop is in no loop over blocks, so no threads would share the tile", loop,
                 "`map` it, or the loop around it, to blocks first", at="operand",
             )  # fmt: skip
         owner = next((one for one in thread_nest(loop) if is_distributed(one)), None)
@@ -172,7 +174,7 @@ class PromoteToShared(Statement):
             made["merge"] = WriteBack(tile, view, tile.written).emit()
             expect_apart(rewrite, loop, self.operand.name)
             rewrite.remark(
-                "read, and written back behind the loop" if tile.read else "written back behind the loop, and not read"
+                "read, and written back after the loop" if tile.read else "written back after the loop, and not read"
             )
         return self._results(rewrite, alloc, **made)
 
@@ -205,7 +207,7 @@ class PromoteToShared(Statement):
             )
 
     def _fits(self, kind: ir.MemRefType, span: int) -> bool:
-        """Whether all of a row that is not padding is exchanged."""
+        """Whether the swizzle permutes all of a row except its padding."""
         swizzle = Swizzle.of(kind, span)
         return swizzle is not None and swizzle.row >= kind.shape[-1] - (self.pad or 0)
 
@@ -222,7 +224,7 @@ class PromoteToShared(Statement):
 
 
 def position_of(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
-    """Which operand of the op is meant. Raises W0330."""
+    """The position of the named operand of the op. Raises W0330."""
     names = operand_names(op)
     if wanted.name not in names:
         raise rewrite.error(
@@ -235,7 +237,7 @@ def position_of(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
 
 
 def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[int, ...]:
-    """The shape of an input's tile. Raises W0332 or W0333."""
+    """The static shape of an operand's tile. Raises W0332 or W0333."""
     shape = shape_of(value)
     if not shape or any(n is None for n in shape):
         raise rewrite.error(
@@ -252,14 +254,14 @@ def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[i
 
 
 def copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
-    """The op that fills the buffer, from where the op at hand reads then. A gather that nothing else reads is performed
-    there."""
+    """The op that fills the buffer, from which the op reads the operand afterwards. A gather with
+    no other reader becomes that op."""
     from ..padding.masked_loads import MARK, is_masked_load
 
     value = op.operands[position]
     owner = producer(value)
     if owner is not None and is_masked_load(owner) and len(users(value)) == 1:
-        if not has_parent(owner, "scf.forall", "scf.for"):  # the same for all tiles: it was made in front of their loop
+        if not has_parent(owner, "scf.forall", "scf.for"):  # the same for all tiles: it was made before their loop
             owner.move_before(op)
         with ir.InsertionPoint(owner):
             owner.operands[len(owner.operands) - 1] = as_tensor(view)
@@ -277,15 +279,16 @@ def copied(op: ir.Operation, position: int, view: ir.Value) -> ir.Operation:
 def _allocate(
     op: ir.Operation, shape: Sequence[int], kind: ir.Type, *, transpose: bool, pad: int
 ) -> tuple[ir.Operation, ir.Value]:
-    """Allocate a tile of `shape` in shared memory, in the block loop around `op`; the allocation, laid out as it
-    lies in memory, and its view of the tile's own shape, so that no indexing map has to change."""
+    """Allocates a tile of `shape` in shared memory, in the block loop around `op`. Returns the
+    allocation, in its layout in memory, and its view with the tile's own shape, so that no indexing
+    map has to change."""
     stored = [*shape[:-2], shape[-1], shape[-2]] if transpose else list(shape)
     space = ir.Attribute.parse("#gpu.address_space<workgroup>")
     with _start_of_block_loop(op):
         full = ir.MemRefType.get([*stored[:-1], stored[-1] + pad], kind, memory_space=space)
         alloc = memref.AllocOp(full, [], [])
         view: ir.Value = alloc.result
-        if pad:  # of each row the elements in front
+        if pad:  # the leading elements of each row
             whole, rank = ir.MemRefType(view.type), len(stored)
             layout = ir.StridedLayoutAttr.get(0, strided(whole)[0])
             part = ir.MemRefType.get(stored, kind, layout, space)
@@ -297,8 +300,9 @@ def _allocate(
 
 
 def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
-    """The start of the body of the outermost parallel loop around `op`: one allocation for the whole life of the block,
-    and none on the host, in sequential loops there. Where no loop is parallel yet, of the outermost one."""
+    """The start of the body of the outermost parallel loop around `op`: one allocation for the
+    whole life of the block, and none on the host, in sequential loops there. If no loop is parallel
+    yet, the start of the outermost loop's body."""
     around = list(takewhile(lambda each: each.name != "func.func", ancestors(op)))
     loops = [each for each in around if each.name in ("scf.forall", "scf.parallel")]
     loops = loops or [each for each in around if each.name == "scf.for"]

@@ -1,4 +1,4 @@
-"""`run-pass "pipeline"`: any upstream pass."""
+"""`run-pass "pipeline"`: runs any upstream pass pipeline."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..session.statement import Results, Rewriter, Statement, statement, string
 class RunPass(Statement):
     """Run any upstream pass pipeline on the module.
 
-    If a pass erases the op of a handle, using the handle afterwards is an error (`canonicalize` deletes loops of one
-    iteration, for example).
+    If a pass erases the op of a handle, using the handle afterwards is an error (`canonicalize`
+    deletes loops of one iteration, for example).
 
     Args:
         pipeline: as in `mlir-opt --pass-pipeline`, without the outer `builtin.module(…)`.

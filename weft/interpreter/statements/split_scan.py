@@ -1,4 +1,5 @@
-"""`split-scan OP by n`: cut a scan into parts that run side by side, each from what those before it have made."""
+"""`split-scan OP by n`: a scan is cut into parts that run in parallel, each of which starts from
+the result of the parts before it."""
 
 from __future__ import annotations
 
@@ -20,28 +21,31 @@ if TYPE_CHECKING:
 
 @statement("split-scan", returns=("sums", "sum", "offsets", "loop", "op"))
 class SplitScan(Statement):
-    """Cut a scan into parts that run in parallel, each of which starts from what those before it have made.
+    """Cut a scan into parts that run in parallel, each of which starts from the result of the parts
+    before it.
 
-    A scan is a reduction that writes, for each term, what it has made so far: a `linalg.generic` with one reduction
-    dimension, of which some outputs are indexed by it (the elements) and others are not (the running results). Its
-    iterations depend on each other, but as its combiner is associative, they may be done in three steps: each part is
-    reduced by itself; `offsets` is an exclusive scan of what these have made, from what the op started with; and each
-    part is scanned from its offset. Each is scheduled like any other op; `offsets` is a scan again, and may be cut
-    again. Within a block or a warp, `map` shares a scan among threads. Floating-point sums and products differ in their
-    last digits from those of a loop.
+    A scan is a reduction that writes, for each term, its result so far: a `linalg.generic` with one
+    reduction dimension that indexes some outputs (the elements) but not others (the running
+    results). Its iterations depend on each other, but because its combiner is associative, they can
+    be computed in three steps: each part is reduced independently; `offsets` is an exclusive scan
+    of these results, from the op's initial value; and each part is scanned from its offset. Each
+    step is scheduled like any other op; `offsets` is a scan again, and may be cut again. Within a
+    block or a warp, `map` shares a scan among threads. Floating-point sums and products differ in
+    their last digits from those of a loop.
 
     Args:
-        target: a structured op with one reduction dimension, that it writes along; its running results become an
-            associative operation (a sum, a product, an extreme, a bitwise operation) on themselves and on terms that
-            read none of them; not in a loop; consumed.
-        factor: how many terms a part has, the last one fewer where this does not divide them: some times what the
-            threads of a block take at once, of a multiple of the width of loads.
+        target: a structured op with one reduction dimension, along which it writes; it combines its
+            running results by an associative operation (a sum, a product, an extreme, a bitwise
+            operation) with terms that do not depend on them; not in a loop; consumed.
+        factor: the number of terms in a part, with fewer in the last one if it does not divide
+            their number: a multiple of the number of terms that the threads of a block process at
+            once, and of the width of loads.
 
     Returns:
         sums: the loop over the parts that reduces each of them.
         sum: the reduction of one part, in that loop.
-        offsets: the scan of what these have made, a `linalg.generic` whose last dimension is the parts. What the op
-            started from is now read by this one.
+        offsets: the scan of these results, a `linalg.generic` with the parts as its last dimension.
+            The op's initial value is now read by this one.
         loop: the loop over the parts that scans each of them.
         op: the scan of one part, in that loop.
 
@@ -98,7 +102,7 @@ class SplitScan(Statement):
 
 
 def _not_sliced(op: ir.Operation, scan: Scan) -> str | None:
-    """Why a part of the iterations reads no slice of an input; None if it does."""
+    """The reason why a part of the iterations reads no slice of an input; None if it does."""
     from ..ir.affine_maps import dimension_of, dimensions_of
 
     for number, walked in enumerate(structure(op).maps[: structure(op).inputs]):
@@ -109,7 +113,7 @@ def _not_sliced(op: ir.Operation, scan: Scan) -> str | None:
 
 @record
 class _Cut:
-    """So many terms in so many parts of some length, of which the last may be shorter."""
+    """The cut of `extent` terms into `parts` of a length; the last may be shorter."""
 
     extent: Bound
     parts: Bound
@@ -132,14 +136,15 @@ Place = tuple[Sequence["int | ir.Value"], Sequence["int | ir.Value"]]
 
 @record
 class _Part:
-    """The part of an iteration of a loop: its number, the first of its terms, and how many they are."""
+    """The part of one iteration of a loop: its number, the first of its terms, and the number of
+    its terms."""
 
     number: ir.Value
     first: Linear
     size: Bound
 
     def slice_of(self, value: ir.Value, walked: ir.AffineMap, dimension: int) -> Place:
-        """Where the part of an operand is that these terms read or write."""
+        """The slice of an operand that these terms read or write."""
         from ..indices.arithmetic import value_of
         from ..ir.affine_maps import dimension_of
         from ..ir.sizes import sizes_of
@@ -149,14 +154,15 @@ class _Part:
         return [start if here else 0 for here in along], sizes
 
     def row_of(self, value: ir.Value) -> Place:
-        """Where what belongs to the part is, in a tensor with a first dimension for all of them."""
+        """The row of the part in a tensor with the parts as its first dimension."""
         from ..ir.sizes import sizes_of
 
         sizes = sizes_of(value)
         return [self.number, *[0] * (len(sizes) - 1)], [1, *sizes[1:]]
 
     def done(self, op: ir.Operation, dimension: int, outputs: Sequence[ir.Value]) -> ir.Operation:
-        """The terms of the part, of slices of the inputs; at the insertion point."""
+        """Computes the terms of the part from slices of the inputs, at the insertion point; returns
+        the op."""
         from ..indices.arithmetic import index_of, value_of
         from ..ir.affine_maps import dimensions_of
         from ..ir.cloning import clone_body
@@ -183,7 +189,8 @@ def _loop(
     starts: Sequence[ir.Value],
     do: Callable[[_Part, Sequence[ir.Value]], tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]],
 ) -> tuple[ir.Operation, ir.Operation]:
-    """A loop over the parts, in front of the op, and what `do` makes in it: an op, and its results and their places."""
+    """A loop over the parts, before the op, and the op in it that `do` builds; `do` also gives the
+    results and their places."""
     from ..indices.arithmetic import index_of, minimum
     from ..loops.forall import end_of, make_forall
 
@@ -201,7 +208,7 @@ def _loop(
 
 
 def _reduced(op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value]) -> tuple[ir.Operation, ir.Operation]:
-    """What each part makes, from the combiner's identity."""
+    """The loop that reduces each part, from the combiner's identity, and the reduction in it."""
     from ..ir.sizes import sizes_of
     from ..ir.structured import empty
     from ..reductions.identities import number
@@ -213,7 +220,7 @@ def _reduced(op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value]
 
     def do(part: _Part, outputs: Sequence[ir.Value]) -> tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]:
         kinds = [element_type(start) for start in starts]
-        fresh = [_taken(output, part) for output in outputs]  # equal fills of something new would become one
+        fresh = [_taken(output, part) for output in outputs]  # CSE would merge equal fills of new tensors
         values = [number(value, kind) for value, kind in zip(scan.combiner.identities, kinds, strict=True)]
         filled = [fill_with(one, value).results[0] for value, one in zip(values, fresh, strict=True)]
         made = part.done(reduction, scan.dimension, filled)
@@ -227,8 +234,8 @@ def _reduced(op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value]
 def _offsets(
     op: ir.Operation, scan: Scan, cut: _Cut, starts: Sequence[ir.Value], sums: Sequence[ir.Value]
 ) -> ir.Operation:
-    """What the op started with, combined with what the parts have made, one after the other; and what there was before
-    each."""
+    """The scan over the results of the parts, from the op's initial value: it yields the total and,
+    for each part, the combination of all parts before it."""
     from ..ir.sizes import sizes_of
     from ..ir.structured import empty
 
@@ -247,7 +254,7 @@ def _offsets(
 
 
 def _scanned(op: ir.Operation, scan: Scan, cut: _Cut, offsets: Sequence[ir.Value]) -> tuple[ir.Operation, ir.Operation]:
-    """Each part, from what there was before it."""
+    """The loop that scans each part, from its offset, and the scan in it."""
     space = structure(op)
     elements = [space.inputs + number for number in scan.elements]
 

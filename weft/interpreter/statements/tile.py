@@ -1,4 +1,4 @@
-"""`tile OP [sizes]`: cut the iteration space of a structured op into tiles."""
+"""`tile OP [sizes]`: the iteration space of a structured op is cut into tiles."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from ..session.statement import Handle, Results, Rewriter, Statement, consumed, 
 from ..tensors import levels
 
 LARGEST = 2**48
-"""Extents beyond this are no buffer's, and products of them leave 64 bits."""
+"""Larger extents belong to no buffer, and products of them exceed 64 bits."""
 
 
 @statement("tile", returns=("loop", "op"), variadic=True, more=r"k\d*")
 class Tile(Statement):
     """Cut the iteration space of a structured op into tiles.
 
-    Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`; mixing both returns
-    both. A size that does not divide its extent leaves every tile static and full: operands are read by masked loads,
-    and the result is written back under a guard. Along a reduction the masked-off elements are the identity (0 for a
-    sum, -inf for a maximum); where the body does not preserve it (a sum of exp(x), say), the update itself is masked.
-    An input of which a tile has no slice, such as x[9 - i] or x[i mod 4], is read element by element.
+    Parallel dimensions become one `scf.forall`, each reduction dimension becomes an `scf.for`;
+    mixing both returns both. A size that does not divide its extent leaves every tile static and
+    full: operands are read by masked loads, and the result is written back under a guard. Along a
+    reduction the masked-off elements are the identity (0 for a sum, -inf for a maximum); where the
+    body does not preserve it (for example a sum of exp(x)), the update itself is masked. An input
+    of which a tile has no slice, such as x[9 - i] or x[i mod 4], is read element by element.
 
-    A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips of its iterations,
-    and one over the iterations of a strip, which is returned as `op`. Both can be mapped: blocks outside, threads
-    inside.
+    A parallel loop (of the payload, or a `forall`) is cut in the same way: into a loop over strips
+    of its iterations, and one over the iterations of a strip, which is returned as `op`. Both can
+    be mapped: blocks outside, threads inside.
 
     Args:
         target: a structured op, or a parallel loop over memory; consumed.
-        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension untiled.
+        sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension
+            untiled.
 
     Returns:
-        loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension that is tiled).
+        loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension
+            that is tiled).
         op: the op inside it, on one tile; for a loop, the loop inside.
 
     Errors: W0320, W0322, W0323, W0324, W0325, W0338, W0340, W0343, W0396, W0458.
@@ -51,7 +54,9 @@ class Tile(Statement):
     sizes: tuple[int | None, ...] = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..parallel.nests import is_loop  # late: checking a schedule imports this file, and needs no bindings
+        from ..parallel.nests import (
+            is_loop,
+        )  # late import: checking a schedule imports this file, and needs no bindings
 
         op = rewrite.find(self.target)
         if is_loop(op):
@@ -71,8 +76,8 @@ class Tile(Statement):
         return results
 
     def rounded(self, rewrite: Rewriter, op: ir.Operation) -> tuple[ir.Operation, Structure, tuple[int | None, ...]]:
-        """The op with extents rounded up to multiples of the sizes; the iteration space that it had, and its extents
-        now."""
+        """The op with extents rounded up to multiples of the sizes; its previous iteration space,
+        and its new extents."""
         from ..padding.rounding import absorb_pads, expect_sizes, note_iterations, pad, pad_extents
         from ..padding.scattered_inputs import load_scattered
 
@@ -119,7 +124,8 @@ class Tile(Statement):
         return (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
-        """A parallel loop in two: over strips of its iterations, and over the iterations of a strip."""
+        """Cuts a parallel loop into two: over strips of its iterations, and over the iterations of
+        a strip."""
         from ..loops.forall import cut
         from ..mapping.mapping import loop_dimensions
         from ..parallel.nests import expect_unmapped, parallel_nest

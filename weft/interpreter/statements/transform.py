@@ -1,4 +1,4 @@
-"""`transform { … }`: any upstream transform-dialect ops."""
+"""`transform { … }`: applies any upstream transform-dialect ops."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ _YIELD = re.compile(r"transform\.yield\b(?P<values>[^:\n]*)(:[^\n]*)?\s*$")
 class Transform(Statement):
     """Apply any upstream transform-dialect ops.
 
-    `%root` is the module, and `%h` the op of every handle `h` in scope. The yielded values become the results.
+    `%root` is the module, and `%h` the op of every handle `h` in scope. The yielded values become
+    the results.
 
     Args:
-        text: transform ops, as in the body of a `transform.named_sequence`; it may end with `transform.yield %a, %b`.
+        text: transform ops, as in the body of a `transform.named_sequence`; it may end with
+            `transform.yield %a, %b`.
 
     Returns:
         one handle per yielded value, `r0`, `r1`, …; each must be a single op.
@@ -44,7 +46,9 @@ class Transform(Statement):
         if found is not None:
             yielded = [v.strip().removeprefix("%") for v in found["values"].split(",") if v.strip()]
             body = body[: found.start()]
-        if re.search(r"\btransform\.print\b", self.text):  # it prints to the process's own output, where IR and JSON go
+        if re.search(
+            r"\btransform\.print\b", self.text
+        ):  # it prints to the process's own output, which carries IR and JSON
             what = "`transform.print` writes past Weft, into the module that is printed"
             hint = "end this statement before it, and write `print` or `print HANDLE`"
             raise rewrite.error("W0339", what, at="text", hint=hint)
@@ -68,7 +72,7 @@ class Transform(Statement):
 
 
 def _defined(body: str) -> set[str]:
-    """The values that the text itself defines: what stands left of `=` at the start of a line."""
+    """The values that the text itself defines: the names to the left of `=` at the start of a line."""
     names: set[str] = set()
     for line in body.splitlines():
         left, sign, _ = line.partition("=")

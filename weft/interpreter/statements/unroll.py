@@ -1,4 +1,4 @@
-"""`unroll LOOP [by n]`: have the compiler unroll a sequential loop."""
+"""`unroll LOOP [by n]`: the compiler unrolls a sequential loop."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from ..ir.structured import UNROLL
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, integer, statement
 
 MOST_TRIPS = 1024
-"""An unrolled loop is text for the compiler: beyond this many copies of a body it takes minutes."""
+"""The most copies of a loop body in the text for the compiler: with more, compilation takes
+minutes."""
 
 
 @statement("unroll")
 class Unroll(Statement):
     """Have the compiler unroll a sequential loop: fully, or by n iterations.
 
-    The loop keeps its form and its handle; the CUDA text gets `#pragma unroll` (or `#pragma unroll n`) above it. The
-    compiler handles the remainder: n need not divide the number of iterations. Where all of them would make ptxas load
-        so much ahead that
-    it spills, it is `#pragma unroll 8`: for more than 8 steps of a sum that stand in no loop, in a kernel without
-    barriers in loops whose threads keep 128 numbers or more.
+    The loop keeps its form and its handle; the CUDA text gets `#pragma unroll` (or `#pragma unroll
+    n`) above it. The compiler handles the remainder: n need not divide the number of iterations. If
+    full unrolling would make ptxas load so far ahead that registers spill, it is `#pragma unroll
+    8`: for more than 8 steps of a sum outside of any loop, in a kernel without barriers in loops
+    and with 128 or more numbers per thread.
 
     Args:
         target: a sequential loop (`scf.for`); stays alive.
-        factor: how many iterations at a time, 2 or more; default: all of them, whose number must then be known.
+        factor: the number of iterations at a time, 2 or more; default: all of them, if their number
+            is known.
 
     Returns:
         nothing.
@@ -43,7 +45,7 @@ class Unroll(Statement):
     factor: int | None = integer(optional=True, minimum=2, written="by")
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..indices.arithmetic import trip_count  # late: the room imports the bindings
+        from ..indices.arithmetic import trip_count  # late import: the bindings are slow to load
 
         loop = rewrite.find(self.target)
         rewrite.only_marked = True
@@ -51,9 +53,9 @@ class Unroll(Statement):
         trips = trip_count(loop)
         if self.factor is None:
             if trips is None or trips > MOST_TRIPS:
-                unknown = "how many iterations this loop has is not known before it runs"
+                unknown = "the number of iterations of this loop is not known before it runs"
                 many = f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most"
-                hint = "state how many at a time: `unroll … by 4`"
+                hint = "state a number at a time: `unroll … by 4`"
                 raise rewrite.error("W0371", unknown if trips is None else many, loop, hint)
         else:
             self._check_factor(rewrite, loop, self.factor, trips)

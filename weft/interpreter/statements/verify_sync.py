@@ -1,4 +1,4 @@
-"""`verify-sync`: a proof that the barriers that are there suffice, or a witness that they do not."""
+"""`verify-sync`: proves that the existing barriers suffice, or shows a witness against it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 @statement("verify-sync")
 class VerifySync(Statement):
-    """Prove that the existing barriers order all conflicts, or show two threads that nothing orders.
+    """Prove that the existing barriers order all conflicts, or show two threads that nothing
+    orders.
 
-    Checks every mapped loop that is not launched yet (its launch is tried on a copy) and every kernel. A loop that
-    `insert-barriers` has proven, and that has not changed since, is not proven again. Kernel arguments are assumed to
-    be distinct buffers. Bufferizes first where the payload still has tensors.
+    Checks every mapped loop that is not launched yet (its launch is tried on a copy) and every
+    kernel. A loop that `insert-barriers` has proven, and that has not changed since, is not proven
+    again. Kernel arguments are assumed to be distinct buffers. A payload with tensors is bufferized
+    first.
 
     Returns:
         nothing.
@@ -54,9 +56,9 @@ class VerifySync(Statement):
                 "W0605", "there is neither a mapped loop nor a kernel to verify", hint="`map` a loop first"
             )
         for root, trial in zip(mapped_roots(rewrite.module), trials(rewrite.module, rewrite.known), strict=True):
-            stands = proof.still_proven(rewrite.module, root)
+            proven = proof.still_proven(rewrite.module, root)
             judged = trial.info.made.found.get(proof.Judgement)
-            if not stands and (judged is None or judged.found):
+            if not proven and (judged is None or judged.found):
                 findings = Findings(trial.model, independent=independent(root))
                 self._verify(rewrite, trial.model, findings)
                 judged = trial.info.made.found[proof.Judgement] = proof.Judgement(
@@ -64,7 +66,7 @@ class VerifySync(Statement):
                 )
             else:
                 self._verify(rewrite, trial.model, None)
-            if judged is not None and not stands and judged.believed:
+            if judged is not None and not proven and judged.believed:
                 rewrite.remark(proof.BELIEVED)
             elif not assumed(trial.model.combined):
                 proof.state_proof(rewrite.module, root)
@@ -77,13 +79,14 @@ class VerifySync(Statement):
             self._verify(rewrite, model, Findings(model))
             if COMBINED in kernel.attributes:
                 for line in ir.StringAttr(kernel.attributes[COMBINED]).value.splitlines():
-                    if line not in assumed(model.combined):  # which is said already
+                    if line not in assumed(model.combined):  # which is reported already
                         rewrite.remark(line)
         return {}
 
     @staticmethod
     def _verify(rewrite: Rewriter, model: KernelModel, findings: Findings | None) -> None:
-        """`findings`: None where the proof stands already."""
+        """Reports a race-free kernel, or raises its findings. `findings`: None if it was proven
+        before."""
         from ..proof.combination.combination import verdict_lines
 
         if findings is not None and not findings.clean:

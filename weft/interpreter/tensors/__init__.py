@@ -1,1 +1,2 @@
-"""The way from tensors to memrefs and back: fusion, destinations, write-backs, bufferization."""
+"""The conversion from tensors to memrefs and back: fusion, destinations, write-backs,
+bufferization."""

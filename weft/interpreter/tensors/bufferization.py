@@ -1,5 +1,5 @@
-"""From tensors to memrefs: write-backs are guarded, masked loads that nobody promoted fused into their consumers, then
-upstream.
+"""The conversion from tensors to memrefs: write-backs are guarded, masked loads that were not
+promoted are fused into their consumers, then upstream bufferizes.
 
 Every step keeps the loops and their attributes (`weft.map`, handle tags).
 """
@@ -66,7 +66,7 @@ _RESULTS = "buffer-results-to-out-params{modify-public-functions=true hoist-stat
 
 
 def is_bufferized(module: ir.Module) -> bool:
-    """Whether no op of the module produces or takes a tensor any more."""
+    """Whether no op of the module produces or takes a tensor."""
     return not any(
         is_tensor(value)
         for op in operations(module.operation)
@@ -76,12 +76,13 @@ def is_bufferized(module: ir.Module) -> bool:
 
 
 def bufferize_module(module: ir.Module) -> None:
-    """Bufferize the whole module in place. Tensor results become trailing arguments, marked `bufferize.result`.
+    """Bufferizes the whole module in place. Tensor results become trailing arguments, marked
+    `bufferize.result`.
 
-    Copies inside loops become `linalg.copy`, so that they can be mapped; those that write a tile back are marked
-    `weft.writeback`. Raises `ir.MLIRError` where upstream refuses.
+    Copies inside loops become `linalg.copy`, so that they can be mapped; copies that write a tile
+    back are marked `weft.writeback`. Raises `ir.MLIRError` where upstream refuses.
     """
-    there = {op.name for op in operations(module.operation)}  # nobody looks for what is not
+    there = {op.name for op in operations(module.operation)}  # to skip passes for ops that do not occur
     reshaped = any(name.endswith(("expand_shape", "collapse_shape")) for name in there)
     copies: dict[str, Reason] = {}
     if PAD in there:
@@ -119,7 +120,7 @@ def bufferize_module(module: ir.Module) -> None:
         if op.name == "memref.copy":
             _copy(op)
         elif is_masked_load(op):
-            # it fills a temporary with what a ragged result starts with, and goes where its owner goes
+            # it fills a temporary with the initial contents of a ragged result, and is mapped like its owner
             del op.attributes[GATHER]
             op.attributes[WRITEBACK] = ir.UnitAttr.get()
     run_passes(module, "cse")
@@ -144,8 +145,8 @@ _INTO = "bufferization.materialize_in_destination"
 
 
 def _results_for_destinations(module: ir.Module) -> None:
-    """Tensor arguments are values: what a payload puts into one, and uses as the result of that, is a result of its
-    own."""
+    """Separates results from tensor arguments, which are values: if a payload stores into an
+    argument and uses the op's result, that result becomes a tensor of its own."""
     for op in operations(module.operation, _INTO):
         holder = op.operands[1].owner
         argument = isinstance(holder, ir.Block) and holder.owner.operation.name == "func.func"
@@ -154,10 +155,11 @@ def _results_for_destinations(module: ir.Module) -> None:
 
 
 def _carry_in_place(module: ir.Module) -> None:
-    """A host loop that yields a new tensor each time copies it over the one before: an iteration carries one buffer."""
+    """Gives a host loop that yields a new tensor in each iteration one carried buffer: a copy of
+    the new tensor into the previous one."""
     host = "scf.for", "scf.if", "func.func", "builtin.module"
     loops = [loop for loop in operations(module.operation, "scf.for") if all(up.name in host for up in ancestors(loop))]
-    for loop in loops:  # what is read in the loop as it was before is not what the loop begins with
+    for loop in loops:  # the contents that the loop reads from outside must not be those that it overwrites
         for number, init in enumerate(loop_inits(loop), len(loop.operands) - len(loop.results)):
             if is_tensor(init) and any(
                 is_within(use.owner.operation, loop) for use in init.uses if use.owner.operation != loop
@@ -168,25 +170,25 @@ def _carry_in_place(module: ir.Module) -> None:
         moved = {}
         for number, (value, argument) in enumerate(zip(yielded(loop), carried, strict=True)):
             first = next((op.operands[at] for op, at in written_over(value)[-1:]), value)
-            shared = len(list(argument.uses)) > 1  # it is read as well, and may not be what is written
+            shared = len(list(argument.uses)) > 1  # the argument has other readers, which must not see the new contents
             if is_tensor(value) and value != argument and (first != argument or shared):
                 moved[number] = (
                     _copied(value, end) if first in carried and first != argument else value
-                )  # which is written, too
+                )  # another carried tensor, which is overwritten as well
         for number, value in moved.items():
             with ir.InsertionPoint(end):
                 end.operands[number] = ir.Operation.create(_INTO, [value.type], [value, carried[number]]).results[0]
 
 
 def _copied(value: ir.Value, user: ir.Operation) -> ir.Value:
-    """A tensor with the same elements and a buffer of its own, in front of `user`."""
+    """A copy of the tensor in a buffer of its own, made before `user`."""
     with ir.InsertionPoint(user):
         given = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
         return ir.Operation.create("bufferization.alloc_tensor", [value.type], [value], given).results[0]
 
 
 def _separate_arguments(module: ir.Module) -> None:
-    """An argument that a function returns gets a copy: each result is a buffer of its own."""
+    """Copies every argument that a function returns, so that each result has its own buffer."""
     for terminator in _returns(module):
         for position, value in enumerate(list(terminator.operands)):
             if isinstance(value.type, ir.RankedTensorType) and isinstance(value.owner, ir.Block):
@@ -194,8 +196,9 @@ def _separate_arguments(module: ir.Module) -> None:
 
 
 def _separate_results(module: ir.Module) -> None:
-    """A buffer that a function returns twice is copied: upstream's `buffer-results-to-out-params` crashes on it. One
-    tensor may have been returned twice, or two of undefined elements, which are one buffer."""
+    """Copies a buffer that a function returns twice: upstream's `buffer-results-to-out-params`
+    crashes on it. Either one tensor was returned twice, or two tensors of undefined elements share
+    a buffer."""
     for terminator in _returns(module):
         seen: list[ir.Value] = []
         for position, value in enumerate(list(terminator.operands)):
@@ -209,8 +212,9 @@ def _separate_results(module: ir.Module) -> None:
 
 
 def _hoist_results(module: ir.Module) -> None:
-    """What is computed into an allocation of sizes that are known at run time alone, and copied into a result at the
-    end, is computed in the result. Which sizes that has is stated: an out-argument comes with sizes of its own."""
+    """Replaces an allocation with sizes known only at run time, copied into a result at the end of
+    the function, by that result. Emits asserts that the sizes agree, since an out-argument comes
+    with sizes of its own."""
     blocks = [block for function in _functions(module) for block in list(function.regions[0].blocks)[:1]]
     for target in (argument for block in blocks for argument in block.arguments):
         copies = users(target) if None in shape_of(target) and _is_result(target) else []
@@ -221,7 +225,7 @@ def _hoist_results(module: ir.Module) -> None:
         alloc = made_by(source, "memref.alloc")
         if alloc is None or alloc.block != copy.block:
             continue
-        if copy.block.operations[-1].operation.name != "func.return" or _goes_on(copy):
+        if copy.block.operations[-1].operation.name != "func.return" or _has_later_ops(copy):
             continue
         sizes = iter(alloc.operands)
         with ir.InsertionPoint(alloc), copy.location:
@@ -238,19 +242,20 @@ def _hoist_results(module: ir.Module) -> None:
 
 
 def _is_result(value: ir.Value) -> bool:
-    """Whether an argument of a function stands for a result."""
+    """Whether an argument of a function is a result."""
     return "bufferize.result" in argument_attributes(value)
 
 
-def _goes_on(copy: ir.Operation) -> bool:
-    """Whether anything but other copies of results stands between a copy and the function's end."""
+def _has_later_ops(copy: ir.Operation) -> bool:
+    """Whether ops other than copies of results and deallocations are between a copy and the end of
+    the function."""
     ops = [view.operation for view in copy.block.operations]
     return any(op.name not in ("memref.copy", "memref.dealloc") for op in ops[ops.index(copy) : -1])
 
 
 def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
-    """Tensor arguments are values: no kernel may write into the buffers that they come in. Said before, taken back
-    behind."""
+    """Marks the buffers of tensor arguments as not writable before bufferization (`protect`), and
+    removes the mark afterwards: tensor arguments are values."""
     for function in _functions(module):
         tensors = [isinstance(t, ir.RankedTensorType) for t in _type_of(function).inputs]
         given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(tensors)
@@ -265,7 +270,7 @@ def _protect_arguments(module: ir.Module, *, protect: bool) -> None:
 
 
 def _copy(op: ir.Operation) -> None:
-    """`memref.copy` inside loops → `linalg.copy`; a copy of a buffer to itself goes."""
+    """Rewrites `memref.copy` inside loops to `linalg.copy`; erases a copy of a buffer to itself."""
     source, target = op.operands
     if _whole(source) == _whole(target):
         op.erase()
@@ -276,16 +281,18 @@ def _copy(op: ir.Operation) -> None:
 
 
 def _whole(buffer: ir.Value) -> ir.Value:
-    """The buffer of which a view takes everything, as it lies: `parallel_insert_slice` of a whole result makes such
-    views."""
+    """The buffer of a view that takes all of it, in the same layout: `parallel_insert_slice` of a
+    whole result makes such views."""
     op = made_by(buffer, "memref.subview")
     return _whole(op.operands[0]) if op is not None and takes_all(op) else buffer
 
 
 def drop_carried_buffers(module: ir.Module) -> None:
-    """Rebuild every `scf.for` that yields an iteration argument as it came, without that argument. Attributes stay.
+    """Rebuilds every `scf.for` that yields an iteration argument unchanged, without that argument.
+    Attributes stay.
 
-    Upstream's canonicalization does the same, but deletes one-trip loops, and the handles on them, along the way.
+    Upstream's canonicalization does the same, but also deletes one-trip loops together with their
+    handles.
     """
     for loop in reversed(list(operations(module.operation, "scf.for"))):
         if _unchanged(loop):
@@ -293,7 +300,7 @@ def drop_carried_buffers(module: ir.Module) -> None:
 
 
 def _unchanged(loop: ir.Operation) -> list[int]:
-    """Positions of iteration arguments that every iteration passes on as they are."""
+    """The positions of iteration arguments that every iteration passes on unchanged."""
     kept = zip(yielded(loop), loop_outputs(loop), loop_inits(loop), strict=True)
     return [i for i, (value, argument, init) in enumerate(kept) if value in (argument, init)]
 

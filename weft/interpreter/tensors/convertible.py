@@ -1,5 +1,5 @@
-"""Which ops on memrefs can be raised to tensors: structured ops and copies on whole buffers, or on static windows of
-them."""
+"""The ops on memrefs that can be raised to tensors: structured ops and copies on whole buffers, or
+on static windows of buffers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def on_memrefs(op: ir.Operation) -> bool:
 
 
 def is_convertible(op: ir.Operation, *, shared: bool = False) -> bool:
-    """Whether an op is a linalg op, an allocation or scalar arithmetic, on whole static buffers or static windows of
-    them.
+    """Whether an op can be raised: a linalg op, an allocation or scalar arithmetic, on whole static
+    buffers or static windows of them.
 
-    `shared`: several of its operands may be of one buffer.
+    `shared`: several of its operands may be in one buffer.
     """
     if op.name == "func.return":
         return not on_memrefs(op)
@@ -45,13 +45,15 @@ def is_convertible(op: ir.Operation, *, shared: bool = False) -> bool:
 
 
 def has_known_buffers(op: ir.Operation) -> bool:
-    """Whether the op's buffers are arguments and allocations: two of these are the same, or share nothing."""
+    """Whether the op's buffers are arguments and allocations: any two of them are the same or
+    disjoint."""
     roots = [root_of(v) for v in op.operands if is_memref(v)]
     return all(isinstance(root.owner, ir.Block) or made_by(root, *ALLOCATIONS) is not None for root in roots)
 
 
 def is_on_host(op: ir.Operation) -> bool:
-    """Whether the op is in a function, or in loops and branches of the payload's there, that no statement made."""
+    """Whether the op is in a function, directly or in loops and branches of the payload (not of a
+    statement)."""
     around = takewhile(lambda each: each.name != "func.func", ancestors(op))
     payload = all(
         each.name in _HOST and not any(name.startswith("weft.") for name in each.attributes) for each in around
@@ -60,21 +62,21 @@ def is_on_host(op: ir.Operation) -> bool:
 
 
 def has_apart_windows(op: ir.Operation) -> bool:
-    """Whether the op works on windows of buffers (or on whole ones) no two of which share an element that one iteration
-    reads or writes and another one writes: each can have a value of its own."""
-    from ..proof.overlaps import overlap  # late: most ops are on whole buffers
+    """Whether no element is shared between two windows (or buffers) of the op where one iteration
+    reads or writes it and another writes it: then each window can have its own value."""
+    from ..proof.overlaps import overlap  # late import: most ops are on whole buffers
 
     return all(not is_memref(v) or is_plain(root_memref(v).type) for v in op.operands) and overlap(op) is None
 
 
 MOST_WINDOWS = 24
-"""Windows of one buffer that are compared, each with each."""
+"""The most windows of a function that are compared pairwise."""
 
 
 def apart_windows(function: ir.Operation) -> dict[ir.Value, ir.Value] | None:
-    """By each memref that ops of a function's body work on, the first one that shows the same, where no two others
-    share an element (and no op reads one elsewhere than where it writes it): each has a value of its own, as a buffer
-    has. None where two may."""
+    """For each memref that ops of a function's body use, the first memref with the same view, if
+    different views are disjoint (and no op reads a view at an element other than the one that it
+    writes): then each view has its own value, like a buffer. None if two views may overlap."""
     from ..mapping.keys import structural_key
     from ..proof.overlaps import apart, overlap
 
@@ -90,14 +92,14 @@ def apart_windows(function: ir.Operation) -> dict[ir.Value, ir.Value] | None:
 
 
 def is_window(op: ir.Operation) -> bool:
-    """Whether a subview is a window of known place and size of a whole buffer, of the buffer's rank."""
+    """Whether a subview is a static window of a whole buffer, of the buffer's rank."""
     kinds = [v.type for v in (op.operands[0], op.results[0])]
     ranks = {k.rank for k in kinds if isinstance(k, ir.MemRefType)}
     return len(op.operands) == 1 and is_plain(op.operands[0].type) and len(ranks) == 1
 
 
 def window_of(value: ir.Value) -> ir.Operation | None:
-    """The subview that makes `value`."""
+    """The subview that makes `value`; None if another op does."""
     return made_by(value, "memref.subview")
 
 
@@ -113,8 +115,8 @@ def _has_value(value: ir.Value) -> bool:
 
 
 def overwrites_its_inputs(op: ir.Operation) -> bool:
-    """Whether an output is also an input that is read elsewhere than where it is written: values can't say what that
-    does."""
+    """Whether an output is also an input that is read at an element other than the written one:
+    tensors, as values, cannot express that."""
     space = structure(op)
     operands = list(op.operands)
     return any(
@@ -126,7 +128,7 @@ def overwrites_its_inputs(op: ir.Operation) -> bool:
 
 
 def obstacle(op: ir.Operation) -> tuple[str, str]:
-    """Why an op on memrefs stays there, and what to do about it."""
+    """The reason why an op on memrefs cannot be raised, and a hint."""
     names = operand_names(op)
     for name, buffer in zip(names, op.operands, strict=True):
         root = root_of(buffer)
@@ -142,5 +144,5 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
             "write to a buffer of its own in the payload, `memref.alloc`, or `memref.copy` the input first",
         )
     if not is_on_host(op):
-        return "stands in a loop or a branch, so that it can't be converted to tensors", "use it before `bufferize`"
-    return "can't be converted to tensors", "use it before `bufferize`"
+        return "it is in a loop or a branch, so that it can't be converted to tensors", "use it before `bufferize`"
+    return "it can't be converted to tensors", "use it before `bufferize`"

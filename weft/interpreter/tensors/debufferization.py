@@ -1,15 +1,17 @@
-"""From memrefs back to tensors: linalg ops on buffers get values, so that they tile and fuse like any others.
+"""The conversion from memrefs back to tensors: linalg ops on buffers get values, so that they tile
+and fuse like any others.
 
-A function that is a straight line of linalg ops on buffers (arguments, allocations), or on static windows of them, has
-one current value per buffer; what goes into a window is inserted into it. Each op becomes the same op on those values;
-at the end every argument that was written receives its value (`bufferization.materialize_in_destination`), in place
-after bufferization. Where loops or launches stand in it, an op is raised alone, and a producer for those who read it:
+A function that is straight-line code of linalg ops on buffers (arguments, allocations), or on
+static windows of them, has one current value per buffer; a value for a window is inserted into it.
+Each op becomes the same op on those values. At the end, every written argument receives its value
+(`bufferization.materialize_in_destination`), which is in place after bufferization. If the function
+contains loops or launches, a single op is raised, or a producer for its readers:
 
     linalg.exp ins(%a) outs(%t)                    %0 = linalg.exp ins(%a as a tensor) …
     gpu.launch_func … %b                    ->     gpu.launch_func … %b
     scf.forall … slices of to_tensor %t            scf.forall … slices of %0
 
-Arguments are taken as distinct buffers.
+Arguments are assumed to be distinct buffers.
 """
 
 from __future__ import annotations
@@ -72,13 +74,16 @@ if TYPE_CHECKING:
 def debufferize(
     rewrite: Rewriter, op: ir.Operation, *, for_readers: bool = False, with_producers: bool = False
 ) -> bool:
-    """Raise the function around `op`, or where something else stands in it (a launch, a loop) `op` alone.
+    """Raises the function around `op` to tensors, or only `op` if the function contains other ops
+    (a launch, a loop).
 
-    Says so and returns True; changes nothing and returns False where not even the op can be raised.
+    Adds a remark and returns True; changes nothing and returns False if not even the op can be
+    raised.
 
     Args:
-        for_readers: who reads what it makes as a tensor reads its result, which is stored for others only.
-        with_producers: raise those, too, that make what it reads, and what these read.
+        for_readers: ops that read the op's output as a tensor read its result instead; it is stored
+            only for other readers.
+        with_producers: also raise the ops that make the op's inputs, and the producers of theirs.
     """
     if not is_on_host(op):
         return False
@@ -116,8 +121,9 @@ def debufferize(
 
 
 def overwritten_between(module: ir.Module, op: ir.Operation, later: ir.Operation) -> ir.Operation | None:
-    """The first op on memrefs between `op` and `later` that may write a buffer in which a tensor that `op` reads may
-    lie once it is bufferized; None if there is none: then `op` reads the same where `later` stands."""
+    """The first op on memrefs between `op` and `later` that may write a buffer of a tensor that
+    `op` reads (after bufferization); None if there is none: then `op` reads the same values at
+    `later`."""
     (around, *_) = ancestors(op)
     homes, last = _homes(op), child_of(around, later)
     if not homes or last is None or last.block != op.block:
@@ -131,8 +137,9 @@ def overwritten_between(module: ir.Module, op: ir.Operation, later: ir.Operation
 
 
 def _homes(op: ir.Operation) -> set[ir.Value]:
-    """The buffers in which tensors that `op` reads may lie: from which they, or what they are computed in place of,
-    were read, and to which any of these is stored."""
+    """The buffers that may hold, after bufferization, the tensors that `op` reads: those from which
+    these tensors, or the tensors that they overwrite, were read, and those into which one of them
+    is stored."""
     found, seen, waiting = set[ir.Value](), set[ir.Value](), list(op.operands)
     while waiting:
         value = waiting.pop()
@@ -147,21 +154,22 @@ def _homes(op: ir.Operation) -> set[ir.Value]:
 
 
 class _Memory:
-    """What ops of a block do to its buffers, as the module stands when it is asked."""
+    """The effects of the ops of a block on its buffers, for the current state of the module."""
 
     def __init__(self, module: ir.Module) -> None:
-        from ..proof.hosts.effects import Effects  # late: no statement needs it to be checked
+        from ..proof.hosts.effects import Effects  # late import: checking a schedule does not need it
 
         self.effects = Effects(module, through_tensors=False)
 
     def done(self, op: ir.Operation) -> tuple[Effect, ...] | None:
-        """What an op does to memory that was there before; None where that is not known."""
+        """The effects of an op on memory that existed before it; None if they are unknown."""
         if self.effects.unseen(op) is not None:
             return None
         return tuple(effect for effect in self.effects.of(op) if effect.kind != "alloc")
 
     def touches(self, done: tuple[Effect, ...] | None, buffers: Iterable[ir.Value], *, changing: bool = False) -> bool:
-        """Whether that touches one of the buffers, or changes it."""
+        """Whether the effects `done` touch (with `changing`: change) one of the buffers; true for
+        unknown effects."""
         if not done:
             return done is None
         own = [window.buffer for value in buffers for window in self.effects.host.windows(value)]
@@ -169,8 +177,9 @@ class _Memory:
 
 
 def _producers(module: ir.Module, op: ir.Operation) -> list[ir.Operation]:
-    """The ops on memrefs that make what `op` reads, and what these read, the last one first. Raises `NotLocalError`
-    where one of them may stand in a part that is not there."""
+    """The ops on memrefs that make the inputs of `op`, and their producers in turn, the last one
+    first. Raises `NotLocalError` if one of them may be in a part of the function that was carved
+    out."""
     memory, block = _Memory(module), ops_of(op.block)
     needed = {op}
     for at in range(block.index(op), -1, -1):
@@ -182,7 +191,7 @@ def _producers(module: ir.Module, op: ir.Operation) -> list[ir.Operation]:
 
 
 def _maker(memory: _Memory, before: list[ir.Operation], buffer: ir.Value) -> ir.Operation | None:
-    """The op that wrote a buffer last, if it can be raised."""
+    """The last op before that wrote a buffer, if it can be raised; otherwise None."""
     for op in reversed(before):
         if op.name == GAP:
             raise NotLocalError
@@ -193,11 +202,12 @@ def _maker(memory: _Memory, before: list[ir.Operation], buffer: ir.Value) -> ir.
 
 
 class _Debufferizer:
-    """The walk over one block: `current` is the value of each buffer at this point, `written` are those that it differs
-    from.
+    """The conversion of one block: `current` maps each buffer to its value at this point; `written`
+    are the buffers with a value that differs from their contents.
 
     Args:
-        parts: windows that share nothing with others, by windows that show the same: each is a buffer of its own.
+        parts: the disjoint windows, each mapped to the first window with the same view: each is
+            treated as a buffer.
     """
 
     def __init__(self, module: ir.Module, block: ir.Block, parts: dict[ir.Value, ir.Value] | None = None) -> None:
@@ -206,14 +216,15 @@ class _Debufferizer:
         self.written: list[ir.Value] = []
 
     def run_one(self, op: ir.Operation) -> None:
-        """Raise a single op: its buffers become values before it, and what it wrote goes back right after it."""
+        """Raises a single op: its buffers become values before it, and its outputs are stored right
+        after it."""
         after = ir.InsertionPoint.after(op)
         self._read(op)
         self._raise(op)
         self._store(after, self.written)
 
     def run_windows(self, op: ir.Operation) -> None:
-        """Raise a single op on windows that have nothing in common: each is a buffer of its own."""
+        """Raises a single op on disjoint windows: each is treated as a buffer."""
         after = ir.InsertionPoint.after(op)
         with ir.InsertionPoint(op):
             self.current |= {v: as_tensor(v) for v in dict.fromkeys(op.operands) if is_memref(v)}
@@ -221,8 +232,9 @@ class _Debufferizer:
         self._store(after, self.written)
 
     def run_producer(self, op: ir.Operation) -> None:
-        """Raise a single op, whose readers on tensors take its result; what it wrote goes back in front of the first op
-        that looks at it otherwise. Raises `NotLocalError` where that may stand in a part that is not there."""
+        """Raises a single op, and lets its readers on tensors use its result; the output is stored
+        before the first op that accesses it otherwise. Raises `NotLocalError` if that op may be in
+        a part that was carved out."""
         memory, block = _Memory(self.module), ops_of(self.block)
         later = block[block.index(op) + 1 :]
         self._read(op)
@@ -234,8 +246,8 @@ class _Debufferizer:
         self._drop_unused()
 
     def _hand_on(self, buffer: ir.Value, later: list[ir.Operation], memory: _Memory) -> ir.Operation | None:
-        """Let those who read a buffer as a tensor take its value; the first op that needs the value in memory, None if
-        there is none before all of it is written anew."""
+        """Replaces reads of a buffer as a tensor by its value. Returns the first op that needs the
+        value in memory; None if there is none before the buffer is overwritten completely."""
         for op in [each for each in later if each.name != READING or each.operands[0] == buffer]:
             if op.name == GAP:
                 raise NotLocalError
@@ -259,7 +271,7 @@ class _Debufferizer:
         self._drop_unused()
 
     def _drop_unused(self) -> None:
-        """Erase what nobody uses any more: allocations, windows and values of them."""
+        """Erases unused allocations, windows and values of them."""
         for op in reversed(ops_of(self.block)):
             if op.name == READING and not is_used(op.results[0]):
                 op.erase()
@@ -270,7 +282,7 @@ class _Debufferizer:
                         each.erase()
 
     def _read(self, op: ir.Operation) -> None:
-        """The buffers of an op as values, as they are in front of it."""
+        """Reads the buffers of an op as values, before the op."""
         with ir.InsertionPoint(op):
             for root in [root_of(v) for v in op.operands if is_memref(v)]:
                 if root not in self.current:
@@ -291,7 +303,8 @@ class _Debufferizer:
         return self.current[buffer]
 
     def _raise(self, op: ir.Operation, *, apart: bool = False) -> None:
-        """The same op on tensors: regions and attributes move over, results appear. `apart`: see `starts_of`."""
+        """Rebuilds an op on tensors: regions and attributes move over, and it gets results.
+        `apart`: see `starts_of`."""
         with ahead_of(op):
             values = [self._value(v) if is_memref(v) else v for v in op.operands]
             if is_structured(op):
@@ -319,7 +332,7 @@ class _Debufferizer:
         op.erase()
 
     def _is_own(self, buffer: ir.Value) -> bool:
-        """Whether it has a value of its own, and is not seen as a part of another's."""
+        """Whether the buffer (or window) has its own value, and is not a part of another buffer's."""
         return buffer in self.current or buffer in self.parts
 
     def _store(self, where: ir.InsertionPoint, buffers: Iterable[ir.Value]) -> None:
@@ -329,9 +342,10 @@ class _Debufferizer:
 
 
 def starts_of(op: ir.Operation, values: Sequence[ir.Value], *, apart: bool = False) -> list[ir.Value]:
-    """What a structured op on tensors gets for its operands `values`: in place of an output that it overwrites without
-    a look at it, a tensor that holds nothing, made at the insertion point, so that it does not depend on who made the
-    other. A buffer that nobody else reads in the op is kept, unless it is to be computed `apart` from that."""
+    """The operands of a structured op on tensors: `values`, with each output that it overwrites
+    without reading it replaced by an empty tensor, made at the insertion point. That removes the
+    dependence on the producer of the output. A buffer that the op reads nowhere else is kept,
+    unless the result is to be computed `apart` from it."""
     from ..ir.structured import empty
 
     inputs, given = segments(op)[0], list(values)
@@ -352,7 +366,7 @@ def starts_of(op: ir.Operation, values: Sequence[ir.Value], *, apart: bool = Fal
 
 
 def start_apart(op: ir.Operation) -> None:
-    """Let a structured op on tensors start from what `starts_of` says."""
+    """Replaces the operands of a structured op on tensors by those of `starts_of`."""
     with ahead_of(op):
         for n, value in enumerate(starts_of(op, list(op.operands))):
             op.operands[n] = value

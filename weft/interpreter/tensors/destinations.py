@@ -1,15 +1,16 @@
-"""Where results are computed, before bufferization: one place each, so that no buffer is copied for its size alone.
+"""The destinations of results, set before bufferization: one for each result, so that no buffer is
+copied only for its shape.
 
-`tensor.empty` is only a shape, and common subexpressions make one of all that are alike. Bufferization would then see
-two ops write one buffer, and copy what nobody has written. Here every op that needs no contents gets an empty tensor of
-its own, and within a loop only the op whose result is inserted keeps the slice it is inserted into.
+`tensor.empty` is only a shape, and CSE merges those of equal types. Bufferization would then see
+two ops write one buffer, and copy undefined contents. So every op that needs no initial contents
+gets its own empty tensor, and within a loop only the op with the inserted result keeps the slice
+that it is inserted into.
 
-A result may be computed in another shape than it has: a convolution's, as a matrix. `expand_shape` of a loop's result
-    would
-bufferize to a buffer of the loop's shape and a copy. So the loop is given the result's own buffer to write in, seen in
-its shape: before bufferization where that is an argument (`start_reshaped`), and behind it for the buffers that
-    bufferization allocates,
-whatever they start with (`allocate_expanded`).
+A result may be computed in another shape than its own: for example that of a convolution as a
+matrix. `expand_shape` of a loop's result would bufferize to a buffer of the loop's shape and a
+copy. So the loop gets the result's own buffer as its destination, viewed in the loop's shape:
+before bufferization if that buffer is an argument (`start_reshaped`), and afterwards for buffers
+that bufferization allocates, with any initial contents (`allocate_expanded`).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from .debufferization import start_apart
 
 
 def separate_destinations(module: ir.Module) -> None:
-    """Give each op that only writes its destination one of its own."""
+    """Gives each op that only writes its destination its own empty tensor."""
     without_contents: set[ir.Value] = set()
     ops = list(operations(module.operation))
     for loop in (op for op in ops if op.name == "scf.forall"):  # outer loops first
@@ -52,7 +53,7 @@ def separate_destinations(module: ir.Module) -> None:
         if has_parent(op, "func.func") and "weft.map" not in op.attributes:
             start_apart(
                 op
-            )  # it is not scheduled yet: it can be tiled and fused later as if nothing had been bufferized
+            )  # not scheduled yet: it stays independent of its destination, so that it can be tiled and fused later
         else:
             _write_over_an_input(op, lengths)
     for op in ops:
@@ -64,7 +65,7 @@ FILL = "linalg.fill"
 
 
 def fill_what_is_wanted(module: ir.Module) -> None:
-    """A fill that was rounded up, and of which only the part in front is read, fills that part alone."""
+    """Shrinks fills that were rounded up to the leading part that is read, if only that is."""
     for op in operations(module.operation, FILL):
         parts = [user for result in op.results for user in users(result)]
         if not parts or not is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
@@ -80,15 +81,15 @@ def fill_what_is_wanted(module: ir.Module) -> None:
 
 
 MOST_IN_ONE_PLACE = 16
-"""How many ops in a row write over each other: what bufferization does with them grows with the cube of their
-number."""
+"""The most consecutive ops that write over each other: the cost of bufferization grows with the
+cube of their number."""
 
 
 def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None:
-    """Let an elementwise op that writes to a new place write over an input that is its own: made next to it, read by it
-    alone.
+    """Lets an elementwise op with an empty destination write over one of its inputs that has no
+    other reader and is made in the same block.
 
-    `lengths`: of the results so far, how many ops wrote to their place one after the other.
+    `lengths`: for each result so far, the number of consecutive ops that wrote to its place.
     """
     space = structure(op)
     number = space.inputs
@@ -98,14 +99,14 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
         return
     for i, value in enumerate(list(op.operands)[:number]):
         maker = producer(value)
-        alike = space.maps[i] == space.maps[number] == ir.AffineMap.get_identity(space.rank)
+        same_element = space.maps[i] == space.maps[number] == ir.AffineMap.get_identity(space.rank)
         if maker is None or not is_structured(maker) or masked_loads.is_masked_load(maker) or maker.block != op.block:
             continue
         if made_by(maker.operands[segments(maker)[0]], "bufferization.to_tensor") is not None:
             continue  # a promoted tile, which has a map of its own
         length = lengths.get(value, 1) + 1
         if (
-            alike
+            same_element
             and length <= MOST_IN_ONE_PLACE
             and value.type == op.operands[number].type
             and len(list(value.uses)) == 1
@@ -116,14 +117,16 @@ def _write_over_an_input(op: ir.Operation, lengths: dict[ir.Value, int]) -> None
 
 
 def has_empty(module: ir.Module) -> bool:
-    """Whether there is a shape without contents."""
+    """Whether the module has a `tensor.empty`."""
     return any(operations(module.operation, "tensor.empty"))
 
 
 def _split(op: ir.Operation) -> None:
-    """A copy of a `tensor.empty` for each of its uses but one beside it: what a loop makes for itself, it makes inside.
+    """Copies a `tensor.empty` for each use except one in its own block: a temporary of a loop is
+    then made inside the loop.
 
-    Common subexpressions take a block's temporary out of its loop where it is as large as what the loop fills.
+    CSE moves the temporary of a block out of its loop if it has the shape of the tensor that the
+    loop fills.
     """
     uses = [(use.owner.operation, use.operand_number) for use in op.results[0].uses]
     beside = next((use for use in uses if use[0].block == op.block), None)
@@ -137,7 +140,8 @@ def _split(op: ir.Operation) -> None:
 
 
 def _separate_slices(output: ir.Value) -> None:
-    """Only the op whose result is inserted into `output` keeps the slice that it is inserted into."""
+    """Gives empty tensors to ops on slices of `output`; only the op with the inserted result keeps
+    its slice."""
     inserted = [use.owner.operation for use in output.uses if use.operand_number == 1]
     kept = [
         step for op in inserted if op.name == "tensor.parallel_insert_slice" for step in written_over(op.operands[0])
@@ -154,8 +158,8 @@ def _separate_slices(output: ir.Value) -> None:
 
 
 def _only_written(op: ir.Operation, number: int) -> bool:
-    """Whether the operand is a destination whose contents the op does not read."""
-    if op.name == "scf.forall":  # its own slices are written by ops that say so themselves
+    """Whether the operand is a destination that the op writes without reading it."""
+    if op.name == "scf.forall":  # the ops on its slices decide
         position = number - len(op.operands)
         if position < -len(op.results):
             return False
@@ -165,7 +169,8 @@ def _only_written(op: ir.Operation, number: int) -> bool:
 
 
 def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
-    """The ops that make `value`, each with the operand that it is written over, the last one first."""
+    """The ops that make `value` one over the other, each with the number of its overwritten
+    operand, the last op first."""
     chain: list[tuple[ir.Operation, int]] = []
     while (op := producer(value)) is not None and (is_structured(op) or op.name in ("scf.forall", "scf.for")):
         first = segments(op)[0] if is_structured(op) else len(op.operands) - len(op.results)
@@ -175,7 +180,7 @@ def written_over(value: ir.Value) -> list[tuple[ir.Operation, int]]:
 
 
 def result_name(value: ir.Value) -> str | None:
-    """The `weft.name` of the function's result that a value becomes (a part of)."""
+    """The `weft.name` of the function result that a value becomes (a part of)."""
     for use in value.uses:
         user, number = use.owner.operation, use.operand_number
         if user.name == "func.return":
@@ -187,7 +192,7 @@ def result_name(value: ir.Value) -> str | None:
 
 
 def _onward(user: ir.Operation, number: int) -> list[ir.Value]:
-    """The values that an operand of a use goes into, as a tensor does."""
+    """The values that contain the operand `number` of `user`, in the same tensor."""
     if user.name == "tensor.parallel_insert_slice":
         loop = user.parent.operation.parent.operation
         return [
@@ -201,8 +206,8 @@ def _onward(user: ir.Operation, number: int) -> list[ir.Value]:
 
 
 def start_reshaped(module: ir.Module) -> None:
-    """Loops whose result is expanded into an argument, and which start from nothing, start from that argument,
-    collapsed."""
+    """Lets loops with an undefined start and a result that is expanded into an argument start from
+    that argument, collapsed."""
     for op in operations(module.operation, "tensor.expand_shape"):
         made = made_by(op.operands[0], "scf.forall")
         if made is None:
@@ -217,8 +222,8 @@ def start_reshaped(module: ir.Module) -> None:
 
 
 def _first_writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
-    """Of the loops and ops that write a result one after the other, the first one, and its operand that the result
-    starts from."""
+    """The first of the consecutive loops and ops that write a result, and the number of its operand
+    with the result's start."""
     outputs = len(op.results) if op.name == "scf.forall" else segments(op)[1]
     number = len(op.operands) - outputs + result
     before = producer(op.operands[number])
@@ -228,7 +233,8 @@ def _first_writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
 
 
 def _argument_place(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
-    """The argument that the result goes to and nothing else does with it, as a tensor; made at the insertion point."""
+    """The argument into which the result is stored, as a tensor made at the insertion point; None
+    if the result or the argument has another use in between."""
     taken = users(result)
     if len(taken) != 1 or taken[0].name != STORING or taken[0].block != loop.block:
         return None
@@ -244,11 +250,12 @@ def _argument_place(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
 
 
 def allocate_expanded(module: ir.Module) -> None:
-    """Allocate what is expanded later in its expanded shape; those that fill it see it collapsed.
+    """Allocates buffers that are expanded later in their expanded shape; the ops that fill them use
+    a collapsed view.
 
-    A convolution that adds to a tensor argument starts from a copy of it as a matrix: the copy then is the result, and
-    no copy of that is made. In the body of a function alone: what a loop allocates is a tile, and stays as it was
-        scheduled.
+    A convolution that adds to a tensor argument starts from a copy of it as a matrix: that copy
+    becomes the result, without a second copy. Only in the body of a function: an allocation in a
+    loop is a scheduled tile, and stays.
     """
     for op in operations(module.operation, "memref.expand_shape"):
         made, kind = made_by(op.operands[0], "memref.alloc"), op.results[0].type
@@ -267,13 +274,13 @@ def allocate_expanded(module: ir.Module) -> None:
 
 
 def ahead(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether a value of the same function is there in front of an op."""
+    """Whether a value of the same function is defined before an op."""
     made = producer(value)
     return made is None or (made.block == op.block and made.is_before_in_block(op))
 
 
 def fold_reshapes(module: ir.Module) -> None:
-    """A reshape of a reshape back to the type it came from is what it came from."""
+    """Removes reshapes that undo another reshape."""
     for op in operations(module.operation, "memref.expand_shape", "memref.collapse_shape"):
         other = "memref.collapse_shape" if op.name == "memref.expand_shape" else "memref.expand_shape"
         before = made_by(op.operands[0], other)

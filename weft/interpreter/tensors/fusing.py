@@ -1,6 +1,6 @@
-"""Producers that go where they are read: into loops, through upstream's `transform.structured.fuse_into_containing_op`;
-masked loads that were not promoted, into the body of the op that reads them, so that nothing is materialized for them.
-"""
+"""Producers that move to their readers: into loops, by upstream's
+`transform.structured.fuse_into_containing_op`; masked loads that were not promoted, into the body
+of the op that reads them, so that they are never materialized."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ _TWIN = "weft.twin"
 
 
 def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
-    """Fuse the op tagged `producer` into the loop; upstream's refusal becomes W0311.
+    """Fuses the op tagged `producer` into the loop; a refusal of upstream becomes W0311.
 
-    Where something behind the loop reads the producer, too, upstream makes a `scf.forall` anew, with one more result:
-    the new one gets the old one's attributes, its tags and map among them. It takes a `scf.for` for a `scf.forall`
-    there, and the process ends: such a loop gets a copy of the producer that nothing else reads, and the original
-        stays, without the tag.
+    If an op after the loop also reads the producer, upstream rebuilds a `scf.forall` with one more
+    result: the new loop gets the attributes of the old one, including tags and map. For a `scf.for`
+    upstream would crash there: such a loop gets a copy of the producer with no other reader, and
+    the original stays, without the tag.
     """
     old = rewrite.find(loop)
     if old.name != "scf.forall":
@@ -82,8 +82,9 @@ def fuse_tagged(rewrite: Rewriter, producer: str, loop: Handle) -> None:
 
 
 def fuse_fills(rewrite: Rewriter, op: ir.Operation, tag: str, loop: Handle) -> bool:
-    """Fuse an op that fills several tensors with constants: upstream fuses none of several results, so each gets a fill
-    of its own, the first of them tagged `tag`. False for other ops."""
+    """Fuses an op that fills several tensors with constants. Upstream fuses no op with several
+    results, so each tensor gets a fill of its own, the first of them tagged `tag`. Returns False
+    for other ops."""
     if len(op.results) < 2 or segments(op)[0] or op.name != "linalg.generic" or len(ops_of(body_of(op))) > 1:
         return False
     fills = []
@@ -106,10 +107,11 @@ def fuse_fills(rewrite: Rewriter, op: ir.Operation, tag: str, loop: Handle) -> b
 
 
 def mark_twins(op: ir.Operation, loop: ir.Operation) -> int:
-    """Mark the fills beside the fill `op` that have its number, which the loop reads and no handle names; how many.
+    """Marks the sibling fills of the fill `op`: same value, read by the loop, named by no handle.
+    Returns their number.
 
-    Outputs that start from one number are filled by one op until `fuse` makes a fill for each in a loop, and the handle
-    names one.
+    One op fills all outputs that start from the same number, until `fuse` makes one fill for each
+    in a loop; the handle names only one of them.
     """
     twins = []
     for one in users(op.operands[0]) if op.name == "linalg.fill" else ():
@@ -122,7 +124,7 @@ def mark_twins(op: ir.Operation, loop: ir.Operation) -> int:
 
 
 def fuse_twins(rewrite: Rewriter, count: int, loop: Handle) -> None:
-    """Fuse what `mark_twins` has marked, behind the op that they are twins of."""
+    """Fuses the fills that `mark_twins` has marked, after the op itself."""
     for _ in range(count):
         waiting = rewrite.tagged(_TWIN)[0]
         del waiting.attributes[_TWIN]
@@ -136,10 +138,11 @@ def fuse_twins(rewrite: Rewriter, count: int, loop: Handle) -> None:
 
 
 def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
-    """Let a `scf.forall` of one iteration compute what its shared output starts with: `op`, whose result the body takes
-    whole.
+    """Lets a `scf.forall` of one iteration compute the start of its shared output: moves `op` into
+    it, if the body takes its result as a whole.
 
-    Returns whether it did: upstream's fusion follows slices, and of all of a tensor there is none.
+    Returns whether it did. Upstream's fusion follows slices, and a tensor that is taken as a whole
+    has none.
     """
     from ..mapping.mapping import loop_dimensions
 
@@ -150,7 +153,7 @@ def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
         return False
     output, position = loop_outputs(loop)[starts[0]], len(loop.operands) - len(loop.results) + starts[0]
     readers = [user for user in users(output) if user.name != "tensor.parallel_insert_slice"]
-    if any(user.name == "tensor.extract_slice" for user in readers):  # one tile is all there is: upstream's
+    if any(user.name == "tensor.extract_slice" for user in readers):  # the only tile is a slice: upstream's case
         return False
     copy = op.clone(ip=ir.InsertionPoint.at_block_begin(body_of(loop))).operation
     last = len(op.operands) - 1
@@ -162,16 +165,19 @@ def start_inside(op: ir.Operation, loop: ir.Operation) -> bool:
 
 
 def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
-    """The op stays where it is for its other readers, and a copy of it in the loop is what `tag` names from now on."""
+    """Keeps the op outside for its other readers; `tag` names the copy of it in the loop from now
+    on."""
     del op.attributes[tag]
-    rewrite.remark(f"a copy of {op.name} stays outside: others read it")
+    rewrite.remark(f"a copy of {op.name} stays outside for its other readers")
 
 
 def fuse_masked_loads(rewrite: Rewriter, loop: Handle) -> None:
-    """Fuse every masked load that the ops in `loop` read slices of: masked loads follow their consumer into each
-    tile."""
+    """Fuses every masked load of which the ops in `loop` read slices: masked loads follow their
+    consumer into each tile."""
     while rewrite.tagged(masked_loads.MARK) and (found := _outside_masked_load(rewrite.find(loop))) is not None:
-        _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper made twice than kept
+        _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = (
+            ir.UnitAttr.get()
+        )  # cheaper to compute twice than to keep
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)
         for op in rewrite.tagged(_FUSING):
@@ -181,7 +187,7 @@ def fuse_masked_loads(rewrite: Rewriter, loop: Handle) -> None:
 
 
 def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """The op, or where others read it, too, a copy of it for the loop."""
+    """The op, or a copy of it for the loop if it has other readers as well."""
     if all(is_within(user, loop) for result in op.results for user in users(result)):
         return op
     copy = op.clone(ip=ir.InsertionPoint(op)).operation
@@ -190,11 +196,11 @@ def _own_copy(op: ir.Operation, loop: ir.Operation) -> ir.Operation:
 
 
 def _outside_masked_load(loop: ir.Operation) -> ir.Operation | None:
-    """A masked load outside `loop` of which something in it takes a slice, directly or as what the loop is initialised
-    with."""
+    """A masked load outside `loop` of which an op inside takes a slice, directly or through an
+    initial value of the loop."""
     outputs = (
         loop_outputs(loop) if loop.name == "scf.forall" else []
-    )  # iterations of a `scf.for` see their predecessor's
+    )  # an iteration of a `scf.for` sees the result of the previous one
     for part in operations(loop, "tensor.extract_slice"):
         value = part.operands[0]
         maker = mlir.producer(loop_inits(loop)[outputs.index(value)] if value in outputs else value)
@@ -204,13 +210,13 @@ def _outside_masked_load(loop: ir.Operation) -> ir.Operation | None:
 
 
 def is_result_of(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether the value is a result of the loop, or that cut back to its real shape."""
+    """Whether the value is a result of the loop, possibly cut back to its real shape."""
     maker = mlir.producer(uncut(value))
     return maker is not None and maker == loop
 
 
 def remove_if_dead(op: ir.Operation) -> bool:
-    """Erase `op` if nothing uses its results. Returns whether it did."""
+    """Erases `op` if nothing uses its results. Returns whether it did."""
     if is_used(*op.results):
         return False
     op.erase()
@@ -218,7 +224,8 @@ def remove_if_dead(op: ir.Operation) -> bool:
 
 
 def inline_masked_loads(module: ir.Module) -> bool:
-    """Inline every masked load without inputs that a structured op reads. Returns whether there was one."""
+    """Inlines every masked load without inputs that a structured op reads. Returns whether there
+    was one."""
     some = False
     for reader in [op for op in operations(module.operation) if is_structured(op)]:
         while (position := _gathered_input(reader)) is not None:
@@ -233,8 +240,8 @@ def _gathered_input(op: ir.Operation) -> int | None:
 
 
 def _inline(op: ir.Operation, position: int) -> ir.Operation:
-    """Rebuild `op` as a generic without the input at `position`; its value is computed in the body instead. Returns
-    that."""
+    """Rebuilds `op` as a generic without the input at `position`, which is computed in the body
+    instead. Returns the new op."""
     gather, space, operands = op.operands[position].owner.operation, structure(op), list(op.operands)
     others = [i for i in range(space.inputs) if i != position]
     inputs, maps = [operands[i] for i in others], [space.maps[i] for i in others]
@@ -260,11 +267,12 @@ def _inline(op: ir.Operation, position: int) -> ir.Operation:
 
 
 def _windows(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterator[tuple[ir.Value, ir.AffineMap]]:
-    """Operands that only carry the extents which no remaining operand has (upstream's pooling ops have one, too).
+    """Yields operands that only carry extents which no remaining operand has (upstream's pooling
+    ops have such an operand as well), each with its map.
 
-    Nothing reads them: they disappear with the first dead-code elimination after lowering to loops. An extent that is
-        the size of a
-    tensor is carried by a line of that, for which no memory is allocated.
+    No op reads them: they disappear with the first dead-code elimination after lowering to loops.
+    An extent that is the size of a tensor is carried by a one-dimensional slice of that tensor,
+    which needs no memory.
     """
     space, kind = structure(op), ir.IntegerType.get_signless(1)
     covered = {dimension_of(e) for m in maps for e in m.results}
@@ -272,10 +280,10 @@ def _windows(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> Iterator[tuple[i
         if d in covered or size is None:
             continue
         along = ir.AffineMap.get(space.rank, 0, [ir.AffineDimExpr.get(d)])
-        if (behind := measured_dimension(size)) is None:
+        if (found := measured_dimension(size)) is None:
             yield empty([size], kind), along
             continue
-        whole, axis = behind
+        whole, axis = found
         sizes = [size if a == axis else 1 for a in range(len(shape_of(whole)))]
         line = ir.RankedTensorType.get([DYNAMIC], element_type(whole))
         yield (

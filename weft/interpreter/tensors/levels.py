@@ -1,4 +1,4 @@
-"""Tensors or memrefs: where an op stands, and how to get it to the level that a statement needs."""
+"""The level of an op, tensors or memrefs, and its conversion to the level that a statement needs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .debufferization import start_apart as start_apart
 
 
 def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
-    """W0396: the op reads what it writes through another view, or writes elements that lie at one address, so that its
-    result depends on the order of its iterations."""
+    """Raises W0396 if the op reads its output through another view, or writes elements that share
+    an address: its result then depends on the order of its iterations."""
     if not (is_structured(op) and on_memrefs(op)):
         return
-    from ..proof.overlaps import overlap  # late: only ops on memrefs need it
+    from ..proof.overlaps import overlap  # late import: only ops on memrefs need it
 
     if (number := _overlaps_itself(op)) is not None:
         raise rewrite.error(
@@ -50,8 +50,8 @@ def refuse_overlap(rewrite: Rewriter, op: ir.Operation, at: str) -> None:
 
 
 def _overlaps_itself(op: ir.Operation) -> int | None:
-    """The number of an output two of whose elements lie at one address; None if there is none of which that is
-    known."""
+    """The number of an output in which two elements are known to share an address; None if there is
+    none."""
     from ..proof.kernels.root_buffers import apart
 
     outputs = range(structure(op).inputs, len(op.operands))
@@ -63,7 +63,8 @@ def _overlaps_itself(op: ir.Operation) -> int | None:
 def expect_values(
     rewrite: Rewriter, target: Handle, code: str, what: str, *, for_readers: bool = False
 ) -> ir.Operation:
-    """The op of `target`, on tensors; refused where it has to stay on memrefs. `for_readers`: see `debufferize`."""
+    """The op of `target`, on tensors. Raises `code` if it cannot be raised from memrefs.
+    `for_readers`: see `debufferize`."""
     op = on_tensors(rewrite, target, for_readers=for_readers)
     if on_memrefs(op):
         why, hint = obstacle(op)
@@ -74,8 +75,8 @@ def expect_values(
 def on_tensors(
     rewrite: Rewriter, target: Handle, *, for_readers: bool = False, with_producers: bool = False
 ) -> ir.Operation:
-    """The op of `target`, on tensors where that can be: a payload written on memrefs is raised first, and says so.
-    `for_readers`, `with_producers`: see `debufferize`."""
+    """The op of `target`, on tensors if possible: a payload on memrefs is raised first, with a
+    remark. `for_readers`, `with_producers`: see `debufferize`."""
     op = rewrite.find(target)
     raised = on_memrefs(op) and debufferize(rewrite, op, for_readers=for_readers, with_producers=with_producers)
     return rewrite.find(target) if raised else op
@@ -85,8 +86,8 @@ _THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "ten
 
 
 def origin(value: ir.Value, written: Written = nameless) -> str | None:
-    """The `weft.name` of the function argument that `value` is a part of; what the text calls it where it was
-    computed."""
+    """The `weft.name` of the function argument that contains `value`; for a computed value, its
+    name in the payload's text."""
     from ..padding.masked_loads import is_masked_load
 
     while not isinstance(value.owner, ir.Block):

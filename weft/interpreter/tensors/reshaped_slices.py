@@ -1,11 +1,13 @@
-"""Slices taken through reshapes, so that fusion finds the producer behind them.
+"""Slices through reshapes, so that fusion finds the producer of the reshaped tensor.
 
     %e = tensor.expand_shape %p [[0, 1]] … [4, 32]       in the loop: %t = tensor.extract_slice %p[32·i] [64]
-    in a loop: tensor.extract_slice %e[i, 0] [2, 32]  →               tensor.expand_shape %t [[0, 1]] … [2, 32]
+    in a loop: tensor.extract_slice %e[i, 0] [2, 32]  →               tensor.expand_shape %t [[0,
+        1]] … [2, 32]
 
-Elements of a tile are a tile in the other shape, too, where of the axes that the reshape takes together the tile cuts
-one at most, has one element along those in front of it, and all along those behind it. Upstream's patterns
-(`tensor.bubble_up_extract_slice`) go through a `collapse_shape` only from offsets that are numbers; a loop's are not.
+The elements of a tile form a tile in the other shape as well if, among the axes that the reshape
+combines, the tile cuts at most one, has one element along the axes before it, and is complete along
+those after it. Upstream's patterns (`tensor.bubble_up_extract_slice`) go through a `collapse_shape`
+only from constant offsets, which those of a loop are not.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ Part: TypeAlias = "tuple[Bound, Bound]"
 
 
 def follow(value: ir.Value, loop: ir.Operation) -> list[str]:
-    """Let `loop` read `value` where it reads a reshape of it, or a reshape of that. Returns what was followed, in
-    words.
+    """Lets `loop` read `value` directly where it reads a reshape of it, or a reshape of that.
+    Returns descriptions of the reshapes.
 
-    Raises W0467 where the elements of a slice are no tile of what is reshaped.
+    Raises W0467 if the elements of a slice are no tile of the source.
     """
     followed: list[str] = []
     for reshape in dict.fromkeys(users(value)):
@@ -55,8 +57,8 @@ def follow(value: ir.Value, loop: ir.Operation) -> list[str]:
 
 
 def _ask_source(question: ir.Operation, reshaped: ir.Value) -> None:
-    """Sizes of a reshape are those of its source: a `tensor.dim` of the reshape would keep that and its source computed
-    in front of the loop."""
+    """Replaces a `tensor.dim` of a reshape by sizes of its source; otherwise it would keep the
+    reshape and its source before the loop."""
     axis = constant_of(question.operands[1])
     if axis is not None:
         with ahead_of(question):
@@ -66,12 +68,12 @@ def _ask_source(question: ir.Operation, reshaped: ir.Value) -> None:
 
 
 def _read_inside(reader: ir.Operation, reshape: ir.Operation, loop: ir.Operation) -> None:
-    """Reshape in the loop what a reader there takes of the reshape."""
+    """Moves the reshape of a reader in the loop into the loop."""
     what = describe(reshape)
     if reader == loop:
         raise fail(
             "W0467",
-            f"the loop starts from {what}: its iterations take what they start from of that",
+            f"the loop starts from {what}: its iterations take their initial values from it",
             f"write the producer in the payload in the shape that the loop writes, without the `{reshape.name}`",
         )
     if isinstance(reader.opview, tensor.ExtractOp):
@@ -90,7 +92,7 @@ def _read_inside(reader: ir.Operation, reshape: ir.Operation, loop: ir.Operation
 
 
 def _slice(reader: ir.Operation, reshape: ir.Operation) -> ir.Value:
-    """What `reader`, a slice of a reshape, takes: a slice of the source, reshaped."""
+    """The value of `reader`, a slice of a reshape, as a reshaped slice of the source."""
     source, result = reshape.operands[0], reshape.results[0]
     offsets, sizes, strides = ([known(n) for n in part] for part in parts_of(reader))
     together = groups_of(reshape)
@@ -102,11 +104,10 @@ def _slice(reader: ir.Operation, reshape: ir.Operation) -> ir.Value:
         full = [whole[a] for a in axes]
         own = one if len(axes) == 1 else _merged(one, full) if expanding else _split(*one[0], full)
         if own is None or any(step != 1 for step in strides) or len(shape_of(reader.results[0])) != len(sizes):
-            spelled_sizes = "×".join("?" if not isinstance(n, int) else str(n) for n in sizes)
+            shape = "×".join("?" if not isinstance(n, int) else str(n) for n in sizes)
             raise fail(
                 "W0467",
-                f"the loop takes tiles of {spelled_sizes} of {describe(reshape)}, which are no tiles of what that"
-                f" reshapes",
+                f"the loop takes tiles of {shape} of {describe(reshape)}, which are no tiles of its source",
                 "choose tiles of whole rows of the other shape, or of parts that divide one; or `launch` the producer"
                 " on its own",
             )
@@ -116,10 +117,11 @@ def _slice(reader: ir.Operation, reshape: ir.Operation) -> ir.Value:
 
 
 def _merged(parts: Sequence[Part], whole: Sequence[Bound]) -> list[Part] | None:
-    """The part of one axis that parts of the axes are that it is made of; None where they are several."""
+    """The part of the combined axis that consists of these parts of its axes; None if it is not
+    contiguous."""
     cut = next((n for n, (_, size) in enumerate(parts) if size != 1), len(parts) - 1)
-    behind = zip(parts[cut + 1 :], whole[cut + 1 :], strict=True)
-    if any(not same_size(size, full) for (_, size), full in behind):  # of the whole axis: from 0 on
+    inner = zip(parts[cut + 1 :], whole[cut + 1 :], strict=True)
+    if any(not same_size(size, full) for (_, size), full in inner):  # these parts must be whole axes
         return None
     steps = [reduce(multiply, whole[n + 1 :], 1) for n in range(cut + 1)]
     offset = sum((index_of(multiply(parts[n][0], step)) for n, step in enumerate(steps)), Linear.of())
@@ -127,24 +129,24 @@ def _merged(parts: Sequence[Part], whole: Sequence[Bound]) -> list[Part] | None:
 
 
 def _split(offset: Bound, size: Bound, whole: Sequence[Bound]) -> list[Part] | None:
-    """The parts of the axes `whole` that together are a part of the axis that is made of them; None where they are no
+    """The parts of the axes `whole` that make up a part of the combined axis; None if they are no
     tile."""
     if same_size(size, reduce(multiply, whole, 1)):
         return [(0, full) for full in whole]
     first = next((n for n, full in enumerate(whole) if full != 1), 0)
     for cut in range(len(whole) - 1, first - 1, -1):
         numbers = [n for n in whole[first + 1 :] if isinstance(n, int)]
-        behind, here = prod(n for n in whole[cut + 1 :] if isinstance(n, int)), whole[cut]
-        if len(numbers) < len(whole) - first - 1 or not isinstance(size, int) or size % behind:
+        inner, here = prod(n for n in whole[cut + 1 :] if isinstance(n, int)), whole[cut]
+        if len(numbers) < len(whole) - first - 1 or not isinstance(size, int) or size % inner:
             continue
-        rows = size // behind
+        rows = size // inner
         fits = (
-            divisible(offset, behind)
+            divisible(offset, inner)
             if cut == first
             else isinstance(here, int) and here % rows == 0 and divisible(offset, size)
         )
         if fits:
-            digits, rest = [], divide(index_of(offset), behind)[0]
+            digits, rest = [], divide(index_of(offset), inner)[0]
             for full in reversed(numbers[: cut - first]):
                 rest, digit = divide(rest, full)
                 digits.insert(0, bound_of(digit))

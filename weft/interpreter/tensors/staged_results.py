@@ -1,12 +1,12 @@
-"""A result on its way to where it belongs: an op writes its tile into a buffer that a statement allocated, and a copy
-takes it on.
+"""Staged results: an op writes its tile into a buffer that a statement allocated, and a copy moves
+it to its destination.
 
     %r = linalg.matmul … outs(%zeros)         →    %r = linalg.matmul … outs(%zeros in the buffer)
     insert %r                                      %w = linalg.copy %r outs(%place) {weft.merge};  insert %w
 
-A fill that the op alone reads is done in the buffer, too, and so is a masked load; what the op reads of the place
-otherwise is copied there first. Of a ragged tile the copy that takes it on is as large as what lies inside
-(`writeback_guards.py`).
+A fill that only the op reads is done in the buffer as well, and so is a masked load; any other
+initial contents are copied there first. For a ragged tile, the copy to the destination has the size
+of the part that is inside (`writeback_guards.py`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ..padding.masked_loads import MARK, is_masked_load
 from .destinations import FILL
 
 MERGE = "weft.merge"
-"""On the copy that takes a result on to where it belongs."""
+"""An attribute of the copy that moves a result to its destination."""
 
 
 def stage_result(
     op: ir.Operation, position: int, view: ir.Value, *, mapped: bool
 ) -> tuple[ir.Operation | None, ir.Operation]:
-    """Let an op on tensors write the output at `position` of its operands into a buffer, seen as `view`; what copies
-    there what the op reads first, if anything does, and what takes the result on. `mapped`: a schedule maps what copies
-    there."""
+    """Lets an op on tensors write its output operand number `position` into a buffer, viewed as
+    `view`. Returns the op that copies the initial contents there (None if there is none), and the
+    copy to the destination. `mapped`: a schedule maps the first of these."""
     value, result = op.operands[position], op.results[position - segments(op)[0]]
     made = producer(value)
     alone = made is not None and made.block == op.block and len(users(value)) == 1 and is_read(op, position)

@@ -1,8 +1,9 @@
-"""Guarded write-back: loops over padded results are made to write the real ones.
+"""Guarded write-back: loops over padded results are rebuilt to write the unpadded results.
 
-After ragged tiling a `scf.forall` produces a tensor of tile-multiple shape of which a `tensor.extract_slice` keeps the
-real part. Here the loop gets the real tensor as its shared output instead; each tile is computed in full, and only the
-part that lies inside is inserted: `min(16, 1000 - i)` rows. No padded result ever exists in memory.
+After ragged tiling, a `scf.forall` produces a tensor with a shape that is a multiple of the tile,
+of which a `tensor.extract_slice` keeps the real part. Here the loop gets the real tensor as its
+shared output instead; each tile is computed in full, and only the part inside is inserted: `min(16,
+1000 - i)` rows. No padded result ever exists in memory.
 """
 
 from __future__ import annotations
@@ -38,21 +39,22 @@ from .staged_results import MERGE
 
 
 def guard_writebacks(module: ir.Module) -> None:
-    """Clip every `scf.forall` of the module whose padded result is cut back, innermost first."""
+    """Clips every `scf.forall` of the module with a padded result that is cut back, innermost
+    first."""
     for loop in reversed(list(operations(module.operation, "scf.forall"))):
         if any(_cut(result) for result in loop.results):
             _guard(loop)
 
 
 def _cut(result: ir.Value) -> ir.Operation | None:
-    """The one slice from the origin that is all that is used of a loop's result."""
+    """The slice from the origin that is the only use of a loop's result; None for any other use."""
     taken = users(result)
     return taken[0] if len(taken) == 1 and from_origin(taken[0]) else None
 
 
 def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
-    """Rebuild the loop with shared outputs of the real shapes. `places`: of a loop over parts of a tile, where its
-    results go."""
+    """Rebuilds the loop with shared outputs of the real shapes. `places`: for a loop over parts of
+    a tile, the destinations of its results."""
     inits, cuts = loop_inits(loop), [_cut(r) for r in loop.results]
     with ir.InsertionPoint(loop):
         shapes = [None if cut is None else sizes_of(cut.results[0]) for cut in cuts]
@@ -83,7 +85,8 @@ def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
 
 
 def _begun(init: ir.Value, place: ir.Value, shape: Sequence[int | ir.Value] | None) -> ir.Value:
-    """The place of a result with what its loop begins with, where something has computed that: a fill is done there."""
+    """The destination of a result, with the loop's initial contents if an op has computed them: a
+    fill is repeated there."""
     made = producer(init)
     if shape is None or is_empty(init) or made is None or made.name == "tensor.extract_slice":
         return place
@@ -96,15 +99,15 @@ def _begun(init: ir.Value, place: ir.Value, shape: Sequence[int | ir.Value] | No
 
 
 def _source(loop: ir.Operation, output: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value | None:
-    """What the accumulators of `output` are gathered from: the real tensor that the loop updates in place, if there is
-    one."""
+    """The source of the accumulators of `output`: the real tensor that the loop updates in place;
+    None if there is none."""
     images = (read.operands[0] for read in _read_in_place(output))
     return next((i for i in images if not made_within(i, loop) and _is_of(i, shape, loop)), None)
 
 
 def _is_of(image: ir.Value, shape: Sequence[int | ir.Value], loop: ir.Operation) -> bool:
-    """Whether an image has this shape; of sizes that are known at run time alone, whether they are the same
-    dimension's."""
+    """Whether an image has this shape; sizes known only at run time must come from the same
+    dimension."""
     if len(shape_of(image)) != len(shape):
         return False
     with ir.InsertionPoint(loop):
@@ -112,8 +115,9 @@ def _is_of(image: ir.Value, shape: Sequence[int | ir.Value], loop: ir.Operation)
 
 
 def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()) -> list[ir.Operation]:
-    """The reads that tiles of `output` start with, also in loops over parts of a tile, where they read an image at the
-    very place that the tile is inserted at. `around`: where the tiles of the loops outside are."""
+    """The reads from which tiles of `output` start, if they read an image exactly where the tile is
+    inserted; loops over parts of a tile are included. `around`: the offsets of the tiles of outer
+    loops."""
     found: list[ir.Operation] = []
     for insertion in users(output):
         if insertion.name != "tensor.parallel_insert_slice" or insertion.operands[1] != output:
@@ -128,7 +132,8 @@ def _read_in_place(output: ir.Value, around: Sequence[list[ir.Value | int]] = ()
 
 
 def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir.Value | int]]) -> bool:
-    """Whether a masked load reads, for its element i, that at the sum of the places and i."""
+    """Whether a masked load reads, for its element i, the element at the sum of the offsets
+    `places` and i."""
     values = KnownIndices()
     own = [values.opaque(NOTHING) for _ in range(structure(gather).rank)]
     for op in operations(gather, "linalg.index"):
@@ -145,12 +150,13 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
 
 
 def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
-    """The real-shaped tensor that a clipped output starts with."""
+    """The start of a clipped output: a tensor of the real shape."""
     return empty(shape, element_type(init)) if is_empty(init) else part_of(init, shape)
 
 
 def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
-    """A copy of the loop whose shared outputs start with `starts`; its body still inserts whole tiles."""
+    """A copy of the loop with shared outputs that start from `starts`; its body still inserts whole
+    tiles."""
     copy = loop.clone(ip=ir.InsertionPoint(loop)).operation
     offset = len(copy.operands) - len(starts)
     for i, (start, output) in enumerate(zip(starts, loop_outputs(copy), strict=True)):
@@ -163,10 +169,10 @@ def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
 def _guard_output(
     output: ir.Value, init: ir.Value, shape: Sequence[int | ir.Value], source: ir.Value | None, *, nested: bool
 ) -> None:
-    """Make reads of `output` masked and insertions into it as large as what lies inside."""
+    """Makes reads of `output` masked, and clips insertions into it."""
     reads = _read_in_place(output)
     for op in [op for op in users(output) if op.name == "tensor.extract_slice"]:
-        with ir.InsertionPoint(op):  # where the output starts empty, nothing but a place to compute in
+        with ir.InsertionPoint(op):  # an empty output has no contents to read
             if is_empty(init):
                 made = empty(sizes_of(op.results[0]), element_type(output))
             else:
@@ -174,14 +180,14 @@ def _guard_output(
         replace(op, [made])
     for op in [op for op in users(output) if op.name == "tensor.parallel_insert_slice"]:
         _guard_insertion(op, shape, shape_of(init) if nested else None)
-    # only where the accumulators come from: whatever else reads that tensor means its first contents
+    # only accumulators: any other read of that tensor means its initial contents
     for op in reads if source is not None else ():
         if op.operands[0] == source:
             op.operands[0] = output
 
 
 def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int | ir.Value]) -> ir.Value:
-    """The tile of an image that a slice takes, with anything beyond `shape`."""
+    """The tile that a slice takes of an image; elements beyond `shape` are arbitrary."""
     offsets = [value_of(offset) for offset in parts_of(part)[0]]
     plus = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0) + ir.AffineDimExpr.get(1)])
 
@@ -193,17 +199,18 @@ def _gathered(part: ir.Operation, image: ir.Value, shape: Sequence[int | ir.Valu
 
 
 def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], tile: Sequence[int | None] | None) -> None:
-    """`insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at the same place.
+    """Clips an insertion: `insert %t[16, 16] at (i, j)` → `insert %t[0:min(16, 1000 - i), …]`, at
+    the same place.
 
-    `tile`: the extents of the tile of which a loop inside takes parts; such a part may begin where the tile's rows have
-    ended, even if its size divides them.
+    `tile`: the extents of the enclosing tile, of which an inner loop takes parts; such a part may
+    begin after the end of the tile's rows, even if its size divides them.
     """
     made, output, end = producer(op.operands[0]), op.operands[1], op.parent.operation
     merge = made if made is not None and _is_merge(made) else None
     loop = made if made is not None and made.name == "scf.forall" and _takes_on(made) else None
     with ir.InsertionPoint(merge or loop or end):
         offsets = [value_of(offset) for offset in parts_of(op)[0]]
-        sizes = parts_of(op)[1]  # of parts that end with a tile, and with the whole, they are values by now
+        sizes = parts_of(op)[1]  # for parts clipped by an enclosing tile these are values by now
         if tile is None:
             inside = inside_of(offsets, sizes, shape)
         else:
@@ -214,7 +221,7 @@ def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], tile: Se
                 for offset, size, extent, whole in zip(offsets, sizes, shape, tile, strict=True)
             ]
         there = part_of(output, inside, offsets) if merge or loop else None
-    if merge is not None:  # it takes no more on than lies inside, and to where that goes
+    if merge is not None:  # only the part inside is copied, into the clipped destination
         with ir.InsertionPoint(merge):
             part = copy_to(there, part_of(merge.operands[0], inside))
         move_marks(merge, part)
@@ -231,12 +238,13 @@ def _guard_insertion(op: ir.Operation, shape: Sequence[int | ir.Value], tile: Se
 
 
 def _is_merge(op: ir.Operation) -> bool:
-    """Whether it takes a result on from where it was made (`staged_results.py`)."""
+    """Whether the op moves a result to its destination (`staged_results.py`)."""
     return MERGE in op.attributes and len(users(op.results[0])) == 1
 
 
 def _takes_on(loop: ir.Operation) -> bool:
-    """Whether a copy in it, or in a loop in it, takes on what the loop inserts."""
+    """Whether a copy in the loop, or in an inner loop, moves the inserted result to its
+    destination."""
     insertions = [
         user for output in loop_outputs(loop) for user in users(output) if user.name == "tensor.parallel_insert_slice"
     ]
@@ -252,8 +260,8 @@ def _at_least_none(size: ir.Value) -> ir.Value:
 def inside_of(
     offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value], shape: Sequence[int | ir.Value]
 ) -> list[int | ir.Value]:
-    """How much of a tile of `sizes` at `offsets` lies inside `shape`, per dimension; values are made at the insertion
-    point."""
+    """The extent, per dimension, of the part of a tile of `sizes` at `offsets` that is inside
+    `shape`; values are made at the insertion point."""
     return [
         size
         if isinstance(size, int) and _divides(size, extent) and _multiple_of(offset, size)
@@ -267,15 +275,16 @@ def _divides(size: int, extent: int | ir.Value) -> bool:
 
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:
-    """Whether an offset is a loop index times the tile size: then tiles that divide the extent never stick out."""
+    """Whether an offset is a loop index times the tile size: then tiles that divide the extent are
+    always inside."""
     number, apply = constant_of(offset), made_by(offset, "affine.apply")
-    if apply is not None:  # of its own loop, and no more: a tile of a tile may begin where its row has ended
+    if apply is not None:  # of its own loop only: a tile within a tile may begin after the end of its row
         return list(apply.attributes["map"].value.results) == [ir.AffineDimExpr.get(0) * size]
     return number % size == 0 if number is not None else size == 1 and producer(offset) is None
 
 
 def _remaining(offset: ir.Value, size: int | ir.Value, extent: int | ir.Value) -> ir.Value:
-    """`min(size, extent - offset)`."""
+    """The size `min(size, extent - offset)`."""
     values: list[ir.Value] = []
 
     def term(one: int | ir.Value) -> ir.AffineExpr:

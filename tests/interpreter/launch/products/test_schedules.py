@@ -124,7 +124,7 @@ REFUSED = {
     "fewer registers than an instruction takes": (
         Case(k=512, pipeline="pipeline k stages 2 producer", most=24), "W0373", "a thread may have 24"),
     "registers of no number of blocks": (
-        Case(k=512, pipeline="pipeline k stages 2 producer registers 24", most=100), "W0373", "no number of blocks has all",
+        Case(k=512, pipeline="pipeline k stages 2 producer registers 24", most=100), "W0373", "no number of blocks uses all",
     ),
     "too few registers for the instruction": (
         Case(k=512, pipeline="pipeline k stages 2 producer registers 24", most=80), "W0373", "takes 90 registers",

@@ -106,7 +106,7 @@ def test_mutants(m: object, n: object, k: object, stages: int) -> None:
         assert code in found if code else found, what
         if what == "a swizzle":
             notes = [note for one in diagnostics(changed) for note in one.notes]
-            assert any("not all of them do so alike" in note for note in notes)
+            assert any("not all by the same swizzle" in note for note in notes)
             assert not any("depends on data" in note for note in notes)
 
 

@@ -106,7 +106,7 @@ def test_who_may_meet_elsewhere_is_not_known_to_be_missing(name: str) -> None:
     text = text.replace("%number = arith.index_cast %mine : index to i32", another)
     found = [d for d in said(text) if d.code == "W0603"]
     assert found and all(("may not reach" in d.message and "assumed" in d.message) == assumed for d in found), found
-    assert all("group of 128 threads" in d.message and any("meet" in n for n in d.notes) == assumed for d in found)
+    assert all("group of 128 threads" in d.message and any("others may arrive" in n for n in d.notes) == assumed for d in found)
 
 
 @pytest.mark.parametrize("plain", ["nvvm.barrier", "nvvm.barrier id = %zeroth"])

@@ -163,7 +163,7 @@ def test_an_op_that_stays_behind_is_named(tmp_path: Path) -> None:
     source.write_text(STAYING)
     weft.write_text("schedule s() {\n  let conv = match linalg.conv_2d_nhwc_hwcf\n  let gemm = as-gemm conv\n}\n")
     steps = applied(Choice(str(weft), source, {}).open()).session.steps
-    assert any("linalg.generic stays behind the reshape" in remark for remark in steps[-1].remarks)
+    assert any("linalg.generic stays after the reshape" in remark for remark in steps[-1].remarks)
 
 
 STEPPED = """func.func @f(%x: tensor<1x6x7x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<1x3x4x4xf32> {

@@ -164,7 +164,7 @@ def test_what_is_said_of_a_reshape(value: str, tmp_path: Path) -> None:
     views = RESHAPED[value]
     text = payload(PLAIN, weigh=ADDED).replace(views.splitlines()[-1], views)
     text = text.replace("ins(%x, %m :", "ins(%x, %back :") if value == "m" else text.replace("ins(%p, %x", "ins(%back, %x")
-    with pytest.raises(WeftError, match=r"(?s)W0471.*is not followed behind tensor\.(collapse|expand)_shape"):
+    with pytest.raises(WeftError, match=r"(?s)W0471.*is not followed after tensor\.(collapse|expand)_shape"):
         scheduled(text, ALONE, tmp_path)
 
 

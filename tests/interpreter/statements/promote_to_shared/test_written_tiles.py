@@ -1,4 +1,4 @@
-"""`promote-to-shared` of what a loop of the payload stores: written back behind it, read first only where something of it stays;
+"""`promote-to-shared` of what a loop of the payload stores: written back after it, read first only where something of it stays;
 right by every witness, each barrier needed."""
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import pytest
 from judged import Program, codes, program, refusal
 from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
 
-READ = "read, and written back behind the loop"
-OVERWRITTEN = "written back behind the loop, and not read"
+READ = "read, and written back after the loop"
+OVERWRITTEN = "written back after the loop, and not read"
 
 
 def staged(first: str, results: str, by: str = "block") -> str:

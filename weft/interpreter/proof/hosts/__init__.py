@@ -1,1 +1,2 @@
-"""Asynchrony: what host operations do to memory, the order that tokens make of them, and how few tokens are enough."""
+"""Asynchrony: the effects of host operations on memory, their order by tokens, and the removal of
+redundant tokens."""

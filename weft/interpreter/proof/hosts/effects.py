@@ -1,8 +1,9 @@
-"""What each op of a host function reads, writes, allocates and frees, and of which buffer.
+"""The reads, writes, allocations and frees of each op of a host function, each with its buffer.
 
-Views and casts are followed to the buffer that they show, as far as constants go to the very elements. What a kernel
-does to its arguments is read from its body, what a called function does from its own. A loop or a branch does what its
-body does. Arguments of a host function are distinct memory; what cannot be followed may be anything.
+Views and casts are followed to the buffer that they show; with constant offsets, sizes and strides,
+to the exact elements. The effects of a kernel on its arguments come from its body, as do those of a
+called function; a loop or a branch has the effects of its body. Arguments of a host function are
+distinct memory. A memref that cannot be followed may be any memory.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from .windows import HostBuffer, MovingWindow, Window
 
 
 class HostValues(Values):
-    """The indices of a module's host functions, as forms of constants and of the counters of their loops; and what
-    memrefs show.
+    """The indices of a module's host functions, as forms of constants and of the counters of their
+    loops; and the windows of memrefs.
 
     Attributes:
-        counters: the loops whose iterations the symbols count.
+        counters: the loop of each counter symbol.
     """
 
     def __init__(self, module: ir.Operation) -> None:
@@ -47,7 +48,8 @@ class HostValues(Values):
                 self.bind(loop.regions[0].blocks[0].arguments[0], first + Linear.of(counter) * step.constant)
 
     def windows(self, value: ir.Value, on_the_way: frozenset[ir.Value] = frozenset()) -> tuple[Window, ...]:
-        """What a memref may show: one window, or several where it was chosen (`arith.select`, `scf.if`)."""
+        """The windows that a memref may show: one, or several for a choice (`arith.select`,
+        `scf.if`)."""
         if value in self._windows or value in on_the_way:
             return self._windows.get(value, ())
         made_of, here = sources(value), on_the_way | {value}
@@ -65,7 +67,8 @@ class HostValues(Values):
 
 
 def _root(value: ir.Value) -> Window:
-    """A buffer of its own: an argument, an attribution of a kernel, an allocation, a global."""
+    """The window of a root buffer: an argument, an attribution of a kernel, an allocation, a
+    global."""
     if not isinstance(value.owner, ir.Block):
         op = value.owner.operation
         if op.name == "memref.get_global":
@@ -77,7 +80,8 @@ def _root(value: ir.Value) -> Window:
 
 
 def _whole(value: ir.Value, buffer: HostBuffer) -> Window:
-    """All of a buffer; of one that has dynamic sizes or strides, or starts elsewhere, the elements are not known."""
+    """The window of a whole buffer; its elements are unknown if it has dynamic sizes or strides, or
+    an offset."""
     steps = _steps(value.type)
     if steps is None or strided(value.type)[1] != 0:
         return Window(buffer)
@@ -88,7 +92,7 @@ def _whole(value: ir.Value, buffer: HostBuffer) -> Window:
 
 
 def _shown(value: ir.Value, window: Window, host: HostValues) -> Window:
-    """What the view `value` shows of what `window` shows."""
+    """The window of the view `value`, from the `window` of its source."""
     op = value.owner.operation
     how = VIEWS[op.name]
     if how == "same":
@@ -97,16 +101,16 @@ def _shown(value: ir.Value, window: Window, host: HostValues) -> Window:
         return Window(window.buffer, part=MovingWindow())
     if how == "subview":
         return _cut(op, window.buffer, window.offset, _steps(op.operands[0].type), host)
-    if how == "reinterpret":  # in elements, from where the buffer begins
+    if how == "reinterpret":  # in elements, from the start of the buffer
         return _cut(op, window.buffer, 0, [1] * max(1, ir.MemRefType(value.type).rank), host)
     if how in ("reshape", "transpose"):
-        return window  # the same elements, in other dimensions: only subviews of it need those
+        return window  # the same elements, in other dimensions: only subviews of the result need those
     return Window(window.buffer, part=MovingWindow())
 
 
 def _cut(op: ir.Operation, buffer: HostBuffer, first: int, steps: Sequence[int] | None, host: HostValues) -> Window:
-    """The elements at the op's offsets, sizes and strides, in units of `steps`, of what begins at the element
-    `first`."""
+    """The window at the op's offsets, sizes and strides, in units of `steps`, counted from the
+    element `first`."""
     offsets, sizes, strides = window(op, host)
     if steps is None or not all(form.is_constant for form in (*sizes, *strides)):
         return Window(buffer, part=MovingWindow())
@@ -119,7 +123,7 @@ def _cut(op: ir.Operation, buffer: HostBuffer, first: int, steps: Sequence[int] 
 
 
 def _steps(kind: ir.Type) -> list[int] | None:
-    """The strides of a memref, wherever it starts; None where they are dynamic."""
+    """The strides of a memref with any offset; None where they are dynamic."""
     if not isinstance(kind, ir.MemRefType):
         return None
     try:
@@ -130,23 +134,24 @@ def _steps(kind: ir.Type) -> list[int] | None:
 
 
 DEVICE = {"gpu.launch_func", "gpu.launch", "gpu.memcpy", "gpu.memset", "gpu.alloc", "gpu.dealloc"}
-"""Ops that a device does: they may be made asynchronous. All others are done when the host is past them."""
+"""Ops that run on the device and may be asynchronous. All other ops are done when the host is past
+them."""
 
 _ADDRESS = "memref.extract_aligned_pointer_as_index"
 
 AccessKind = Literal["read", "write", "alloc", "free"]
 Done = tuple[AccessKind, str]
-"""What is done to a buffer, and of an update what."""
+"""An access to a buffer, and for an update by atomics, its kind."""
 READ: Done = ("read", "")
 WRITE: Done = ("write", "")
 
 
 @record
 class Effect:
-    """One thing that an op does to some elements of a buffer.
+    """One access of an op to some elements of a buffer.
 
     Args:
-        update: of a write by atomics alone, what they do: in which order equal ones are made is no matter.
+        update: for a write that consists of atomic updates only, their kind: equal updates commute.
     """
 
     kind: AccessKind
@@ -159,21 +164,22 @@ class Effect:
 
     @property
     def changes(self) -> bool:
-        """All but reading: whoever else touches the elements must do so before or after."""
+        """Whether the effect is not a read: any other access of the elements must be ordered before
+        or after it."""
         return self.kind != "read"
 
     def commutes(self, other: Effect) -> bool:
-        """Whether the two may come in any order, even at the same time."""
+        """Whether the two effects may happen in any order, even at the same time."""
         return not (self.changes or other.changes) or (self.update != "" and self.update == other.update)
 
 
 @dataclass(eq=False)
 class Effects:
-    """The effects of the ops of a module's host functions, worked out when asked for, and kept.
+    """The effects of the ops of a module's host functions, computed on demand and cached.
 
     Args:
         module: a module; it must not change while this is used.
-        through_tensors: a tensor that shows a buffer is that buffer; else it is a value.
+        through_tensors: a tensor that shows a buffer denotes that buffer; otherwise it is a value.
     """
 
     module: ir.Module
@@ -195,8 +201,8 @@ class Effects:
                     self._callables[f"{symbol(op.operation)}::{symbol(kernel)}"] = kernel
 
     def of(self, op: ir.Operation) -> tuple[Effect, ...]:
-        """What `op` does, with its regions and with what it calls; each effect once. Allocations inside of it stay
-        there."""
+        """The effects of `op`, of its regions and of the functions that it calls, each once.
+        Effects on allocations inside `op` are left out."""
         found: dict[Effect, None] = {}
         for (kind, update), at in self._all(op):
             for seen in (Window(at),) if isinstance(at, HostBuffer) else self.host.windows(at):
@@ -205,9 +211,9 @@ class Effects:
         return tuple(found)
 
     def unseen(self, op: ir.Operation) -> ir.Operation | None:
-        """An op that has effects which cannot be seen: a call of a function without a body (or of itself), a launch of
-        a kernel that is not there, an op of an unknown dialect, anything done through pointers, or through tensors that
-        show a buffer and read it later. None if there is none in `op`."""
+        """An op in `op` with effects that cannot be analysed, or None: a call of a function without
+        a body (or of itself), a launch of a missing kernel, an op of an unknown dialect, any access
+        through pointers, or through tensors that show a buffer and read it later."""
         for inner in operations(op):
             if inner.name in CALLS:
                 if self._summary(inner) is None or _is_handed_pointers(inner):
@@ -217,8 +223,8 @@ class Effects:
         return None
 
     def launches_on_pointers(self, op: ir.Operation) -> bool:
-        """A launch of a kernel that is handed pointers, goes through any that it makes itself, or has an op that nobody
-        knows: it may touch memory that it is not handed."""
+        """Whether `op` launches a kernel that gets pointers, or has effects that cannot be analysed
+        (`unseen`): it may touch memory that is not passed to it."""
         if op.name == "gpu.launch":
             return self.unseen(op) is not None
         if op.name != "gpu.launch_func":
@@ -227,13 +233,14 @@ class Effects:
         return _is_handed_pointers(op) or (kernel is not None and self.unseen(kernel) is not None)
 
     def opaque(self, op: ir.Operation) -> bool:
-        """A launch of a kernel that is compiled already (`gpu.binary`): it is assumed to read and write all it gets."""
+        """Whether `op` launches a compiled kernel (`gpu.binary`), which is assumed to read and
+        write all of its arguments."""
         return op.name == "gpu.launch_func" and callee(op).split("::")[0] in self._binaries
 
     # ---- calls and launches ------------------------------------------------------------------------------------------
 
     def _all(self, op: ir.Operation) -> Iterator[tuple[Done, ir.Value | HostBuffer]]:
-        """What is done to memrefs; by what is called, to globals too."""
+        """Yields the effects of `op`, each with its memref; for a call, also effects on globals."""
         for each in (op,) if not len(op.regions) else operations(op):
             found = accesses(each)
             given = arguments(each) if each.name in CALLS else list(each.operands)
@@ -253,13 +260,13 @@ class Effects:
                     yield ("write" if access.kind == "atomic" else access.kind, access.update), access.value
 
     def _summary(self, op: ir.Operation) -> tuple[tuple[Done, int | HostBuffer], ...] | None:
-        """What the called function does, by its arguments' numbers; None if that cannot be seen, as through
-        pointers."""
+        """The effects of the called function, by argument number or global; None if they cannot be
+        analysed, for example because of pointers."""
         if self.opaque(op):
             return tuple((done, i) for i in range(len(arguments(op))) for done in (READ, WRITE))
         name = callee(op)
         if name not in self._summaries:
-            self._summaries[name] = None  # what calls itself stays unseen
+            self._summaries[name] = None  # a recursive function stays unknown
             function = self._callables.get(name)
             if function is not None and len(function.regions[0].blocks):
                 self._summaries[name] = self._summarized(function)
@@ -285,7 +292,7 @@ class Effects:
 
 
 def compiled_kernels(module: ir.Module) -> tuple[str, ...]:
-    """The kernels that `module` launches out of a `gpu.binary`, as `@binary::@kernel`."""
+    """The kernels that `module` launches from a `gpu.binary`, as `@binary::@kernel`."""
     effects = Effects(module)
     launches = (op for op in operations(module.operation, "gpu.launch_func") if effects.opaque(op))
     return tuple(dict.fromkeys("@" + callee(op).replace("::", "::@") for op in launches))
@@ -296,6 +303,6 @@ def _is_handed_pointers(op: ir.Operation) -> bool:
 
 
 def _inside(buffer: HostBuffer, op: ir.Operation) -> bool:
-    """Whether the buffer is an allocation inside of a region of `op`."""
+    """Whether the buffer is allocated in a region of `op`."""
     value = buffer.key
     return buffer.kind == "allocation" and len(op.regions) > 0 and not isinstance(value, str) and made_within(value, op)

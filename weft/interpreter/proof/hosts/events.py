@@ -1,5 +1,5 @@
-"""What happens in a host function, once each: operations, tokens and their uses, and the choices under which they
-happen."""
+"""The events of a host function, each of which happens once: operations, tokens and their uses, and
+the choices under which they happen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_token(value: ir.Value) -> bool:
 
 
 def dependencies(op: ir.Operation) -> list[ir.Value]:
-    """The tokens that `op` waits for (of a loop: those that its first iteration gets)."""
+    """The tokens that `op` waits for; for a loop, its initial tokens."""
     return [v for v in op.operands if is_token(v)]
 
 
@@ -35,41 +35,45 @@ def made_tokens(op: ir.Operation) -> list[ir.Value]:
 
 
 def is_fork(op: ir.Operation) -> bool:
-    """`gpu.wait async`: a root, a join, or an explicit fork; any number of them may use a token."""
+    """Whether the op is `gpu.wait async`: a root, a join or an explicit fork. Any number of forks
+    may use one token."""
     return op.name == "gpu.wait" and bool(made_tokens(op))
 
 
 def is_blocking(op: ir.Operation) -> bool:
-    """`gpu.wait [%t]`: the host goes on when the tokens are ready, and their streams are given up."""
+    """Whether the op is `gpu.wait [%t]`: the host waits until the tokens are ready, and their
+    streams are destroyed."""
     return op.name == "gpu.wait" and not made_tokens(op)
 
 
 def uses_tokens(root: ir.Operation) -> bool:
-    """Whether an op in `root` makes or takes a token."""
+    """Whether an op in `root` makes or uses a token."""
     return any(is_token(v) for op in operations(root) for v in (*op.results, *op.operands))
 
 
 def takes_a_stream(op: ir.Operation) -> bool:
-    """`gpu.launch_func <%stream : i64>`: the caller's stream; nobody here knows when the work is done."""
+    """Whether the op is `gpu.launch_func <%stream : i64>`, a launch on the caller's stream: the end
+    of its work is unknown here."""
     return op.name == "gpu.launch_func" and bool(segments(op)[KERNEL_OPERANDS + 1])
 
 
 MOST_STREAMS = 64
-"""So many ways in which a token may stand for a stream are told apart by the choices that lead to them."""
+"""The most sets of choices that are distinguished for one stream of a token; beyond that, only the
+choices common to all are kept."""
 
 Condition = tuple[object, bool]
-"""A choice of the program (which condition, in which iteration), and how it was made."""
+"""A choice of the program (a condition, in an iteration) and its outcome."""
 
 
 @record(eq=False)
 class Event:
-    """An operation that touches memory, as it happens once.
+    """One execution of an operation that touches memory.
 
     Args:
         number: its place in program order.
-        loops, path: the loops around it that are walked, outermost first, and in which of their iterations it happens.
+        loops, path: the walked loops around it, outermost first, and the iteration of each.
         when: the choices under which it happens.
-        asynchronous: it may go on after the host is past it.
+        asynchronous: it may continue after the host is past it.
     """
 
     number: int
@@ -86,7 +90,7 @@ class Event:
 
     @property
     def may_not_run(self) -> bool:
-        """A loop that is one operation: it may have no iteration."""
+        """Whether the event is a whole loop, which may have no iteration."""
         return self.op.name in (*LOOPS, "scf.while")
 
     def excludes(self, other: Event) -> bool:
@@ -95,22 +99,23 @@ class Event:
 
 @dataclass(eq=False)
 class Stream:
-    """What a token stands for, by whatever names it is handed on: the uses of all of them, in program order."""
+    """The stream that a token denotes, under all names by which the token is passed on: all uses,
+    in program order."""
 
     uses: list[tuple[NamedToken, Use]] = field(default_factory=list)
 
 
 Streams = tuple[tuple[Stream, frozenset[Condition]], ...]
-"""What a token may stand for, and under which choices it does."""
+"""The streams that a token may denote, each with the choices under which it does."""
 
 
 @dataclass(eq=False)
 class NamedToken:
-    """A token as it is made once, under one name.
+    """A token made once, under one name.
 
     Args:
         covers: the events that are done when it is ready.
-        uses: by whom, under which choices.
+        uses: its uses, each with the choices under which it happens.
     """
 
     value: ir.Value
@@ -123,8 +128,8 @@ class NamedToken:
 
 @record(eq=False)
 class Use:
-    """One use of a token. `event`: what started with it, if anything did; `past`: the events done when the host was
-    there."""
+    """One use of a token. `event`: the event that started with it, if any; `past`: the events that
+    are done for the host at the use."""
 
     op: ir.Operation
     when: frozenset[Condition]
@@ -138,7 +143,7 @@ def contradict(first: frozenset[Condition], second: frozenset[Condition]) -> boo
 
 
 def one_of(found: Iterable[tuple[Streams, frozenset[Condition]]]) -> Streams:
-    """What a token stands for that is one of several, each under its own choices."""
+    """The streams of a token that is one of several, each under its own choices."""
     ways: dict[Stream, set[frozenset[Condition]]] = {}
     for streams, under in found:
         for stream, when in streams:
@@ -151,7 +156,8 @@ def one_of(found: Iterable[tuple[Streams, frozenset[Condition]]]) -> Streams:
 
 
 def _merge(choices: set[frozenset[Condition]]) -> None:
-    """Drop a choice that does not matter: the same holds however it is made."""
+    """Drops choices that do not matter: two sets that differ only in the outcome of one condition
+    become one set without it."""
     waiting = list(choices)
     while waiting:
         when = waiting.pop()
@@ -164,7 +170,7 @@ def _merge(choices: set[frozenset[Condition]]) -> None:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The numbers of the bits that are set, the highest first."""
+    """The numbers of the set bits, the highest first."""
     while mask:
         number = mask.bit_length() - 1
         yield number
@@ -173,14 +179,15 @@ def bits(mask: int) -> Iterator[int]:
 
 @dataclass
 class Touched:
-    """The events that touched something so far, as bits: all of them, and those that changed it."""
+    """The events so far that touched a buffer, as bit sets: all of them, those that changed it, and
+    those that freed it."""
 
     any: int = 0
     changed: int = 0
     freed: int = 0
 
     def before(self, *, changes: bool) -> int:
-        """Whom another one has to come after."""
+        """The events that a new access must be ordered after."""
         return self.any if changes else self.changed
 
     def enter(self, bit: int, *, changes: bool, frees: bool = False) -> None:
@@ -190,5 +197,5 @@ class Touched:
 
 
 def unknown(op: ir.Operation, what: str, hint: str) -> WeftError:
-    """W0634 for an op that the history cannot follow."""
+    """The error W0634 for an op that the history cannot follow."""
     return fail("W0634", f"the order of launches cannot be followed through {describe(op)}: {what}", hint=hint)

@@ -1,6 +1,7 @@
-"""What is wrong with the tokens, streams and memory of a host function, as diagnostics that a person understands.
+"""Faults in the tokens, streams and memory accesses of a host function, as diagnostics for users.
 
-Is every token waited for exactly once, on every path, and is its stream given up then and not before?
+Checks that every token is waited for exactly once on every path, and that its stream is destroyed
+at that wait and not before.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _DOES = {"read": "reads it", "write": "writes it", "alloc": "allocates it", "fre
 
 @record
 class HostFindings:
-    """A host function, judged.
+    """The verdict on a host function.
 
     Args:
-        launches, tokens: how many its text has.
-        distinct: arguments that were taken as distinct memory, where that mattered.
+        operations, tokens: the numbers of device operations and of tokens in its text.
+        distinct: the arguments that were assumed to be distinct memory, where that mattered.
     """
 
     function: ir.Operation
@@ -46,17 +47,17 @@ class HostFindings:
 def judge_host(
     function: ir.Operation, effects: Effects, *, source: Source, names: Names = lambda _: None, may_alias: bool = False
 ) -> HostFindings:
-    """Judge the tokens, the streams and the order of memory accesses of one host function.
+    """Checks the tokens, the streams and the order of memory accesses of one host function.
 
     Raises:
-        WeftError: W0634 for what cannot be followed.
+        WeftError: W0634 for ops that cannot be followed.
     """
     order = MemoryOrder(may_alias)
     history = History(function, effects, order.watch)
-    speak = _Speaker(source, names, effects.opaque)
-    found = [*(speak.token(f) for f in token_faults(history)), *(speak.memory(f) for f in order.faults)]
+    report = _Reporter(source, names, effects.opaque)
+    found = [*(report.token(f) for f in token_faults(history)), *(report.memory(f) for f in order.faults)]
     touched = {e.buffer: None for event in history.events for e in event.effects if e.buffer.kind == "argument"}
-    distinct = tuple(speak.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
+    distinct = tuple(report.buffer(b) for b in touched) if len(touched) > 1 and not may_alias else ()
     operations = len({e.op for e in history.events if e.on_device})
     tokens = len({t.value for t in history.tokens})
     return HostFindings(function, operations, tokens, tuple(first_few(found, SHOWN, "function")), distinct)
@@ -64,12 +65,12 @@ def judge_host(
 
 _AFFINE = "offsets and sizes that are constants, or affine in loop variables and ids,"
 _APART = ("these parts of it share no element", _AFFINE)
-_STATIC = "buffers that no condition of run time chooses or frees, and ops that are known,"
+_STATIC = "buffers chosen or freed under no run-time condition, and known ops,"
 _DIFFERENT = ("these are different memory", _STATIC)
 
 
-class _Speaker:
-    """Diagnostics in terms of the text."""
+class _Reporter:
+    """Builds diagnostics that refer to the source text."""
 
     def __init__(self, source: Source, names: Names, opaque: Callable[[ir.Operation], bool]) -> None:
         self.source = source
@@ -86,7 +87,7 @@ class _Speaker:
         if fault.kind == "never":
             return self._diagnostic("W0620", f"the token `{name}` is never waited"
                                              f" for", fault.made or maker(fault.value),
-                              "nothing says when the work behind it is done, and its stream is never given back",
+                              "no op waits for its work, and its stream is never destroyed",
                               hint=f"wait for it before the function returns: `gpu.wait [{name}]`")  # fmt: skip
         if fault.kind == "leaks":
             return self._diagnostic(
@@ -104,7 +105,7 @@ class _Speaker:
                                    " `gpu.wait [%t]`")  # fmt: skip
         if fault.kind == "synchronous":
             return self._diagnostic("W0625", f"a synchronous {self.op(first)} has async dependencies", first,
-                              f"it waits for `{name}` on a stream, and makes no token for what comes after it",
+                              f"it waits for `{name}` on a stream, and makes no token for later ops",
                               hint=f"make it asynchronous: `%t = {first.name if first else 'op'} async [{name}] …`, or"
                                    f" block "
                                    f"before it: `gpu.wait [{name}]`")  # fmt: skip
@@ -116,7 +117,7 @@ class _Speaker:
                                    f" `%f`")  # fmt: skip
         if fault.kind == "twice":
             return self._diagnostic("W0623", f"`{name}`{made} is waited for twice", second, *where,
-                              "the first wait gave its stream back",
+                              "the first wait destroyed its stream",
                               hint="delete one of the two `gpu.wait`")  # fmt: skip
         if fault.kind == "used after":
             return self._diagnostic(
@@ -127,7 +128,7 @@ class _Speaker:
                 hint="depend on a new root, `gpu.wait async`: a blocking wait completes what is before it",
             )
         return self._diagnostic("W0624", f"the stream of `{name}` is destroyed while it is in use", second,
-                          *self._at("on it still runs", first),
+                          *self._at("its work still runs:", first),
                           hint="wait for the token of the last operation on the stream:"
                                " `gpu.wait [%last]`")  # fmt: skip
 
@@ -141,14 +142,14 @@ class _Speaker:
         notes = [self.does(first, fault.done), self.does(second, fault.wanted)]
         for op in dict.fromkeys(event.op for event in (first, second) if self.opaque(event.op)):
             notes.append(
-                f"assumed, not proven: @{callee(op)} is compiled already (gpu.binary), and may read and write"
-                f" all it gets;"
+                f"assumed, not proven: @{callee(op)} is precompiled (gpu.binary) and may read and write"
+                f" all of its arguments;"
                 " its `gpu.func` in the module makes it exact"
             )
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
             what, exact = _APART if parts else _DIFFERENT
-            notes.append(f"assumed, not proven: nothing states that {what}; {exact} make it exact")
+            notes.append(f"assumed, not proven: it is not states that {what}; {exact} make it exact")
         if fault.kind == "used after free":
             return self._diagnostic("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
                               hint=f"move `{first.op.name}` after its last use" if second.op.name != "func.return" else
@@ -229,15 +230,16 @@ TokenFaultKind = Literal[
     "never", "leaks", "some paths", "forked", "twice", "destroyed in use", "used after", "synchronous"
 ]
 MOST_CHOICES = 12
-"""Whether a token is used on all paths is asked of at most so many conditions at once."""
+"""The most conditions for which the check that every path uses a token enumerates all cases; with
+more, the token counts as unused on some path."""
 
 
 @record
 class TokenFault:
-    """What is wrong with a token, and the two uses that clash, where it is that.
+    """A fault of a token, with the two uses that conflict, if it is a conflict.
 
     Args:
-        made: where the token comes from; None for an argument of the function.
+        made: the op that makes the token; None for an argument of the function.
     """
 
     kind: TokenFaultKind
@@ -248,7 +250,7 @@ class TokenFault:
 
 
 def token_faults(history: History) -> list[TokenFault]:
-    """All of them, each once, in program order of where the tokens are made."""
+    """All token faults of a function, each once, ordered by the op that makes the token."""
     found: dict[TokenFault, None] = {}
     for event in history.events:
         if event.on_device and not event.asynchronous and dependencies(event.op):
@@ -271,7 +273,8 @@ def _never(token: NamedToken) -> TokenFault | None:
 
 
 def _on_every_path(token: NamedToken) -> bool:
-    """Whether one of the uses happens, whatever the conditions are, wherever the token is made."""
+    """Whether a use happens on every path on which the token is made, under all combinations of
+    conditions."""
     rest = [use.when - token.when for use in token.uses if not contradict(use.when, token.when)]
     if frozenset() in rest:
         return True
@@ -297,7 +300,8 @@ def _clashes(token: NamedToken) -> list[TokenFault]:
 
 
 def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
-    """Two uses of one token: one of them has to be an explicit fork, and none comes after its stream was given up."""
+    """The fault in two uses of one token, or None: one of them must be an explicit fork, and
+    neither may follow the destruction of its stream."""
     if is_blocking(earlier.op):
         return "twice" if is_blocking(later.op) else "used after"
     if is_fork(earlier.op) or is_fork(later.op):
@@ -309,15 +313,15 @@ def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
 
 
 def _by_other_names(token: NamedToken) -> list[TokenFault]:
-    """Uses of `token` after a blocking wait for what it stands for, under another name that it was handed on by."""
+    """Uses of `token` after a blocking wait for its stream under another name of the token."""
     found: list[TokenFault] = []
     for stream, _ in token.streams:
         waits = [(name, use) for name, use in stream.uses if is_blocking(use.op)] if len(stream.uses) > 1 else []
         for name, wait in waits:
             if name is token:
                 continue
-            behind = stream.uses[next(i for i, (n, u) in enumerate(stream.uses) if n is name and u is wait) + 1 :]
-            for other, use in behind:
+            later = stream.uses[next(i for i, (n, u) in enumerate(stream.uses) if n is name and u is wait) + 1 :]
+            for other, use in later:
                 if other is token and not contradict(wait.when, use.when):
                     kind: TokenFaultKind = "twice" if is_blocking(use.op) else "used after"
                     found.append(TokenFault(kind, token.value, token.maker, wait.op, use.op))

@@ -1,14 +1,16 @@
-"""Happens-before in a host function: its operations in program order, and for each one those that are certainly done
-when it starts.
+"""Happens-before in a host function: its operations in program order, each with the operations that
+are certainly done when it starts.
 
-A synchronous operation, and anything the host does itself, is done when the host is past it. An asynchronous one starts
-when the tokens it waits for are ready, and is done when its own is; a blocking `gpu.wait` makes the host wait. Sets of
-operations are the bits of an integer, so that 10,000 of them are no trouble.
+A synchronous operation, and any work of the host, is done when the host is past it. An asynchronous
+operation starts when the tokens that it waits for are ready, and is done when its own token is
+ready; a blocking `gpu.wait` makes the host wait. Sets of operations are bits of an integer, which
+is efficient for 10,000 operations.
 
-Both arms of a branch are walked; afterwards is done what is done either way, and what an arm that was not taken never
-began counts as done. A loop is walked until another iteration shows nothing new: what later iterations find unfinished
-depends on an earlier operation only through the carried tokens and the host that are past it, of which there are few,
-and walking stops when for every operation such a set comes back.
+Both arms of a branch are walked. After the branch, an operation is done if it is done after both
+arms; operations of the arm that was not taken count as done. A loop is walked until another
+iteration adds nothing new: whether later iterations find an earlier operation unfinished depends
+only on which carried tokens, and whether the host, are past it. There are few such states, and the
+walk stops when each operation's state repeats.
 """
 
 from __future__ import annotations
@@ -56,16 +58,17 @@ Watcher = Callable[["History", Event, int], int]
 
 @dataclass(eq=False)
 class History:
-    """What happens in one host function.
+    """The events of one host function, in program order.
 
     Args:
         function: a `func.func` of one block.
-        effects: those of its module.
-        watch: called with the history, each event, and what is done when it starts; it returns what else is to be taken
-            as done (an order that is missing and was reported need not be reported again for all that follows).
+        effects: the effects of its module.
+        watch: a callback for each event. It gets the history, the event and the events that are
+            done when it starts, and returns further events to treat as done (a missing order that
+            was reported need not be reported again for every later event).
 
     Raises:
-        WeftError: W0634 for what this cannot see through.
+        WeftError: W0634 for ops that cannot be followed.
     """
 
     function: ir.Operation
@@ -76,19 +79,19 @@ class History:
     tokens: list[NamedToken] = field(default_factory=list)
 
     host: int = 0
-    """The events that are done where the walk stands."""
+    """The events that are done for the host at the current point of the walk."""
     now: dict[ir.Value, NamedToken] = field(default_factory=dict)
     path: list[int] = field(default_factory=list)
-    """The iterations in which the walk is, of the loops in `loops`."""
+    """The current iteration of each loop in `loops`."""
     loops: list[ir.Operation] = field(default_factory=list)
     when: frozenset[Condition] = frozenset()
     under: defaultdict[Condition, int] = field(default_factory=lambda: defaultdict(int))
-    """The events that happen under a condition alone."""
+    """For each condition, the events that happen only under it."""
     past: defaultdict[Condition, defaultdict[frozenset[Condition], int]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(int))
     )
-    """By a condition, and by those under which a branch or loop that asked it was left: what the host is past if they
-    hold."""
+    """For each condition, and the conditions under which a branch or loop that tested it was left:
+    the events that are done for the host if all of them hold."""
     _of: dict[ir.Operation, tuple[Effect, ...]] = field(default_factory=dict)
     _leaf: dict[ir.Operation, bool] = field(default_factory=dict)
 
@@ -106,7 +109,7 @@ class History:
             if is_token(argument):
                 self.made(argument, None, 0)
         self.walk(blocks[0])
-        end = terminator(blocks[0])  # the caller reads what it gets, when the tokens that it gets are ready
+        end = terminator(blocks[0])  # the caller reads the results when the returned tokens are ready
         shown = dict.fromkeys(w for v in end.operands if is_memref(v) for w in self.effects.host.windows(v))
         if shown:
             self._happens(end, tuple(Effect("read", window) for window in shown))
@@ -116,13 +119,13 @@ class History:
     # ---- walking -----------------------------------------------------------------------------------------------------
 
     def walk(self, block: ir.Block) -> None:
-        """All but the terminator."""
+        """Walks all ops of a block except its terminator."""
         for number in range(len(block.operations) - 1):
             op = block.operations[number].operation
             if op.name == "gpu.wait":
                 self._wait(op)
             elif op.name in LOOPS and trip_count(op) == 0 and not len(op.results):
-                pass  # nothing of it happens
+                pass  # it has no iteration
             elif self._is_leaf(op):
                 self._event(op)
             elif op.name in LOOPS:
@@ -130,11 +133,11 @@ class History:
             elif op.name in BRANCHES:
                 walk_branch(self, op)
             else:
-                what = f"what {op.name} does to tokens, and to memory that is freed, is not known"
+                what = f"the effects of {op.name} on tokens and on freed memory are unknown"
                 raise unknown(op, what, "write it with `scf.for` and `scf.if`")
 
     def _is_leaf(self, op: ir.Operation) -> bool:
-        """Whether `op` is one operation, with all that is in its regions."""
+        """Whether `op`, with all ops in its regions, counts as one operation."""
         if op not in self._leaf:
             self._leaf[op] = _one_operation(op)
         return self._leaf[op]
@@ -142,7 +145,7 @@ class History:
     def _event(self, op: ir.Operation) -> None:
         made = made_tokens(op)
         if (made or dependencies(op)) and op.name not in DEVICE:
-            what = f"what {op.name} does to tokens is not known"
+            what = f"the effect of {op.name} on tokens is unknown"
             raise unknown(op, what, "pass tokens through `scf.for` and `scf.if` alone")
         if op not in self._of:
             self._of[op] = self.effects.of(op)
@@ -156,7 +159,7 @@ class History:
         if len(self.events) >= MOST_EVENTS:
             raise unknown(
                 op,
-                f"a function that does more than {MOST_EVENTS} operations",
+                f"a function with more than {MOST_EVENTS} operations",
                 "split the function, and `weft verify` each part",
             )
         event = Event(len(self.events), op, tuple(self.loops), tuple(self.path), self.when, bool(made), effects)
@@ -180,11 +183,11 @@ class History:
             raise unknown(op, "the end of a launch on the caller's stream", "launch with a token: `async [%t]`")
         in_flight = ((1 << len(self.events)) - 1) & ~self.host
         if (in_flight or made_tokens(op)) and self.effects.launches_on_pointers(op):
-            what = "what this launch reads and writes, through pointers or by an op that is not known, cannot be seen"
+            what = "the accesses of this launch through pointers, or by an unknown op, cannot be analysed"
             raise unknown(op, what, "pass memrefs instead of `!llvm.ptr`, or launch without tokens, after `gpu.wait`")
         unseen = self.effects.unseen(op) if in_flight else None
         if unseen is not None and op.name not in ("gpu.launch_func", "gpu.launch"):
-            what = "what this op of the host does to memory cannot be seen"
+            what = "the memory accesses of this host op cannot be analysed"
             raise unknown(unseen, what, "wait for all tokens before it: `gpu.wait [%t]`")
 
     def _wait(self, op: ir.Operation) -> None:
@@ -201,7 +204,7 @@ class History:
     # ---- tokens ------------------------------------------------------------------------------------------------------
 
     def made(self, value: ir.Value, maker: ir.Operation | None, covers: int, streams: Streams | None = None) -> None:
-        """A token comes into being; with `streams`, as another name of what was handed on."""
+        """Records a new token; with `streams`, a new name of a token that is passed on."""
         self.now[value] = NamedToken(value, maker, self.when, covers, streams or ((Stream(), frozenset()),))
         self.tokens.append(self.now[value])
 
@@ -220,7 +223,7 @@ class History:
 def _one_operation(op: ir.Operation) -> bool:
     if not len(op.regions) or op.name in DEVICE or op.name.startswith("linalg."):
         return True
-    if op.name in BRANCHES:  # walked, because which arm is taken may exclude what came before
+    if op.name in BRANCHES:  # walked, because the choice of an arm may exclude earlier events
         return False
     return not uses_tokens(op) and not any(operations(op, *FREEING))
 
@@ -229,7 +232,7 @@ def _one_operation(op: ir.Operation) -> bool:
 
 
 def walk_branch(history: History, op: ir.Operation) -> None:
-    """An `scf.if` or an `affine.if`."""
+    """Walks an `scf.if` or an `affine.if`."""
     condition = op.operands[0] if op.name == "scf.if" else None
     flag = None if condition is None else constant_of(condition)
     known = None if flag is None else flag != 0
@@ -240,7 +243,9 @@ def walk_branch(history: History, op: ir.Operation) -> None:
     arms: list[_Way] = []
     for number, taken in enumerate((True, False)):
         choice = frozenset() if known is not None else frozenset({(key, taken)})
-        if known not in (None, taken) or contradict(when, choice):  # the other one, as was asked further out too
+        if known not in (None, taken) or contradict(
+            when, choice
+        ):  # an enclosing branch on the same condition excludes this arm
             continue
         history.host, history.when = before | history.under[key, not taken], when | choice
         if choice:
@@ -255,10 +260,11 @@ def walk_branch(history: History, op: ir.Operation) -> None:
 
 @record
 class _Way:
-    """One way out of a branch or a loop: the choices that lead there, what the host is past, and the tokens it gives.
+    """One way out of a branch or a loop: its choices, the events that are done for the host, and
+    the tokens that it yields.
 
     Args:
-        never: the events that do not happen on that way: they count as done.
+        never: the events that do not happen on this way: they count as done.
     """
 
     choice: frozenset[Condition]
@@ -268,26 +274,29 @@ class _Way:
 
 
 def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Way]) -> None:
-    """What is done behind `op`, whichever way was taken; `tokens`: which of its results are some."""
+    """Merges the ways out of `op` into the state after it. `tokens`: the numbers of its token
+    results."""
     for condition in {c for way in ways for c in way.choice}:
         possible = (way.host | way.never for way in ways if not contradict(way.choice, frozenset({condition})))
         history.past[condition][history.when] |= reduce(and_, possible)
     history.host = reduce(and_, (way.host | way.never for way in ways))
     for number, i in enumerate(tokens):
-        # What waits for the result comes after the host in each way, too.
+        # On each way, an op that waits for the result comes after the host as well.
         covers = reduce(and_, (way.given[number].covers | way.host | way.never for way in ways))
         history.made(op.results[i], op, covers, one_of((way.given[number].streams, way.choice) for way in ways))
 
 
 def _narrow(history: History, condition: Condition) -> None:
-    """Take as done what was done on all ways so far that go with a condition under which the walk now stands."""
+    """Marks as done the events that were done on all earlier ways that are consistent with
+    `condition`, under which the walk continues."""
     for when, done in history.past.get(condition, {}).items():
         if when <= history.when:
             history.host |= done
 
 
 def _through(history: History, block: ir.Block, tokens: list[int]) -> list[NamedToken]:
-    """Walk a block of a branch or a loop. The tokens that it yields at the places `tokens`."""
+    """Walks a block of a branch or a loop; returns the tokens that it yields at the positions
+    `tokens`."""
     history.walk(block)
     end = terminator(block)
     given = [history.now[end.operands[i]] for i in tokens]
@@ -297,30 +306,30 @@ def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Named
 
 
 def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
-    """In which iterations of the loops around it `value` was made."""
+    """The iterations, of the loops around it, in which `value` was made."""
     return tuple(history.path[: sum(made_within(value, loop) for loop in history.loops)])
 
 
 def walk_loop(history: History, op: ir.Operation) -> None:
-    """An `scf.for` or an `affine.for`, until nothing new comes."""
+    """Walks an `scf.for` or an `affine.for` until an iteration adds nothing new."""
     walk = _Loop(history, op, trip_count(op), _bound(history, op), len(history.events))
     when = history.when
     history.loops.append(op)
-    turn = 0
-    while walk.goes_on(turn):
+    iteration = 0
+    while walk.continues(iteration):
         if walk.trips is None:
-            goes_on = (*walk.bound, turn), True
-            history.when = history.when | {goes_on}
-            _narrow(history, goes_on)
-        walk.iteration(turn)
-        turn += 1
+            choice = (*walk.bound, iteration), True
+            history.when = history.when | {choice}
+            _narrow(history, choice)
+        walk.iterate(iteration)
+        iteration += 1
     history.loops.pop()
     history.when = when
     walk.leave()
 
 
 def _bound(history: History, op: ir.Operation) -> tuple[object, ...]:
-    """What says how often a loop runs: two with the same bounds run equally often."""
+    """A key of the trip count of a loop: loops with the same bounds have the same."""
     if op.name != "scf.for":
         return op, tuple(history.path)
     bounds = list(op.operands)[:3]
@@ -329,11 +338,11 @@ def _bound(history: History, op: ir.Operation) -> tuple[object, ...]:
 
 @dataclass(eq=False)
 class _Loop:
-    """A loop that is being walked.
+    """A loop during its walk.
 
     Args:
-        trips: how many iterations it has; None if that is not known.
-        bound: what says how many.
+        trips: the trip count; None if unknown.
+        bound: the key of the trip count.
         first: the number of its first event.
     """
 
@@ -348,7 +357,8 @@ class _Loop:
     _seen: dict[int, set[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(set))
     _names: list[list[set[Stream]]] = field(default_factory=list)
     _exits: list[tuple[int, _Way]] = field(default_factory=list)
-    """How things stand if it ends: how many events have happened, and what is behind it then."""
+    """For each iteration before which the loop may end: the number of events until then, and the
+    state after the loop."""
 
     def __post_init__(self) -> None:
         inputs = loop_inits(self.op)
@@ -360,24 +370,25 @@ class _Loop:
 
     @property
     def _many(self) -> bool:
-        """Whether it is left before its last iteration, because the others are like those that were walked."""
+        """Whether the walk leaves the loop before its last iteration, because the remaining ones
+        repeat walked ones."""
         return self.trips is None or self.trips > MOST_ITERATIONS
 
-    def goes_on(self, turn: int) -> bool:
-        """Whether iteration `turn` is walked; notes how things stand if the loop ends before it."""
+    def continues(self, iteration: int) -> bool:
+        """Whether this iteration is walked; records the state in case the loop ends before it."""
         history, trips = self.history, self.trips
-        if turn == 1:
+        if iteration == 1:
             self._sources += range(self.first, len(history.events))
         state = {n: tuple(c >> n & 1 for c in (history.host, *(t.covers for t in self.given))) for n in self._sources}
         names = [{s for s, _ in t.streams if s in self._outside} for t in self.given]
-        repeats = turn >= 2 and names in self._names and all(s[0] or s in self._seen[n] for n, s in state.items())
-        if trips is None or turn == trips or (turn and self._many):
-            last = turn == trips or (repeats and self._many)  # then it stands for all later ends too
-            choice = frozenset(((*self.bound, each), each < turn) for each in range(turn + (not last)))
+        repeats = iteration >= 2 and names in self._names and all(s[0] or s in self._seen[n] for n, s in state.items())
+        if trips is None or iteration == trips or (iteration and self._many):
+            last = iteration == trips or (repeats and self._many)  # this exit then also represents all later ones
+            choice = frozenset(((*self.bound, each), each < iteration) for each in range(iteration + (not last)))
             self._exits.append((len(history.events), _Way(choice, history.host, self.given)))
             if last:
                 return False
-        if turn >= MOST_ITERATIONS:
+        if iteration >= MOST_ITERATIONS:
             raise unknown(
                 self.op,
                 f"the tokens of a loop after {MOST_ITERATIONS} iterations",
@@ -390,19 +401,20 @@ class _Loop:
 
     @cached_property
     def _outside(self) -> set[Stream]:
-        """What the first iteration gets."""
+        """The streams that the first iteration gets."""
         return {stream for token in self.given for stream, _ in token.streams}
 
-    def iteration(self, turn: int) -> None:
+    def iterate(self, iteration: int) -> None:
         block = self.op.regions[0].blocks[0]
-        self.history.path.append(turn)
+        self.history.path.append(iteration)
         for token, i in zip(self.given, self.tokens, strict=True):
             self.history.made(block.arguments[1 + i], self.op, token.covers, token.streams)
         self.given = _through(self.history, block, self.tokens)
         self.history.path.pop()
 
     def leave(self) -> None:
-        """What is done behind the loop, whenever it ended: iterations that did not come count as done."""
+        """Merges the states after the loop, for each of its possible ends: iterations that do not
+        happen count as done."""
         end = 1 << len(self.history.events)
         exits = [replace(each, never=end - (1 << count)) for count, each in self._exits]
         _leave(self.history, self.op, self.tokens, exits)

@@ -1,7 +1,7 @@
-"""Operations on one buffer that nothing orders, and memory that is used after it was freed: found while a history is
-made.
+"""Unordered accesses to one buffer, and uses of freed memory, found during the walk of a history.
 
-Windows move with the iterations of a loop, `iv * stride + offset`: `apart` asks in which iterations two of them meet.
+Windows may move with the iterations of a loop (`iv * stride + offset`): `apart` determines the
+iterations in which two windows overlap.
 """
 
 from __future__ import annotations
@@ -25,27 +25,30 @@ from .history import History
 from .windows import Aliasing, HostBuffer, Window
 
 WALKED = 64
-"""Loops of at most so many iterations are walked one by one (`history.py`); of others each stands for many."""
+"""The most iterations for which a loop is walked iteration by iteration (`history.py`); in a longer
+loop, one walked iteration represents many."""
 
 MOST_MEETINGS = 64
 
 
 @record
 class _Placed:
-    """A window as it is in iteration `turn` of a loop (of the iterations `around` it): shifted by `stride * turn`."""
+    """A window in one iteration of a loop, in the iterations `around` of the loops around it:
+    shifted by `stride * iteration`."""
 
     window: Window
     counter: Symbol | None = None
     stride: int = 0
-    turn: int = 0
+    iteration: int = 0
     around: tuple[int, ...] = ()
 
 
 def apart(first: Event, one: Window, second: Event, other: Window, counters: Mapping[Symbol, ir.Operation]) -> bool:
-    """Whether two windows into one buffer certainly share no element, in the iterations in which the two events happen.
+    """Whether two windows of one buffer certainly share no element, in the iterations in which the
+    two events happen.
 
     Args:
-        counters: the loops whose iterations the symbols in windows count.
+        counters: the loop of each counter symbol in the windows.
     """
     here, there = _placed(first, one, counters), _placed(second, other, counters)
     if here is None or there is None:
@@ -53,7 +56,7 @@ def apart(first: Event, one: Window, second: Event, other: Window, counters: Map
     if here.counter is not there.counter or here.stride != there.stride:
         return False
     mine, theirs, stride, same = here.window.extent, there.window.extent, abs(here.stride), here.around == there.around
-    if (same and here.turn == there.turn) or mine is None or theirs is None or not stride:
+    if (same and here.iteration == there.iteration) or mine is None or theirs is None or not stride:
         return here.window.disjoint(there.window)
     nearest, farthest = -((theirs[1] - mine[0]) // stride), (mine[1] - theirs[0]) // stride
     if farthest - nearest >= MOST_MEETINGS:
@@ -69,15 +72,15 @@ def _placed(event: Event, window: Window, counters: Mapping[Symbol, ir.Operation
         return _Placed(window)
     if part.start is None or part.dims is None:
         return None
-    turns: dict[Symbol, int] = {}
+    iterations: dict[Symbol, int] = {}
     for symbol in part.start.symbols():
         loop = counters[symbol]
-        if loop not in event.loops:  # it runs inside of the event, or its iterations are over
+        if loop not in event.loops:  # the loop is inside the event, or has ended
             return None
         trips = trip_count(loop)
         if trips is not None and trips <= WALKED:
-            turns[symbol] = event.path[event.loops.index(loop)]
-    start = part.start.replaced(lambda symbol: Linear.of(turns.get(symbol, symbol)))
+            iterations[symbol] = event.path[event.loops.index(loop)]
+    start = part.start.replaced(lambda symbol: Linear.of(iterations.get(symbol, symbol)))
     still = Window(window.buffer, start.constant, part.dims)
     if start.is_constant:
         return _Placed(still)
@@ -91,15 +94,16 @@ def _placed(event: Event, window: Window, counters: Mapping[Symbol, ir.Operation
 Hazard = Literal["RAW", "WAR", "WAW"]
 FaultKind = Literal["unordered", "host", "used after free", "freed twice", "freed in use"]
 Place = tuple[HostBuffer, tuple[int, ...] | None]
-"""A buffer, and in which iterations it was allocated; None: in any (it came through what a loop carries)."""
+"""A buffer, and the iterations in which it was allocated; None: any iterations (a loop carries it)."""
 
 
 @record
 class MemoryFault:
-    """Two events on one buffer, of which the second must come after the first, and does not; or must not come at all.
+    """Two events on one buffer of which the second is not ordered after the first, or must not
+    happen after it at all.
 
     Args:
-        assumed: the memory of the one may be that of the other; that it is one is not proven.
+        assumed: it is not proven that the two events touch the same memory.
     """
 
     kind: FaultKind
@@ -113,11 +117,11 @@ class MemoryFault:
 
 @dataclass(eq=False)
 class MemoryOrder:
-    """What is wrong with the order of memory accesses. Hand `watch` to a `History`.
+    """Finds unordered memory accesses. Pass `watch` to a `History`.
 
     Args:
-        may_alias: arguments of the function (and globals that are not constants) may overlap, unless they say
-            otherwise.
+        may_alias: arguments of the function (and globals that are not constant) may overlap, unless
+            they are marked otherwise.
     """
 
     may_alias: bool = False
@@ -127,7 +131,7 @@ class MemoryOrder:
     _places: defaultdict[HostBuffer, set[Place]] = field(default_factory=lambda: defaultdict(set))
     _unknown: list[Place] = field(default_factory=list)
     _outside: list[Place] = field(default_factory=list)
-    _said: set[tuple[str, ir.Operation, ir.Operation]] = field(default_factory=set)
+    _reported: set[tuple[str, ir.Operation, ir.Operation]] = field(default_factory=set)
     _events: list[dict[Place, list[Effect]]] = field(default_factory=list)
     _chosen: list[frozenset[HostBuffer]] = field(default_factory=list)
 
@@ -140,7 +144,8 @@ class MemoryOrder:
         return Footprints(self.history.effects.module)
 
     def watch(self, history: History, event: Event, done: int) -> int:
-        """Judge `event` against all before it. Returns what is taken as done from now on, because it was reported."""
+        """Checks `event` against all earlier events. Returns the events that are treated as done
+        from now on, because they were reported."""
         self.history = history
         mine = self._located(event)
         self._events.append(mine)
@@ -158,7 +163,7 @@ class MemoryOrder:
                     pending ^= 1 << number
                     if self._unordered(number, other, event, place):
                         extra |= 1 << number
-                        if self._happens(number, event):  # then what is before it is ordered too
+                        if self._happens(number, event):  # the events before it are then ordered too
                             extra |= self.history.done[number]
                         pending &= ~extra
         for place, effects in mine.items():
@@ -172,7 +177,7 @@ class MemoryOrder:
         return extra
 
     def _happens(self, number: int, event: Event) -> bool:
-        """Whether `event` never happens without that earlier one."""
+        """Whether the earlier event happens whenever `event` does."""
         earlier = self.history.events[number]
         return earlier.when <= event.when and not earlier.may_not_run
 
@@ -188,7 +193,8 @@ class MemoryOrder:
         return found
 
     def _chosen_memory(self, event: Event) -> frozenset[HostBuffer]:
-        """Buffers that an operand of the event may show, and may not: a select, or what a loop carries."""
+        """The buffers that an operand of the event may, but need not, show: a select, or a value
+        that a loop carries."""
         shown = [self.history.effects.host.windows(v) for v in event.op.operands if shows_memory(v)]
         return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
@@ -202,7 +208,7 @@ class MemoryOrder:
         return None if carried or len(event.path) < around else event.path[:around]
 
     def _related(self, place: Place) -> list[Place]:
-        """Places that may be the same memory."""
+        """The places that may be the same memory as `place`."""
         buffer, iteration = place
         if buffer.kind == "unknown":
             return list(self._touched)
@@ -250,13 +256,13 @@ class MemoryOrder:
         return False
 
     def _meeting(self, first: Event, a: Effect, second: Event, b: Effect) -> Meeting:
-        """What the sets of elements say, which the two touch of a buffer."""
+        """Whether the elements that the two events touch overlap, according to their footprints."""
         if {"alloc", "free"} & {a.kind, b.kind} or any(self.history.effects.opaque(e.op) for e in (first, second)):
             return "together"
         return self._footprints.meet(first.op, a.changes, second.op, b.changes, a.buffer.key)
 
     def _assumed(self, number: int, other: Place, event: Event, place: Place) -> bool:
-        """Whether it is not proven that the two events touch the same memory."""
+        """Whether it is unproven that the two events touch the same memory."""
         if place != other or place[1] is None or place[0].kind == "unknown":
             return True
         if any(self.history.effects.opaque(op) or _may_free(op) for op in (self.history.events[number].op, event.op)):
@@ -264,7 +270,7 @@ class MemoryOrder:
         return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
 
     def _certain(self, one: Window, other: Window) -> bool:
-        """Whether it is known that two windows that are not known to be apart share elements."""
+        """Whether two windows that are not proven disjoint are known to share elements."""
         if one.part is None and other.part is None:
             return True
         whole = one.buffer.key
@@ -273,11 +279,11 @@ class MemoryOrder:
 
     def _report(self, fault: MemoryFault) -> None:
         key = (fault.kind, fault.first.op, fault.second.op)
-        if key not in self._said:
-            self._said.add(key)
+        if key not in self._reported:
+            self._reported.add(key)
             self.faults.append(fault)
 
 
 def _may_free(op: ir.Operation) -> bool:
-    """Whether the op frees memory on a condition of run time."""
+    """Whether the op frees memory depending on a run-time condition."""
     return any(a.kind == "free" and not a.certain for a in accesses(op) or ())

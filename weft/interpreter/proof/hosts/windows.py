@@ -1,9 +1,10 @@
-"""Buffers and windows into them, as the host sees them: which two of them share no element?
+"""Buffers and windows of them in host code, and the test whether two windows share no element.
 
-A caller may pass one array twice, or two windows that overlap: nothing in the function tells. That an argument shares
-nothing is said by `llvm.noalias` on it (the standard attribute; `async-fork noalias` sets it), or known: Weft makes the
-buffers of results itself (`bufferize.result`). Tensors are values: bufferization never writes into the buffer of an
-argument that was one, and reads need no order. Element types prove nothing, as memory has none.
+A caller may pass one array twice, or two overlapping windows of one; the function does not show it.
+That an argument overlaps nothing else is stated by `llvm.noalias` (the standard attribute;
+`async-fork noalias` sets it), or known: Weft makes the buffers of results itself
+(`bufferize.result`). Tensors are values: bufferization never writes into the buffer of a former
+tensor argument, and reads need no order. Element types prove nothing, because memory has no type.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ BufferKind = Literal["argument", "allocation", "global", "unknown"]
 
 @record
 class HostBuffer:
-    """Memory that the host function gets, makes or names.
+    """Memory that the host function gets, allocates or names.
 
     Args:
-        kind: `unknown` is memory whose origin cannot be followed: it may be any other buffer.
-        key: an argument's or an allocation's value, a global's name, the value that cannot be followed.
+        kind: `unknown` is memory of unknown origin: it may be any other buffer.
+        key: the value of an argument or allocation, the name of a global, or the value of unknown
+            origin.
     """
 
     kind: BufferKind
@@ -38,24 +40,24 @@ class HostBuffer:
 
     @cached_property
     def name(self) -> str:
-        """How messages call it: `A` by its `weft.name`, else `%alloc_0`, `@table`."""
+        """The name in messages: `A` by its `weft.name`, else `%alloc_0`, `@table`."""
         if isinstance(self.key, str):
             return f"@{self.key}"
         if (name := name_of(self.key)) is not None:
             return name
         if isinstance(self.key.owner, ir.Block) and maker(self.key).name == "func.func":
-            return f"%arg{ir.BlockArgument(self.key).arg_number}"  # as MLIR prints it: to number all values for it takes long
+            return f"%arg{ir.BlockArgument(self.key).arg_number}"  # `get_name` would number all values
         return self.key.get_name(use_local_scope=True)
 
     def distinct(self, other: HostBuffer) -> bool:
-        """Whether the two are different memory. Arguments are taken as distinct."""
+        """Whether the two are different memory, if arguments are distinct."""
         return self != other and "unknown" not in (self.kind, other.kind)
 
 
 @record
 class MovingWindow:
-    """What is known of a window that is elsewhere in each iteration of a loop: where it starts, as a form of the
-    counters of `HostValues`, and its sizes and strides. None: not known."""
+    """A window that moves with the iterations of a loop: its start, as a form of the counters of
+    `HostValues`, and its sizes and strides. None: unknown."""
 
     start: Linear | None = None
     dims: tuple[tuple[int, int], ...] | None = None
@@ -63,9 +65,11 @@ class MovingWindow:
 
 @record
 class Window:
-    """Elements of a buffer: `offset + Σ i·stride`, `0 ≤ i < size`, for the `(size, stride)` pairs in `dims`.
+    """Elements of a buffer: `offset + Σ i·stride`, `0 ≤ i < size`, for the `(size, stride)` pairs
+    in `dims`.
 
-    `dims` is None where that is not known: then it may be all of the buffer. With `part` it is some part of it.
+    With `dims` None the elements are unknown: possibly all of the buffer. With `part` they are some
+    part of it.
     """
 
     buffer: HostBuffer
@@ -75,7 +79,7 @@ class Window:
 
     @property
     def extent(self) -> tuple[int, int] | None:
-        """The first and the last element; None where it is not known."""
+        """The first and the last element; None where unknown."""
         if self.dims is None:
             return None
         reach = [(size - 1) * stride for size, stride in self.dims]
@@ -87,8 +91,8 @@ class Window:
 
     @cached_property
     def cell(self) -> tuple[tuple[int, int], ...] | None:
-        """The grid of which the window is a cell: two cells of one grid are the same or disjoint. None if it is
-        none."""
+        """The grid of which the window is a cell, or None: two cells of one grid are equal or
+        disjoint."""
         if self.dims is None or self.empty:
             return None
         strides = self._radix(self)
@@ -98,7 +102,7 @@ class Window:
         return self.dims
 
     def disjoint(self, other: Window) -> bool:
-        """Whether they certainly share no element."""
+        """Whether the two windows certainly share no element."""
         if self.buffer.distinct(other.buffer) or self.empty or other.empty:
             return True
         if self.dims is None or other.dims is None or self.buffer != other.buffer:
@@ -106,8 +110,8 @@ class Window:
         mine, theirs = self.extent, other.extent
         if mine is not None and theirs is not None and (mine[1] < theirs[0] or theirs[1] < mine[0]):
             return True
-        # offsets as digits in the mixed radix of all strides: two windows are apart if their digits are, in one place.
-        # That tells columns of a matrix apart, and even from odd elements, whatever views they came through
+        # Offsets as digits in the mixed radix of all strides: two windows are disjoint if they are in one digit.
+        # That separates columns of a matrix, and even from odd elements, through any views
         strides = self._radix(other)
         here, there = (None, None) if strides is None else (self._digits(strides), other._digits(strides))
         if here is None or there is None:
@@ -115,12 +119,13 @@ class Window:
         return any(a[1] < b[0] or b[1] < a[0] for a, b in zip(here, there, strict=True))
 
     def _radix(self, other: Window) -> list[int] | None:
-        """All strides of both, the widest first; None where one does not divide the next."""
+        """All strides of both windows in descending order; None if one does not divide its
+        predecessor."""
         strides = sorted({n for size, n in (*(self.dims or ()), *(other.dims or ())) if size > 1} | {1}, reverse=True)
         return None if strides[-1] < 1 or any(big % small for big, small in pairwise(strides)) else strides
 
     def _digits(self, strides: Sequence[int]) -> list[tuple[int, int]] | None:
-        """The range of each digit; None where adding carries over into the next one."""
+        """The range of each digit; None where an addition carries into the next one."""
         sizes: dict[int, int] = {}
         for size, stride in self.dims or ():
             sizes[stride] = sizes.get(stride, 1) + size - 1
@@ -137,16 +142,16 @@ class Window:
 
 NOALIAS = "llvm.noalias"
 OWN = (NOALIAS, "bufferize.result")
-"""Attributes of arguments that overlap nothing else."""
+"""Attributes of arguments that overlap no other memory."""
 
 
 @dataclass(eq=False)
 class Aliasing:
-    """Which buffers of a module's host functions may overlap others from outside.
+    """The buffers of a module's host functions that may overlap others from outside.
 
     Args:
         module: a module; it must not change while this is used.
-        distinct: arguments of which it is stated that they overlap nothing else.
+        distinct: arguments that are stated to overlap no other memory.
     """
 
     module: ir.Module
@@ -154,7 +159,7 @@ class Aliasing:
     _known: dict[HostBuffer, bool] = field(default_factory=dict)
 
     def may_alias(self, buffer: HostBuffer) -> bool:
-        """Whether the buffer may overlap any other of which this is true."""
+        """Whether the buffer may overlap another buffer for which this holds as well."""
         if buffer not in self._known:
             self._known[buffer] = self._may_overlap(buffer)
         return self._known[buffer]
@@ -167,13 +172,13 @@ class Aliasing:
         return argument_attributes(buffer.key).keys().isdisjoint(OWN)
 
     def _is_constant(self, name: str) -> bool:
-        """Whether a global is one that nobody may write."""
+        """Whether the global is constant."""
         found = operations(self.module.operation, "memref.global")
         return any("constant" in op.attributes for op in found if symbol(op) == name)
 
 
 def stated(functions: Sequence[ir.Operation], names: Sequence[str]) -> dict[ir.Value, str]:
-    """The arguments called `names`, with their names; all, if there are none.
+    """The arguments with the given names, each with its name; all arguments, if no names are given.
 
     Raises:
         WeftError: W0435 for a name that no argument has.
@@ -190,7 +195,7 @@ def stated(functions: Sequence[ir.Operation], names: Sequence[str]) -> dict[ir.V
 
 
 def state(argument: ir.Value) -> None:
-    """Mark an argument as memory that overlaps nothing else."""
+    """Marks an argument as memory that overlaps no other memory."""
     function = maker(argument)
     count = len(function.regions[0].blocks[0].arguments)
     given: list[ir.Attribute] = [ir.DictAttr.get({})] * count

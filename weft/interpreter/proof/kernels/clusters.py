@@ -29,7 +29,7 @@ class Gathering:
     """A cluster barrier: all threads of the cluster arrive at one place and wait at another.
 
     Args:
-        spaces: the memory whose accesses the barrier orders; empty if its arrivals are relaxed.
+        spaces: the memory spaces in which the barrier orders accesses; none if arrivals are relaxed.
     """
 
     arrival: Place

@@ -133,9 +133,9 @@ def _apart(a: Linear, b: Linear) -> tuple[Formula, Formula]:
     return less(a, b), less(b, a)
 
 
-def _never(solver: Solver, namings: tuple[Naming, ...], said: list[Formula]) -> bool:
+def _never(solver: Solver, namings: tuple[Naming, ...], formulas: list[Formula]) -> bool:
     """Whether it is known that the formulas never hold together."""
     try:
-        return solver.is_empty(points(solver, namings, said)[1])
+        return solver.is_empty(points(solver, namings, formulas)[1])
     except Unknown:
         return False

@@ -1,14 +1,13 @@
-"""Asynchronous copies: where a thread waits for each, and the accesses that say so.
+"""Asynchronous copies: the waits at which each copy has arrived, and the accesses that model it.
 
-A copy belongs to the group that its thread commits next. A wait that lets n groups be pending has waited for all but
-the n newest. So a copy has arrived at the first wait in front of which n groups were committed behind its own: which
-wait that is, in which iteration of which loop, is counted here, where groups are committed in straight code and in each
-iteration of a loop in it. Any other copy is taken not to arrive; if that leaves a conflict, its groups are counted by
-paths (`signals/groups.py`).
+A copy belongs to the next group that its thread commits. A wait that leaves n groups pending waits
+for all groups but the n newest. So a copy has arrived at the first wait before which n groups were
+committed after its own. This module counts that wait, and the iteration of its loop, where groups
+are committed in straight-line code and in each iteration of a loop in it. Any other copy is assumed
+never to arrive; if that leaves a conflict, its groups are counted by paths (`signals/groups.py`).
 
-An access of a copy becomes two: one that begins where the copy stands, and one that has ended at the wait, of the same
-    element.
-What is in between, `races/in_flight.py` looks at.
+An access of a copy becomes two accesses of the same element: one that begins at the copy, and one
+that has ended at the wait. `races/in_flight.py` treats the interval between them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .places import GroupEvent, Landing, Loop, Place, PlaceStep
 
 
 def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: Values) -> Iterator[Access]:
-    """The accesses, with the ends of those that begin."""
+    """Yields the accesses; each that begins an asynchronous copy is followed by its ends."""
     found: dict[Place, tuple[Landing, ...]] = {}
     for number, access in enumerate(accesses):
         if access.phase != "begins":
@@ -44,7 +43,8 @@ def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: 
 
 
 def landings_of(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
-    """The waits that a copy may arrive at, the first one first, as the threads see it that issue the copy."""
+    """Yields the waits at which a copy may have arrived, in the order in which the issuing thread
+    reaches them."""
     straight = _Straight(copy)
     seen = [replace(event, place=straight.place(event.place)) for event in events]
     for landing in _landings(straight.place(copy), seen):
@@ -53,12 +53,13 @@ def landings_of(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
 
 SCALE = 1 << 16
 DEEP = SCALE**8
-"""Positions in a block of ops; and in conditions in it, so many deep."""
+"""The distance of positions in a block of ops. Each level of dissolved conditions (`_Straight`)
+divides it by `SCALE`."""
 
 
 class _Straight:
-    """Places without the conditions that hold wherever a copy is issued: what is in there stands in the block
-    around."""
+    """Rewrites places without the conditions that hold wherever a copy is issued: ops in such a
+    condition become ops of the enclosing block."""
 
     def __init__(self, copy: Place) -> None:
         self.holds = {guard for guard in copy.guards if not guard.depends().loops}
@@ -66,7 +67,7 @@ class _Straight:
         self._steps: dict[PlaceStep, PlaceStep] = {}
 
     def place(self, place: Place) -> Place:
-        """The place, with positions that leave room for what stands in conditions."""
+        """The place, with positions scaled so that the ops of dissolved conditions fit in between."""
         steps: list[PlaceStep] = []
         base, unit = 0, DEEP
         for step in place.steps:
@@ -109,8 +110,8 @@ def _landings(copy: Place, events: Sequence[GroupEvent]) -> Iterator[Landing]:
 
 
 def _group_of(copy: Place, commits: Sequence[Place]) -> Place | None:
-    """Where the group of a copy is committed: the next time that the thread passes a commit, whatever the iterations
-    are."""
+    """The commit of the group of a copy: the next commit that the thread passes, in whatever
+    iterations; None if another commit may come first."""
     closing = [c for c in commits if c.steps == copy.steps[: len(c.steps)] and _at(copy, c) < c.position]
     if not closing:
         return None
@@ -121,7 +122,7 @@ def _group_of(copy: Place, commits: Sequence[Place]) -> Place | None:
 
 
 def _at(place: Place, block: Place) -> int:
-    """The position of what holds `place`, in the block of ops of another one."""
+    """The position of the op that contains `place`, in the block of ops of `block`."""
     depth = len(block.steps)
     return place.steps[depth].position if depth < len(place.steps) else place.position
 
@@ -129,15 +130,16 @@ def _at(place: Place, block: Place) -> int:
 def _in_later_iterations(
     group: Place, loop: Loop, straight: Sequence[Place], commits: Sequence[Place], waits: Sequence[GroupEvent]
 ) -> Iterator[Landing]:
-    """A group that is committed in each iteration of a loop: at a wait in a later one; or behind the loop."""
+    """Yields the landings of a group that is committed in each iteration of a loop: a wait in a
+    later iteration, then a wait for all groups after the loop."""
     if any(loop in c.loops and c not in straight for c in commits):
         return
-    every, behind = len(straight), sum(c.position > group.position for c in straight)
+    every, after = len(straight), sum(c.position > group.position for c in straight)
     ends: list[tuple[int, int, GroupEvent]] = []
     for wait in waits:
         if wait.place.steps == group.steps:
             before = sum(c.position < wait.place.position for c in straight)
-            later = 1 + max(0, -(-((wait.pending or 0) - behind - before) // every))
+            later = 1 + max(0, -(-((wait.pending or 0) - after - before) // every))
             ends.append((later, wait.place.position, wait))
     if ends:
         later, _, wait = min(ends, key=lambda end: end[:2])
@@ -148,7 +150,8 @@ def _in_later_iterations(
 def _in_a_later_loop(
     group: Place, position: int, passed: int, commits: Sequence[Place], waits: Sequence[GroupEvent]
 ) -> Iterator[Landing]:
-    """A group in front of a loop, and in front of `passed` others that are: at a wait in an iteration of that loop."""
+    """Yields the landing of a group in an iteration of a later loop, at `position` in the group's
+    block. `passed`: the number of groups committed between the group and that loop."""
     deeper = [w for w in waits if len(w.place.steps) == len(group.steps) + 1 and w.place.steps[:-1] == group.steps]
     inside = [w for w in deeper if w.place.steps[-1].position == position]
     step = inside[0].place.steps[-1] if inside else None
@@ -168,15 +171,16 @@ def _in_a_later_loop(
 
 
 def _for_all(group: Place, waits: Sequence[GroupEvent]) -> Iterator[Landing]:
-    """A group in a loop, at waits for all: at one behind the loop; where none is, in the next iteration of a loop
-    around it, or behind that one, and so on."""
+    """Yields the landings of a group in a loop at waits for all groups (pending 0): the first wait
+    after the loop; if there is none, a wait in the next iteration of an enclosing loop, then a wait
+    after that loop, and so on."""
     every = sorted((w.place for w in waits if w.pending == 0), key=lambda place: place.order)
     steps = group.steps
     while steps:
         *outer, step = steps
-        behind = next((p for p in every if p.steps == tuple(outer) and p.position > step.position), None)
-        if behind is not None:
-            yield Landing(behind)
+        found = next((p for p in every if p.steps == tuple(outer) and p.position > step.position), None)
+        if found is not None:
+            yield Landing(found)
             return
         steps = tuple(outer)
         around = outer[-1].loop if outer else None
@@ -185,7 +189,7 @@ def _for_all(group: Place, waits: Sequence[GroupEvent]) -> Iterator[Landing]:
         again = next(
             (p for p in every if p.steps[: len(steps)] == steps and all(s.loop for s in p.steps[len(steps) :])), None
         )
-        if again is not None:  # in the first iterations of loops in it
+        if again is not None:  # in the first iteration of each loop inside
             first = [(s.loop, Linear.of(0)) for s in again.steps[len(steps) :] if s.loop is not None]
             yield Landing(again, ((around, Linear.of(around.counter) + 1), *first))
 
@@ -194,10 +198,11 @@ def _for_all(group: Place, waits: Sequence[GroupEvent]) -> Iterator[Landing]:
 
 
 def _ended(begins: Access, landing: Landing, sooner: Formula, values: Values) -> Access:
-    """The access as it has ended at a landing, where no `sooner` one was reached: in the names of the iteration of the
-    wait.
+    """The access as ended at a landing, provided that no `sooner` landing was reached; expressed in
+    the symbols of the wait's iteration.
 
-    The copy's own loops, which the wait is not in, or in another round of them, leave any of their iterations.
+    Loops of the copy that do not enclose the wait, or in which the wait has a fixed iteration, may
+    be in any iteration.
     """
     around = set(landing.place.loops) - {loop for loop, counter in landing.at if counter.is_constant}
     there: dict[Symbol, Linear] = {}

@@ -1,5 +1,6 @@
-"""The kernels of a complete module, each with the launch that is to be judged, and the sizes it runs with; and
-`kernel_model`: what stands around a kernel (its arguments, attributions and sizes), then its body."""
+"""The kernels of a complete module, each with the launch to analyse and its block and grid sizes;
+and `kernel_model`, which binds the arguments, attributions and sizes of a kernel, then reads its
+body."""
 
 from __future__ import annotations
 
@@ -49,21 +50,21 @@ def kernel_model(
 
     Args:
         kernel: the op.
-        block, grid: sizes that are known from elsewhere (the launch); those that the kernel states are found.
-        launch: the `gpu.launch_func` that is judged: the kernel's arguments are what it passes, so that constants are
-            known, and buffers that overlap are seen to. Without it the arguments are taken as distinct buffers.
-        names: what users call a memref, where that is known.
-        may_alias: buffers that come from outside may overlap, whatever they are.
-        passed_in_rows: arguments of host functions whose strides are open lie row by row: the runtime passes nothing
-            else.
+        block, grid: sizes known from elsewhere (the launch); sizes that the kernel states take
+            precedence.
+        launch: the `gpu.launch_func` to analyse: the kernel's arguments are its operands, which
+            makes constants known and overlapping buffers visible. Without it, the arguments are
+            assumed to be distinct buffers.
+        names: the user's name of a memref, where it is known.
+        may_alias: any two buffers from outside may overlap.
+        passed_in_rows: arguments of host functions with open strides are row-major: the runtime
+            passes nothing else.
 
     Raises:
-        WeftError: W0640 for an op whose effects on memory are not known, or branches between blocks.
+        WeftError: W0640 for an op with unknown effects on memory, or branches between blocks.
     """
     op, host = kernel.operation, launch
-    if (
-        op.name == "gpu.launch"
-    ):  # block arguments are ids (block, thread) and sizes (grid, block), then what it attributes
+    if op.name == "gpu.launch":  # block arguments: ids (block, thread), sizes (grid, block), then attributions
         if any(segments(op)[7:10]):
             raise fail(
                 "W0640",
@@ -87,7 +88,7 @@ def kernel_model(
         Reader(name, shape, names, may_alias=may_alias, passed_in_rows=passed_in_rows),
     )
     body = only_block(op.regions[0], op)
-    # numbers among the arguments of what stands around the launch are the same for all of its threads
+    # scalar arguments of the regions around the launch are uniform over its threads
     for around in () if host is None else ancestors(host):
         for argument in (a for region in around.regions for inner in region.blocks for a in inner.arguments):
             if not is_memref(argument):
@@ -99,7 +100,7 @@ def kernel_model(
             reader.values.bind(argument, reader.values.hardware(what, AXES[number % 3]))
             continue
         operand = given[number] if number < count else None
-        if operand is not None:  # what the launch passes
+        if operand is not None:  # the operand of the launch
             if isinstance(argument.type, ir.MemRefType):
                 reader.views.bind(argument, operand)
                 reader.values.share_extents(argument, operand)
@@ -131,8 +132,8 @@ def kernel_model(
 
 
 def stated_sizes(launch: ir.Operation) -> tuple[Sizes, Sizes]:
-    """The block and grid sizes (x, y, z) that a `gpu.launch` or `gpu.launch_func` states, None where they are not
-    constant."""
+    """The block and grid sizes (x, y, z) that a `gpu.launch` or `gpu.launch_func` states; None for
+    a size that is not constant."""
     host = Values(LaunchShape(), lambda _: NOTHING)
     forms = [host.linear(v) for v in launch_sizes(launch)]
     gx, gy, gz, bx, by, bz = (f.constant if f.is_constant else None for f in forms)
@@ -151,7 +152,8 @@ _HOST = {"builtin.module", "func.func", "scf.if", "affine.if", "scf.execute_regi
 
 @record(eq=False)
 class KernelUse:
-    """A kernel as one launch uses it. `launch` is None for a kernel that nothing in the module launches."""
+    """One use of a kernel by a launch. `launch` is None for a kernel that nothing in the module
+    launches."""
 
     kernel: ir.Operation
     launch: ir.Operation | None
@@ -166,12 +168,12 @@ class KernelUse:
 
 
 def kernel_uses(module: ir.Module) -> list[KernelUse]:
-    """Every launch in program order, then the kernels that none of them launches. Kernels that are compiled already
-    (`gpu.binary`) cannot be looked into: they are left out.
+    """Every launch in program order, then the kernels without a launch. Compiled kernels
+    (`gpu.binary`) have no readable body and are left out.
 
     Raises:
-        WeftError: W0611 for a launch of a kernel that is not there; W0640 for a launch in a host op that may run it in
-            parallel.
+        WeftError: W0611 for a launch of a missing kernel; W0640 for a launch in a host op that may
+            run it in parallel.
     """
     kernels = {
         f"@{symbol(holder)}::@{symbol(kernel)}": kernel
@@ -186,7 +188,7 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
             if around.name not in _HOST:
                 raise fail(
                     "W0640",
-                    f"the race analysis does not know the order of launches in {describe(around)}",
+                    f"the race analysis does not determine the order of launches in {describe(around)}",
                     hint="launch from straight code, `scf.for`, `scf.while` or `scf.if`",
                 )
         if op.name == "gpu.launch":
@@ -210,11 +212,12 @@ def model_of(
     use: KernelUse, *, block: Sizes | None = None, grid: Sizes | None = None, names: Names = lambda _: None,
     may_alias: bool = False, passed_in_rows: bool = False,
 ) -> KernelModel:  # fmt: skip
-    """The model of a kernel as its launch uses it. `block` and `grid` fill in what neither launch nor kernel says.
+    """The model of a kernel as its launch uses it. `block` and `grid` apply where neither the
+    launch nor the kernel states a size.
 
     Raises:
-        WeftError: W0612 where the block size is nowhere said, W0613 for sizes that contradict each other or that no
-            launch can have; W0640.
+        WeftError: W0612 if no block size is stated, W0613 for sizes that contradict each other or
+            that no launch can have; W0640.
     """
     stated: list[tuple[str, Sizes | None, Sizes | None]] = []
     if use.launch is not None:
@@ -223,8 +226,8 @@ def model_of(
         ("the kernel's attribute", sizes_of(use.kernel, "known_block_size"), sizes_of(use.kernel, "known_grid_size"))
     )
     stated.append(("the command line", block, grid))
-    chosen_block = _agreed(use, "block", [(who, b) for who, b, _ in stated])
-    chosen_grid = _agreed(use, "grid", [(who, g) for who, _, g in stated])
+    chosen_block = _agreed(use, "block", [(source, b) for source, b, _ in stated])
+    chosen_grid = _agreed(use, "grid", [(source, g) for source, _, g in stated])
     if use.launch is None and None in chosen_block:
         raise fail(
             "W0612",
@@ -233,7 +236,7 @@ def model_of(
         )
     if (
         use.launch is None
-    ):  # a kernel that does not ask for its place along an axis is made for grids of one block along it
+    ):  # a kernel that does not read its block id along an axis is made for grids of one block along it
         asked = {str(op.attributes["dimension"])[-2] for op in operations(use.kernel, *_PLACES)}
         x, y, z = (1 if n is None and axis not in asked else n for axis, n in zip(AXES, chosen_grid, strict=True))
         chosen_grid = (x, y, z)
@@ -254,9 +257,10 @@ def model_of(
 
 
 def same_use(use: KernelUse) -> Hashable:
-    """What a use's model depends on, but for what the command line says: uses for which it is equal are judged alike.
+    """A key of everything that the model of a use depends on, except the command line: uses with
+    equal keys get the same verdict.
 
-    They launch one kernel with the very same operands, or with equal constants.
+    Two such uses launch one kernel with identical operands or equal constants.
     """
     launch = use.launch
     if launch is None or launch.name != "gpu.launch_func":
@@ -273,17 +277,18 @@ def _same_value(value: ir.Value) -> Hashable:
 
 
 def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -> Sizes:
-    """Along each axis what any of them says; all that say something have to say the same."""
+    """The size along each axis on which all sources that state one agree; None where no source
+    states it. Raises W0613 for a contradiction."""
     out: list[int | None] = []
     for axis in range(3):
-        said = [(who, sizes[axis]) for who, sizes in stated if sizes is not None and sizes[axis] is not None]
-        if len({size for _, size in said}) > 1:
+        given = [(source, sizes[axis]) for source, sizes in stated if sizes is not None and sizes[axis] is not None]
+        if len({size for _, size in given}) > 1:
             raise fail(
                 "W0613",
-                f"the {what} size of {use.name} along {'xyz'[axis]} is stated in two ways",
-                notes=tuple(f"{who} states {size}" for who, size in said),
+                f"the {what} size of {use.name} along {'xyz'[axis]} has contradicting values",
+                notes=tuple(f"{source}: {size}" for source, size in given),
                 hint=f"state one size in the launch, in `known_{what}_size` and in `--{what}`: a kernel made for one"
                 f" size must not run with another",
             )
-        out.append(said[0][1] if said else None)
+        out.append(given[0][1] if given else None)
     return (out[0], out[1], out[2])

@@ -1,4 +1,5 @@
-"""Where in its memrefs an op of a kernel reads and writes: the footprints of `memory/effects.py` as index forms."""
+"""The elements that an op of a kernel reads and writes in its memrefs: the footprints of
+`memory/effects.py` as index forms."""
 
 from __future__ import annotations
 
@@ -27,13 +28,13 @@ class Touch:
     """One use of a memref.
 
     Args:
-        memref: None: any memory at all.
-        indices: None: any element of it.
-        atomic: of an atomic access, the type of what it updates at once; None of others.
-        certain: all elements are touched that the indices can be.
-        when: which lanes of a vector there are.
-        exchanges: those that the last subscript may have in it.
-        part: of a matrix that begins at `indices`, the element that is meant.
+        memref: the accessed memref; None: any memory.
+        indices: the accessed element; None: any element.
+        atomic: for an atomic access, the type that it updates as a whole; None for other accesses.
+        certain: every element that the indices can denote is touched.
+        when: the condition that selects the active lanes of a vector.
+        exchanges: the swizzles that the last subscript may contain.
+        part: the accessed element of a matrix that begins at `indices`.
     """
 
     kind: Literal["read", "write"]
@@ -48,8 +49,8 @@ class Touch:
 
 @record(eq=False)
 class Exchanges:
-    """The swizzles that an element's last subscript may have in it: found out when asked, for most buffers have
-    none."""
+    """The swizzles that the last subscript of an element may contain. They are computed on demand,
+    because most buffers have none."""
 
     op: ir.Operation
     access: effects.MemoryEffect
@@ -57,14 +58,15 @@ class Exchanges:
 
     @cached_property
     def made(self) -> tuple[tuple[ir.Value, ir.Operation], ...]:
-        """The exclusive ors in it."""
+        """The exclusive ors (value and op) in the last subscript."""
         return tuple(
             _exclusive_ors(list(self.op.operands)[self.access.first + ir.MemRefType(self.access.value.type).rank - 1])
         )
 
     @cached_property
     def removed(self) -> dict[Swizzle, Linear]:
-        """By swizzle, what is to be added to take it out."""
+        """For each possible swizzle, the form that must be added to the last subscript to remove
+        it."""
         return dict(self._removed())
 
     def _removed(self) -> Iterator[tuple[Swizzle, Linear]]:
@@ -76,19 +78,20 @@ class Exchanges:
         for swizzle in dict.fromkeys(way for way in ways if way is not None):
             number = (values.linear(row).floordiv(swizzle.lines) * swizzle.step).modulo(swizzle.pieces) * swizzle.width
             plain = at if number == Linear.of(0) else None
-            for made, parts in exchanges:  # whole spans may be added to what is exchanged
+            for made, parts in exchanges:  # whole spans may be added to the exchanged form
                 if (at - made).content % swizzle.span == 0 and number in parts:
                     plain = at - made + parts[1 - parts.index(number)]
             if plain is None and number.is_constant and (at - at.constant).content % swizzle.span == 0:
                 plain = at - at.constant + (at.constant ^ number.constant)
             if (
                 plain is not None and gcd(plain.content, swizzle.width) % self.access.count == 0
-            ):  # a vector is of one piece
+            ):  # a vector lies within one piece
                 yield swizzle, plain - at
 
 
 def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
-    """What `op` (not its regions) reads and writes. An op that is not known reads and writes anything."""
+    """Yields the reads and writes of `op` (without its regions). An unknown op reads and writes
+    anything."""
     found = effects.accesses(op)
     if found is None:
         yield Touch("read", None, None)
@@ -114,7 +117,8 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
 
 
 def _of_matrix(op: ir.Operation, access: effects.MemoryEffect, values: Values) -> Touch:
-    """Any element of a matrix that a warp moves; where the memref has vectors for elements, any element of it."""
+    """The touch of any element of a matrix that a warp moves; of any element of the memref if its
+    elements are vectors or the block size is unknown."""
     matrix, kind = warp_matrix(op), ir.MemRefType(access.value.type)
     does: Literal["read", "write"] = "write" if access.changes else "read"
     if isinstance(kind.element_type, ir.VectorType) or values.shape.threads is None:
@@ -125,8 +129,9 @@ def _of_matrix(op: ir.Operation, access: effects.MemoryEffect, values: Values) -
 
 
 def in_matrix(first: Access, part: OfMatrix) -> Access:
-    """An element of the matrix that begins where an access is: by its position in memory where its rows may go on into
-    others, or are not rows of the buffer."""
+    """The access of element `part` of the matrix that begins at `first`: by subscripts if the
+    matrix rows are rows of the buffer and do not leave them, otherwise by the flat position in
+    memory."""
     at, steps, shape = first.coordinates, first.buffer.steps(first.sizes), first.buffer.shape
     if at is not None and len(at) == 2 and not first.flat and steps is not None and list(steps) == [part.stride, 1]:
         inside = [at_or_above(at[1], 0), at_or_above(at[1] * -1 - part.column, 1 - (shape[1] or 0))]
@@ -146,7 +151,7 @@ def _exchanges(op: ir.Operation, access: effects.MemoryEffect, values: Values) -
 
 
 def _exclusive_ors(value: ir.Value) -> Iterator[tuple[ir.Value, ir.Operation]]:
-    """Those that the value is, or is an affine form of."""
+    """Yields the exclusive ors of which the value is an affine form: the value and its op."""
     made = producer(value)
     if made is not None and made.name == "affine.apply":
         for operand in made.operands:
@@ -156,7 +161,8 @@ def _exclusive_ors(value: ir.Value) -> Iterator[tuple[ir.Value, ir.Operation]]:
 
 
 def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
-    """How many lanes along each dimension a mask lets through, if those are the first ones."""
+    """The number of active lanes along each dimension, if a mask activates the leading lanes; None
+    for any other mask, or without one."""
     mask = effects.mask_of(op)
     made = None if mask is None else producer(mask)
     if made is None:
@@ -169,7 +175,8 @@ def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
 def _indices(
     op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]
 ) -> list[Linear] | None:
-    """`lanes`: takes which lane of a vector is meant, along each of its dimensions."""
+    """The index forms of the accessed element; None if unknown. `lanes` is filled with the lane
+    symbol of each dimension of a vector."""
     match access.footprint:
         case "element" | "transfer":
             return _memref_indices(op, access, values, lanes)
@@ -183,8 +190,9 @@ def _indices(
 def _memref_indices(
     op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]
 ) -> list[Linear] | None:
-    """The indices behind the memref; of a vector any of its elements: its dimensions are the last of the memref, or
-    those that a transfer names."""
+    """The index operands of the op, as forms; for a vector, with a lane symbol added in each of its
+    dimensions. These are the last dimensions of the memref, or those that the permutation map of a
+    transfer names."""
     kind, moved, transfer = ir.MemRefType(access.value.type), access.moved, access.footprint == "transfer"
     given = list(op.operands)[access.first :]
     if "map" in op.attributes:
@@ -196,19 +204,19 @@ def _memref_indices(
     named = op.attributes["permutation_map"].value.results if transfer else ()
     order = [dimension_of(e) for e in named] if transfer else list(range(len(indices) - moved.rank, len(indices)))
     if not transfer and moved.rank > len(indices):
-        return None  # upstream lets a vector's dimensions be more than the memref's: no element of it is named
+        return None  # upstream allows vectors of higher rank than the memref: then no single element is named
     there = [dimension for dimension in order if dimension is not None]
     for dimension, extent in zip(order, moved.shape, strict=True):
         if dimension is not None:
             lane = _lane(values, extent)
             indices[dimension] = indices[dimension] + lane
-            if there == sorted(there):  # a mask has the dimensions of the memref in their order
+            if there == sorted(there):  # a mask lists the dimensions in the memref's order
                 lanes.append(lane)
     return indices
 
 
 def _lane(values: Values, extent: int) -> Linear:
-    """Any of 0 … extent-1."""
+    """A fresh symbol for any of 0 … extent-1."""
     return Linear.of(0) if extent == 1 else Linear.of(values.fresh("lane", THREAD, 0, extent - 1))
 
 
@@ -216,8 +224,8 @@ def _lane(values: Values, extent: int) -> Linear:
 
 
 def without_swizzles(accesses: Sequence[Access], exchanges: Sequence[Exchanges | None]) -> list[Access]:
-    """Of buffers all accesses of which have one swizzle, elements are told apart without it. Whole rows are the same
-    with any."""
+    """The accesses with swizzles removed from the last subscripts of each buffer on which all
+    accesses share one swizzle. Accesses of whole rows are independent of the swizzle."""
     swizzled = {
         access.buffer for access, mine in zip(accesses, exchanges, strict=True) if mine is not None and mine.made
     }
@@ -239,7 +247,7 @@ def without_swizzles(accesses: Sequence[Access], exchanges: Sequence[Exchanges |
 
 
 def of_whole_rows(access: Access) -> bool:
-    """Whether it touches all elements of each row that it touches."""
+    """Whether the access touches all elements of each row that it touches."""
     shape, last = access.buffer.shape, (access.coordinates or (None,))[-1]
     if last is None or access.flat or access.sizes or not shape or shape[-1] is None:
         return False

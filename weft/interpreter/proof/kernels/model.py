@@ -32,10 +32,11 @@ from .signals import Fence, RegisterChange, Signal
 
 @record
 class OfMatrix:
-    """An element of a matrix that the lanes of a warp load or store together, one of them each element.
+    """An element of a matrix that the lanes of a warp load or store together, each element by
+    exactly one lane.
 
-    Which one depends on `kind`, on the row and on the column alone: any lane may be the one, and it is in all matrices
-    of the kind.
+    The lane depends only on `kind`, the row and the column: it may be any lane, but it is the same
+    in all matrices of the kind.
     """
 
     kind: str
@@ -124,19 +125,22 @@ ALL_SPACES = frozenset({"workgroup", "global"})
 
 @record(eq=False)
 class Barrier:
-    """A `gpu.barrier`, a warp's, or one with a number.
+    """A barrier of a block or a cluster, of a warp, or of a numbered group of threads.
 
     Args:
-        spaces: the memory whose accesses it orders, for the whole block.
-        candidate: its number if it is only proposed.
-        threads: of a narrow one, how many in a row it waits for.
-        narrow: it waits for a warp alone, and orders what that does (or for those that a named barrier counts: it
-            orders nothing).
-        number: of one with a number: which one it is, for a group of so many threads in a row.
-        assumed: it is not proven that all threads reach it, nor that they do not.
-        meets: of one with a number that not all threads of the group execute: the op at which others may meet them.
+        spaces: the memory spaces in which it orders accesses, among the threads that it waits for.
+        candidate: the number of a barrier that is only proposed.
+        threads: the number of consecutive threads that a narrow barrier waits for.
+        narrow: it waits for `threads` consecutive threads (a warp, a warp group, a numbered group)
+            instead of the block. A `gpu.barrier` of subgroup scope or with a named barrier is
+            narrow and orders nothing.
+        number: the number of a numbered barrier, which groups of `threads` consecutive threads use.
+        assumed: it is proven neither that all threads reach it nor that some do not.
+        meets: for a numbered barrier that not all threads of the group execute, the op at which the
+            other threads may arrive at its number.
         of_cluster: it waits for all threads of the cluster.
-        landings: of a product that goes on behind its op, where it has ended, in any of them; None: at its op.
+        landings: the waits, at any of which an asynchronous product has ended; None: the product
+            ends at its op.
     """
 
     place: Place
@@ -159,23 +163,27 @@ class Barrier:
 
 @dataclass(eq=False)
 class KernelModel:
-    """A kernel's accesses and barriers.
+    """The model of a kernel: its accesses, barriers and other synchronization.
 
     Args:
-        barriers: those that all threads of a block reach together, or, of a narrow one, all of a warp.
-        warp_wide: other ops that all threads of a warp (or of a cluster) reach together, or none: as barriers that
-            order nothing.
-        divergent: the others: faults, which order nothing.
-        facts: what holds for every instance (ids are below their sizes).
-        given: sizes and numbers of arguments that are known at run time only, by their names.
-        may_alias: buffers from outside may be the same memory, in any overlap.
-        signals, fences: what is done with memory barriers, and what orders ordinary accesses before asynchronous ones.
-        registers: those that warp groups give away, or ask for; `register_cap`: a thread's at first, if said.
-        gatherings: where all threads of a cluster meet.
-        combined: what is proven of results that threads reduce together.
-        products: those of warp groups; each is executed by all threads of one, and ends for all of them together.
-        groups: where threads commit groups of asynchronous copies, and wait for them.
-        solver: who is asked about the model where nobody else is named: what it has answered, it knows.
+        barriers: barriers that all threads of a block (of a narrow one: of its group) reach
+            together.
+        warp_wide: other ops that all threads of a warp (or of a cluster) must reach together;
+            modelled as barriers that order nothing.
+        divergent: barriers that only some of their threads may reach: faults, which order nothing.
+        facts: conditions that hold for every instance (ids are below their sizes).
+        given: sizes and scalar arguments known only at run time, by name.
+        may_alias: any two buffers from outside may overlap.
+        signals, fences: the operations on memory barriers, and the fences that order ordinary
+            accesses before asynchronous ones.
+        registers: the register changes of warp groups; `register_cap`: the initial number per
+            thread, if stated.
+        gatherings: the cluster barriers.
+        combined: the proven properties of results that threads reduce together.
+        products: the products of warp groups; all threads of a group execute a product, and it ends
+            for all of them together.
+        groups: the commits of groups of asynchronous copies, and the waits for them.
+        solver: the default solver for questions about the model; it caches its answers.
     """
 
     name: str
@@ -201,12 +209,12 @@ class KernelModel:
     _written: dict[object, int] = field(default_factory=dict, repr=False)
 
     def written(self, access: Access) -> int:
-        """A number that two accesses have in common where all that questions about their instances are made of is the
-        same."""
+        """An identity number, equal for accesses with the same guards, condition, loops,
+        coordinates and matrix element: questions about their instances are the same."""
         if access not in self._written:
             place = access.place
-            alike = place.guards, access.when, place.loops, access.coordinates, access.part
-            self._written[access] = self._written.setdefault(alike, len(self._written))
+            key = place.guards, access.when, place.loops, access.coordinates, access.part
+            self._written[access] = self._written.setdefault(key, len(self._written))
         return self._written[access]
 
     @property

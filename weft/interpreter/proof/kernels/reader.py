@@ -41,9 +41,10 @@ from .waits import barrier, together
 
 _INLINE = {"scf.execute_region", "memref.alloca_scope"}
 _FOLLOWED = FORM | {PREFETCH}
-"""Of the dialects of GPUs and of pointers: what is read here. A hint to the hardware is nothing to follow."""
+"""Ops of the GPU and pointer dialects that the reader handles. A prefetch is a hint to the
+hardware, without effect on the model."""
 _PENDING = {"copy": copies.may_pend, "store": stores_may_pend, "product": may_pend}
-"""How many of its thread's last groups a wait leaves pending, by the agent."""
+"""For each agent, the number of its thread's newest groups that a wait leaves pending."""
 _CALLS = {"func.call", "gpu.call", "func.call_indirect"}
 _INLINED = (
     "inline the call, as `mlir-opt --inline` does, or lower the kernel to ops of `gpu`, `scf`, `affine`,"
@@ -54,12 +55,12 @@ _REWRITE = (
     " docs/house.md"
 )
 MOMENTS = 3
-"""Places of an op in its block: where it begins; of one that works on, where it is committed; and where it has
-waited."""
+"""Positions per op in its block: its begin and, for an op that starts asynchronous work, its commit
+and its wait."""
 
 
 class Reader:
-    """Reads one kernel: bind its arguments, `find_written`, `block`, `finish`."""
+    """Reads one kernel. Call order: bind its arguments, then `find_written`, `block`, `finish`."""
 
     def __init__(
         self, name: str, shape: LaunchShape, names: Callable[[ir.Value], str | None] = lambda _: None,
@@ -82,7 +83,8 @@ class Reader:
     # ---- what a load depends on --------------------------------------------------------------------------------------
 
     def find_written(self, kernel: ir.Operation) -> None:
-        """Which buffers the kernel writes at all: loads from the others are functions of their address."""
+        """Records the buffers that the kernel writes: loads from all other buffers are functions of
+        their address."""
         for op in operations(kernel):
             if op == kernel:
                 continue
@@ -97,7 +99,7 @@ class Reader:
     def _load_depends(self, op: ir.Operation) -> Depends:
         if self._may_be_written(op.operands[0]):
             return THREAD
-        # the memref too: which part of a buffer it shows, which buffer it is
+        # the memref as well: it may be a choice of buffers, or a varying part of one
         return self.values.depends_on(op.operands)
 
     def _may_be_written(self, memref: ir.Value) -> bool:
@@ -122,7 +124,7 @@ class Reader:
             self._for(op, place)
         elif name in ("scf.if", "affine.if"):
             self._if(op, place)
-        elif name == "scf.index_switch":  # its first region is what is done where no case is met
+        elif name == "scf.index_switch":  # the first region is the default case
             chosen = self.values.linear(op.operands[0])
             met = [equal(chosen, Linear.of(case)) for case in ir.DenseI64ArrayAttr(op.attributes["cases"])]
             for region, guard in enumerate([both(*(case.negate() for case in met)), *met]):
@@ -145,18 +147,20 @@ class Reader:
             )
         elif (name.split(".", 1)[0] in (*DIALECTS, "llvm") and name not in _FOLLOWED) or name in _CALLS:
             if effects.only_computes(op):
-                message = f"kernels have no op such as {describe(op)}: neither the emitter nor the simulator knows it"
+                message = (
+                    f"kernels have no op such as {describe(op)}: neither the emitter nor the simulator supports it"
+                )
                 raise fail("W0640", message, hint="compute it with ops of `arith` and `math`")
             raise fail(
                 "W0640",
-                f"the race analysis does not know what {describe(op)} does to memory",
+                f"the race analysis does not model the effects of {describe(op)} on memory",
                 hint=WAYS_OUT.get(name, _INLINED if name in _CALLS or name.startswith("llvm.") else _REWRITE),
             )
         else:
             if not all(map(effects.only_computes, children(op))):
                 raise fail(
                     "W0640",
-                    f"the race analysis does not know the control flow of {describe(op)}",
+                    f"the race analysis does not follow the control flow of {describe(op)}",
                     hint="lower it to `scf.for`, `scf.if` or `scf.while`",
                 )
             self._access(op, place)
@@ -176,11 +180,12 @@ class Reader:
                 self.values.carry(argument, entering, yielded, (loop.counter, loop.trips))
         known = step.is_constant and step.constant > 0 and all(form.is_constant for form in (low, *highs))
         exact = len(range(low.constant, min(high.constant for high in highs), step.constant)) if known else None
-        self.views.take_turns(op, Linear.of(loop.counter), exact)
+        self.views.bind_carried(op, Linear.of(loop.counter), exact)
         self.block(body, place.into(0, guards, loop))
 
     def _bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
-        """What the variable starts at, the largest of several; what it stays below, all of several; the step."""
+        """The lower bounds of the variable (the largest applies), its upper bounds (the least
+        applies), and the step."""
         if op.name == "scf.for":
             low, high, step = map(self.values.linear, list(op.operands)[:3])
             return [low], [high], step
@@ -193,9 +198,11 @@ class Reader:
     def _counted(
         self, number: int, low: Linear, highs: list[Linear], step: Linear, label: str, *, unsigned: bool = False
     ) -> tuple[Loop, tuple[Formula, ...]]:
-        """The loop `low, low + step, … < high`: its variable is affine in the counter if the step is constant.
+        """The loop `low, low + step, … < high` and its guards. Its variable is affine in the
+        counter if the step is constant.
 
-        `unsigned`: bounds are compared as unsigned; where one may be negative, nothing is known of the trip count.
+        `unsigned`: bounds are compared as unsigned; if one may be negative, the trip count is
+        unknown.
         """
         last: int | None = None
         trip_count: Linear | None = None
@@ -218,10 +225,11 @@ class Reader:
         return Loop(number, symbol, variable, trips, label), tuple(guards)
 
     def _strided(self, number: int, low: Linear, step: Linear) -> tuple[Linear, Formula]:
-        """The variable of a loop with a symbolic step, an uninterpreted number from `low` up.
+        """The variable of a loop with a symbolic step, and its guard: an uninterpreted number from
+        `low` up.
 
-        Of a step over all processors of an axis (`s*id + rest, then s*count further`) the variable is `s*q + rest`, and
-        q tells which processor's it is.
+        If the step covers all processors of an axis (`s*id + rest`, then `s*count` further), the
+        variable is `s*q + rest`, and `q` determines the processor.
         """
         depends = low.depends() | step.depends() | Depends(loops=frozenset({number}))
         for what, count in (("block_id", "grid_dim"), ("thread_id", "block_dim")):
@@ -237,7 +245,8 @@ class Reader:
         return variable, at_least(variable, low)
 
     def _while(self, op: ir.Operation, place: Place) -> None:
-        """Its trip count is an uninterpreted number: the same for all threads if its condition is."""
+        """Reads an `scf.while`. Its trip count is an uninterpreted number, the same for all threads
+        if its condition is uniform."""
         number = next(self._loops)
         before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
         condition = terminator(before).operands
@@ -268,7 +277,8 @@ class Reader:
     # ---- leaves ------------------------------------------------------------------------------------------------------
 
     def _group(self, op: ir.Operation, place: Place, row: Instruction) -> None:
-        """A thread's asynchronous work becomes a group, or it waits until at most some of its groups are pending."""
+        """Records a group event: the thread's asynchronous work is committed as a group, or the
+        thread waits until at most some of its groups are pending."""
         waits = row.orders == "drain"
         event = GroupEvent(place, _PENDING[row.agent or ""](op) if waits else None)
         if row.agent == "copy":
@@ -277,7 +287,7 @@ class Reader:
             self._stored.append((event, waits and "read" in op.attributes))
         else:
             together(self.model, op, place, GROUP)
-            self._multiplied += [event] * waits  # each product is a group of its own, which it commits
+            self._multiplied += [event] * waits  # each product commits its own group
 
     def _access(self, op: ir.Operation, place: Place) -> None:
         if is_marked(op):
@@ -286,7 +296,7 @@ class Reader:
             together(self.model, op, place, WARP)
         if op.name in GROUP_WIDE:
             together(self.model, op, place, GROUP)
-        if op.name in PRODUCTS:  # a group of its own, which it commits, and then it waits
+        if op.name in PRODUCTS:  # it commits its own group, then waits
             committed, waited = (Place(place.steps, place.position + moment) for moment in range(1, MOMENTS))
             self._multiplied += [GroupEvent(committed), GroupEvent(waited, may_pend(op))]
         if op.name == REGISTERS:
@@ -316,8 +326,13 @@ class Reader:
                 self._exchanges.append(touch.exchanges if whole else None)
 
     def finish(self) -> KernelModel:
-        """Bring all accesses of a buffer to one kind of coordinates: flat, if any of them is, or if they count in other
-        sizes."""
+        """Completes the model: ends of asynchronous copies, landings of stores and products,
+        cluster blocks; all accesses of a buffer get one kind of coordinates (flat, if one of them
+        is flat or their sizes differ).
+
+        Raises:
+            WeftError: W0640 for asynchronous copies in a kernel with memory barriers.
+        """
         self.model.accesses[:] = without_swizzles(self.model.accesses, self._exchanges)
         late = next((access for access in self.model.accesses if access.phase), None)
         if late is not None and self.model.signals:
@@ -328,7 +343,7 @@ class Reader:
             )
         self.model.accesses[:] = with_ends(self.model.accesses, self.model.groups, self.values)
         for number, access in enumerate(self.model.accesses):
-            if access.agent == "store":  # what it reads, it has read behind a wait of either kind
+            if access.agent == "store":  # a wait of either kind completes its reads
                 events = [event for event, of_reads in self._stored if access.kind == "read" or not of_reads]
                 self.model.accesses[number] = replace(access, landings=tuple(landings_of(access.place, events)))
         self.model.products[:] = [
@@ -352,7 +367,7 @@ class Reader:
 
 
 def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
-    """The region's block. Branches between several are not followed: raises W0640."""
+    """The only block of a region. Branches between several blocks are not followed: raises W0640."""
     if len(region.blocks) != 1:
         raise fail(
             "W0640",
@@ -363,7 +378,7 @@ def only_block(region: ir.Region, op: ir.Operation) -> ir.Block:
 
 
 def _made_here(root: ir.Value) -> bool:
-    """Whether the kernel itself allocates the memory: until it is written, each thread may find something else in
-    there."""
+    """Whether the kernel itself allocates the memory: until it is written, each thread may read
+    another value from it."""
     made = producer(root)
     return made is not None and made.name in ALLOCATIONS and in_kernel(made)

@@ -76,8 +76,8 @@ class _Row:
         def renamed(form: Linear) -> Linear:
             return form.renamed(lambda symbol: lanes.get(symbol, symbol))
 
-        alike = dataclasses.replace(its, coordinates=mine.coordinates, place=mine.place, when=its.when.changed(renamed))
-        if any(getattr(alike, field.name) != getattr(mine, field.name) for field in dataclasses.fields(mine)):
+        moved = dataclasses.replace(its, coordinates=mine.coordinates, place=mine.place, when=its.when.changed(renamed))
+        if any(getattr(moved, field.name) != getattr(mine, field.name) for field in dataclasses.fields(mine)):
             return None
         apart = [renamed(b) - a for a, b in zip(mine.coordinates, its.coordinates, strict=True)]
         along = [(axis, form.constant) for axis, form in enumerate(apart) if form.terms or form.constant]

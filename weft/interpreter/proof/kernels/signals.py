@@ -119,7 +119,7 @@ class Signals:
         if load is None and op.name in LOADS:
             raise fail(
                 "W0640",
-                f"the race analysis does not know what {describe(op)} loads",
+                f"the race analysis does not determine what {describe(op)} loads",
                 hint="make each pointer by one `builtin.unrealized_conversion_cast`, of a memref, of a tensor map or"
                 " of a memory barrier",
             )

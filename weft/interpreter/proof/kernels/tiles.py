@@ -78,9 +78,9 @@ def asynchronous(op: ir.Operation, place: Place, model: KernelModel, views: View
 
 def _inside(model: KernelModel, form: Linear, size: int, place: Place) -> bool:
     naming, solver = Naming(""), model.solver
-    said = (either(less(form, Linear.of(0)), at_least(form, size)), *place.guards)
+    formulas = (either(less(form, Linear.of(0)), at_least(form, size)), *place.guards)
     try:
-        return solver.is_empty(points(solver, (naming,), map(naming.formula, said))[1])
+        return solver.is_empty(points(solver, (naming,), map(naming.formula, formulas))[1])
     except Unknown:
         return False
 
@@ -121,7 +121,7 @@ def not_followed(op: ir.Operation) -> str | None:
     if op.name in PRODUCTS and any(after is None for _, after in operands(op)):
         return "products that begin elsewhere than their descriptors say, or at some 32 bytes of a row"
     if op.name in PRODUCTS and not fits(op):
-        return "products whose descriptors say other sizes than their sums have"
+        return "products with descriptors of other sizes than their sums"
     return None
 
 

@@ -1,12 +1,12 @@
-"""Memrefs of a kernel → root buffers and coordinates in them: subviews, casts and reshapes are folded.
+"""Memrefs of a kernel → root buffers and coordinates in them: subviews, casts and reshapes are
+folded.
 
-A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view reshapes (collapse,
-expand, reinterpret_cast), its coordinate is flat: the position in the root's memory, in elements of the root. A
-`memref.view` of bytes has a flat coordinate in bytes: all of an element's bytes, by a lane symbol of its own. Global
-    memory that is seen whole
-and row by row in other sizes has coordinates within those: which elements are the same is told faster by them than by a
-    position,
-and a position is a sum of products where the sizes are known at run time only.
+A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view
+reshapes (collapse, expand, reinterpret_cast), it has one flat coordinate: the position in the
+root's memory, in elements of the root. A `memref.view` of bytes has a flat coordinate in bytes; a
+lane symbol stands for all bytes of an element. Global memory that is viewed as a whole, row-major,
+in other sizes has coordinates in those sizes: they decide equality of elements faster than a
+position does, because with sizes known only at run time a position is a sum of products.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from .root_buffers import ANYTHING, Coordinate, RootBuffer, View, apart, placed
 
 
 class Views:
-    """Finds the views of memref values. A value that may be one of several buffers has several views.
+    """Finds the views of memref values. A value that may be one of several buffers has several
+    views.
 
     Args:
-        names: what users call a value, where that is known.
-        passed_in_rows: arguments of host functions whose strides are open lie row by row (see `apart`).
+        names: the user's name of a value, where it is known.
+        passed_in_rows: arguments of host functions with open strides are row-major (see `apart`).
     """
 
     def __init__(
@@ -52,21 +53,22 @@ class Views:
         self._byte_lanes: dict[int, Linear] = {}
 
     def bind(self, argument: ir.Value, operand: ir.Value) -> None:
-        """`argument` of a kernel is `operand` of its launch."""
+        """Binds `argument` of a kernel to `operand` of its launch."""
         self._bound[argument] = operand
         self._views[argument] = self.of(operand)
 
     def name(self, value: ir.Value) -> str:
-        """The value's name."""
+        """The user's name of the value, or the name in the IR."""
         return self._names(value) or value_name(value)
 
     def root(
         self, value: ir.Value, name: str | None = None, space: Space | None = None, *, foreign: bool = False,
         shows: ir.Value | None = None,
     ) -> RootBuffer:  # fmt: skip
-        """Make `value` a root buffer. `shows`: the memref that it is, where something else than a launch passes it."""
+        """Makes `value` a root buffer. `shows`: the memref that `value` denotes, if an op other
+        than a launch passes it."""
         name, kind = self._unique(name or self.name(value)), value.type
-        if (box := tensor_map(kind)) is not None:  # a tensor in global memory, of which no more is known than its rank
+        if (box := tensor_map(kind)) is not None:  # a tensor in global memory, known only by its rank
             return self._made_root(
                 value, View(RootBuffer(name, "global", (), foreign=foreign, value=value), _whole(len(box.box)))
             )
@@ -98,38 +100,39 @@ class Views:
     def of(self, value: ir.Value) -> tuple[View, ...]:
         known = self._views.get(value)
         if known is None:
-            self._views[value] = ()  # a loop-carried memref that is carried around itself adds nothing
+            self._views[value] = ()  # a memref that a loop passes to itself adds nothing
             known = self._views[value] = self._find(value)
         return known
 
-    def take_turns(self, loop: ir.Operation, counter: Linear, trips: int | None) -> None:
-        """Bind the memrefs that a loop hands on and does not change: a pair that it swaps is one of two, by the
-        iteration's number.
+    def bind_carried(self, loop: ir.Operation, counter: Linear, trips: int | None) -> None:
+        """Binds the memrefs that a loop passes on unchanged or permuted: of two that it swaps, an
+        argument is one or the other, by the parity of the iteration.
 
         Args:
-            trips: how many iterations there are, where that is known.
+            trips: the number of iterations, if known.
         """
         arguments = loop_outputs(loop)
         following = {a: y for a, y in zip(arguments, yielded(loop), strict=True) if is_memref(a)}
         start = dict(zip(arguments, loop_inits(loop), strict=True))
         for argument in following:
-            turns = [argument]
-            while (then := following.get(turns[-1])) is not None and then not in turns:
-                turns.append(then)
+            cycle = [argument]
+            while (then := following.get(cycle[-1])) is not None and then not in cycle:
+                cycle.append(then)
             if then is not None and then == argument:
-                turn, several = counter.modulo(len(turns)), len(turns) > 1
-                when = [(equal(turn, Linear.of(i)) if several else TRUE, start[t]) for i, t in enumerate(turns)]
+                phase, several = counter.modulo(len(cycle)), len(cycle) > 1
+                when = [(equal(phase, Linear.of(i)) if several else TRUE, start[t]) for i, t in enumerate(cycle)]
                 self._views[argument] = tuple(_under(w, v) for w, value in when for v in self.of(value))
-                if trips is not None or len(turns) == 1:
-                    last = start[turns[(trips or 0) % len(turns)]]
+                if trips is not None or len(cycle) == 1:
+                    last = start[cycle[(trips or 0) % len(cycle)]]
                     self._views[loop.results[arguments.index(argument)]] = self.of(last)
 
     def roots(self, value: ir.Value) -> list[ir.Value]:
-        """The values of the root buffers that `value` may lie in, found without evaluating any index."""
+        """The values of the root buffers that `value` may be in, found without evaluating any
+        index."""
         return [at for at in way(value, self._sources) if not self._sources(at)]
 
     def is_anything(self, value: ir.Value) -> bool:
-        """Whether `value` may lie in memory of which nothing is known."""
+        """Whether `value` may be in unknown memory."""
         return any(self._sources(at) is None for at in way(value, self._sources))
 
     def _sources(self, value: ir.Value) -> list[ir.Value] | None:
@@ -146,7 +149,7 @@ class Views:
             self.root(value, space="private" if own else None)
             return self._views[value]
         if op.name in STORED:
-            # every use of dynamic shared memory, and of a global, is the same memory
+            # all uses of dynamic shared memory, and all uses of one global, are the same memory
             name = str(op.attributes["name"]).lstrip("@") if "name" in op.attributes else "dynamic shared memory"
             if name not in self._globals:
                 self._globals[name] = value
@@ -160,7 +163,9 @@ class Views:
         if source is None:
             return self._unknown(value)
         how = VIEWS[op.name]
-        plain = is_plain(value.type) and value.type.has_static_shape  # of a memref of that type it can only show all
+        plain = (
+            is_plain(value.type) and value.type.has_static_shape
+        )  # a view with the type of a static source shows all of it
         if how == "same" or (plain and source.type == value.type):
             return _forget(self.of(source)) if _contradicts(op) else tuple(_told(op, view) for view in self.of(source))
         compose = {
@@ -176,7 +181,8 @@ class Views:
         return tuple(view if view.axes is None else compose(op, view) for view in self.of(source))
 
     def _unknown(self, value: ir.Value) -> tuple[View, ...]:
-        """A memref made in a way not known here, or carried by a loop: any place of any memref that it is made of."""
+        """The views of a memref from an unknown op or a loop: any place of any memref that it is
+        made from."""
         made_of = self._sources(value)
         if made_of is None:
             return (View(ANYTHING, None),)
@@ -186,13 +192,13 @@ class Views:
         known = None if in_kernel(maker(value)) else self._whole_choices(value)
         if known is None:
             return _forget(tuple(v for root in self.roots(value) for v in self.of(root)))
-        choice = self.values.opaque(NOTHING, 0, len(known) - 1)  # one for all threads of a launch
+        choice = self.values.opaque(NOTHING, 0, len(known) - 1)  # one choice for all threads of a launch
         which = [(equal(choice, Linear.of(i)), root) for i, root in enumerate(known)]
         return tuple(replace(_under(when, v), chosen=len(known) > 1) for when, root in which for v in self.of(root))
 
     def _whole_choices(self, value: ir.Value) -> list[ir.Value] | None:
-        """The buffers one of which `value` is, as a whole: nothing on the way from them shows a part. None if something
-        does."""
+        """The buffers of which `value` is one, as a whole: no op on the way from them shows a part.
+        None if an op does."""
         found = self.roots(value)
         whole = all(at.type == value.type and (at in found or hands_on(at)) for at in way(value, self._sources))
         return found if whole else None
@@ -218,14 +224,15 @@ class Views:
 
     @staticmethod
     def _transpose(op: ir.Operation, source: View) -> View:
-        """Result dimension d is the source's `permutation(d)`."""
+        """Composes a transpose: result dimension d is the source's `permutation(d)`."""
         assert source.axes is not None
         order = [e.position for e in op.attributes["permutation"].value.results]
         axes = (Coordinate(a.offset, tuple((order.index(d), s) for d, s in a.strides)) for a in source.axes)
         return replace(source, axes=tuple(axes))
 
     def _bytes(self, op: ir.Operation, source: View) -> View:
-        """`memref.view`: elements of another type in memory of bytes, from a byte on."""
+        """Composes a `memref.view`: elements of another type in memory of bytes, from a byte
+        offset."""
         flat = self.flatten(source)
         kind = ir.MemRefType(op.results[0].type)
         unit = known_bytes(kind.element_type)
@@ -249,7 +256,8 @@ class Views:
         return View(source.root, (axis,), True, (), source.when, unit, base + self._byte_lanes[unit])
 
     def _reinterpret(self, op: ir.Operation, source: View) -> View:
-        """Offset and strides count from the start of the buffer, whatever the source's own were."""
+        """Composes a `memref.reinterpret_cast`: offset and strides count from the start of the
+        buffer, independent of the source's own."""
         (offset,), sizes, steps = window(op, self.values)
         if source.root.space == "global" and offset == Linear.of(0) and self._in_rows(source, sizes, steps):
             return replace(source, axes=_whole(len(sizes)), flat=False, sizes=tuple(sizes))
@@ -257,19 +265,20 @@ class Views:
         return replace(source, axes=(Coordinate(source.base + offset * source.unit, strides),), flat=True, sizes=())
 
     def _in_rows(self, source: View, sizes: Sequence[Linear], steps: Sequence[Linear]) -> bool:
-        """Whether strides are those of elements in rows of these sizes, in a memory that is one piece from its first
-        element on."""
+        """Whether the strides are row-major for these sizes, in contiguous memory from its first
+        element."""
         if source.unit != 1 or source.base != Linear.of(0) or not source.root.plain:
             return False
         return all(step == reduce(self.values.product, sizes[d + 1 :], Linear.of(1)) for d, step in enumerate(steps))
 
     @staticmethod
     def _start(op: ir.Operation, source: View) -> View:
-        """`memref.extract_strided_metadata`: where the buffer begins."""
+        """The view of the base buffer of `memref.extract_strided_metadata`."""
         return replace(source, axes=(Coordinate(source.base, ()),), flat=True, sizes=())
 
     def _reshape(self, op: ir.Operation, source: View) -> View:
-        """Other sizes; of a part, or elsewhere, flat: by the result's own strides, where its layout is static."""
+        """Composes a reshape: by its new sizes where `_other_sizes` allows it, otherwise flat, by
+        the result's own strides where its layout is static."""
         kind = op.results[0].type
         if (sizes := self._other_sizes(op, source)) is not None:
             return replace(source, axes=_whole(len(sizes)), flat=False, sizes=sizes)
@@ -281,8 +290,8 @@ class Views:
         return replace(source, axes=(Coordinate(flat.axes[0].offset, strides),), flat=True)
 
     def _other_sizes(self, op: ir.Operation, source: View) -> tuple[Linear, ...] | None:
-        """Those in which a reshape sees a buffer in global memory row by row, from its first element on; None of
-        others."""
+        """The sizes of a reshape that views a buffer in global memory as a whole, row-major; None
+        for any other reshape."""
         kind, root, given = op.results[0].type, source.root, op.operands[0]
         from_start = not source.flat and source.unit == 1 and source.axes == _whole(len(source.axes or ()))
         if not from_start or root.space != "global" or not root.plain or not is_plain(kind):
@@ -295,7 +304,7 @@ class Views:
         return tuple(reduce(self.values.product, group) for group in groups)
 
     def flatten(self, view: View) -> View:
-        """The view with one flat coordinate; unknown where the root's layout is not static."""
+        """The view with one flat coordinate; unknown where the layout of the root is not static."""
         if view.flat or view.axes is None:
             return view
         steps, offset = view.root.steps(view.sizes), view.root.position([axis.offset for axis in view.axes], view.sizes)
@@ -308,7 +317,7 @@ class Views:
         return replace(view, axes=(Coordinate(offset, tuple(strides.items())),), flat=True, sizes=())
 
     def coordinates(self, view: View, indices: list[Linear]) -> tuple[Linear, ...] | None:
-        """Where in the root the element at `indices` is."""
+        """The coordinates, in the root, of the element at `indices`; None if unknown."""
         if view.axes is None:
             return None
         moved = ([self.values.product(indices[d], stride) for d, stride in axis.strides] for axis in view.axes)
@@ -316,20 +325,21 @@ class Views:
 
 
 def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
-    """The offsets, sizes and strides of a view, static or dynamic."""
+    """The offsets, sizes and strides of a view, static or dynamic, as forms."""
     lists = mixed(op, "static_offsets", "static_sizes", "static_strides")
     return [[values.number(entry) for entry in entries] for entries in lists]
 
 
 def _contradicts(op: ir.Operation) -> bool:
-    """Whether a cast says that elements lie at one address of which it is known that they do not."""
+    """Whether a cast claims that elements share an address although they are known not to."""
     if len(op.results) != 1 or not isinstance(kind := op.results[0].type, ir.MemRefType):
         return False
     return MemrefLayout.of(kind).apart is False and apart(op.operands[0]) is True
 
 
 def _told(op: ir.Operation, view: View) -> View:
-    """A view whose strides are known at run time only, by those that a cast tells."""
+    """The view with the static strides of a cast filled in, where its own are known only at run
+    time."""
     if (
         len(op.results) != 1
         or not view.root.unknown
@@ -343,7 +353,7 @@ def _told(op: ir.Operation, view: View) -> View:
 
 
 def _whole(rank: int) -> tuple[Coordinate, ...]:
-    """Each index is a coordinate."""
+    """The coordinates of an identity view: each index is a coordinate."""
     return tuple(Coordinate(Linear.of(0), ((d, Linear.of(1)),)) for d in range(rank))
 
 
@@ -352,6 +362,6 @@ def _under(condition: Formula, view: View) -> View:
 
 
 def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
-    """Any place of the same roots."""
+    """Views of any place in the same roots."""
     roots = {id(v.root): v.root for v in views}
     return tuple(View(root, None, chosen=True) for root in roots.values())

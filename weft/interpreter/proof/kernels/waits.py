@@ -86,7 +86,7 @@ def together(model: KernelModel, op: ir.Operation, place: Place, threads: int) -
 
 def _expect_whole(shape: LaunchShape, op: ir.Operation, threads: int) -> None:
     if prod(size for size in shape.block if size is not None) % threads:
-        has = "whose size is not known may have" if shape.threads is None else f"of {shape.threads} threads has"
+        has = "of unknown size may have" if shape.threads is None else f"of {shape.threads} threads has"
         group = f"warp that is not whole, and {describe(op)} takes all {threads} lanes"
         if threads != WARP:
             group = f"warp group that is not whole, and {describe(op)} takes all {threads} threads"

@@ -133,9 +133,9 @@ class _Search:
         self._demands: dict[Hashable, _Demand] = {}
         self.cost: dict[int, Cost] = {}
         for place, (n, b) in enumerate(self.barriers.items()):
-            alike = 1, 0 if n in existing else 1, -place
-            self.cost[n] = (0, b.weight, *alike) if b.narrow else (b.weight, 0, *alike)
-            self.cost[~n] = 0, b.weight, *alike
+            rank = 1, 0 if n in existing else 1, -place
+            self.cost[n] = (0, b.weight, *rank) if b.narrow else (b.weight, 0, *rank)
+            self.cost[~n] = 0, b.weight, *rank
         self.whole_warps = model.shape.threads is not None and model.shape.threads % WARP == 0
         self.unseparated: list[Conflict] = []
         for pair in colliding_classes(model, Phases(fixed)):
@@ -151,9 +151,9 @@ class _Search:
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
         between = self._between(pair.first.place), self._between(pair.second.place)
-        alike = pair.alike, *between, space_of_both(pair.first, pair.second)
-        if alike in self._demands:
-            self._demands[alike].pairs.append(pair)
+        key = pair.answers, *between, space_of_both(pair.first, pair.second)
+        if key in self._demands:
+            self._demands[key].pairs.append(pair)
             return
         if all_separated(pair, fixed):
             return
@@ -165,7 +165,7 @@ class _Search:
             elif one is None:
                 demand.part |= dict.fromkeys(numbers, piece[0])
         if demand.met(frozenset(demand.useful)):
-            self._demands[alike] = demand
+            self._demands[key] = demand
         else:
             everything = residue(pair, [*fixed, *dict.fromkeys(demand.part.values())])
             self.unseparated.append(as_conflict(pair, everything))
@@ -227,7 +227,7 @@ class _Search:
 
 @record
 class _Choice:
-    """A set of candidates that meets all demands, with its cost."""
+    """A set of candidates that satisfies all demands, with its cost."""
 
     cost: Cost
     chosen: frozenset[int]

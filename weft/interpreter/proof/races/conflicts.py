@@ -23,44 +23,40 @@ from .separation import empty, residue
 Kind = Literal["RAW", "WAR", "WAW"]
 LIMIT = (
     "assumed, the analysis reached its limit; sizes known before a run, tiles that divide them, or fewer accesses in"
-    " one kernel"
-    " make it exact"
+    " one kernel make it exact"
+)
+ALIASED = (
+    "assumed: the two buffers are not known to be distinct memory; without `--may-alias` they are taken as distinct"
 )
 ALIASED = "assumed: nothing states that the two buffers are different memory; they are taken so without `--may-alias`"
 UNKNOWN = (
-    "assumed, not proven: it is not known what {} touches; ops of memref, affine and vector on buffers that are"
-    " arguments, or"
-    " allocated in sight, make it exact"
+    "assumed, not proven: it is not known what {} touches; memref, affine and vector ops on arguments, or on buffers"
+    " with a visible allocation, make it exact"
 )
 CHOSEN = (
-    "assumed, not proven: a loop or a branch hands on one of several buffers, and it is not known which; a loop that"
-    " hands them on"
-    " unchanged or in turn, or a choice by an affine condition, makes it exact"
+    "assumed, not proven: a loop or a branch passes on one of several buffers, and it is not known which; a loop that"
+    " passes them on unchanged or by rotation, or a choice by an affine condition, makes it exact"
 )
 UNSURE = (
     "assumed, not proven: it is not known whether all threads execute {} in between; an affine condition around it, or"
-    " none,"
-    " makes it exact"
+    " none, makes it exact"
 )
 EXCHANGED = (
-    "assumed, not proven: accesses of the buffer exchange pieces of its rows (a swizzle), and not all of them do so"
-    " alike;"
-    " one swizzle in all of them makes it exact"
+    "assumed, not proven: the accesses of the buffer permute pieces of its rows (a swizzle), but not all by the same"
+    " swizzle; one swizzle in all of them makes it exact"
 )
 UNCOUNTED = (
     "assumed, not proven: it is not known how many groups are committed before a wait, so that the copy may still be"
-    " on its way;"
-    " commits and waits under affine conditions make it exact, and so does a wait for all groups (`numGroups = 0`)"
+    " in flight; commits and waits under affine conditions make it exact, and so does a wait for all groups"
+    " (`numGroups = 0`)"
 )
 DATA = (
     "assumed, not proven: the index or a condition is not affine (it depends on data); indices and conditions that are"
-    " affine in"
-    " ids, loop variables, and sizes known before a run make it exact"
+    " affine in ids, loop variables, and sizes known before a run make it exact"
 )
 OPEN_LAYOUT = (
-    "assumed, not proven: how far apart elements of `{}` lie is known at run time only, so that two of them may lie at"
-    " one address;"
-    " strides in its type ({}), or a memref without a layout, make it exact"
+    "assumed, not proven: the strides of `{}` are known only at run time, so that two of its elements may share an"
+    " address; strides in its type ({}), or a memref without a layout, make it exact"
 )
 BY_ADDRESS = (
     "`{}` is {}: its layout may put several elements at one address; the number above is an address, in elements"
@@ -69,13 +65,13 @@ BY_ADDRESS = (
 
 def not_affine(*accesses: Access) -> str:
     """The reason why the touched elements are unknown, as the text of an assumption."""
-    open_layout = next((access.buffer for access in accesses if _hangs_on_strides(access)), None)
+    open_layout = next((access.buffer for access in accesses if _depends_on_strides(access)), None)
     if open_layout is not None:
         return OPEN_LAYOUT.format(open_layout.name, open_layout.by_address)
     return EXCHANGED if any(access.exchanged for access in accesses) else DATA
 
 
-def _hangs_on_strides(access: Access) -> bool:
+def _depends_on_strides(access: Access) -> bool:
     """Whether the address is known only at run time because the strides of the buffer are."""
     unknown, symbols = access.buffer.unknown, {s for form in access.coordinates or () for s in form.symbols()}
     return bool(unknown) and (not access.settled or not unknown.isdisjoint(symbols))
@@ -175,15 +171,15 @@ class Conflict:
         element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
         if self.first is None or self.second is None:
             return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {self.assumption}",)
-        said = [each.text(across_blocks=self.across_blocks) + quote(each.op) for each in (self.first, self.second)]
+        notes = [each.text(across_blocks=self.across_blocks) + quote(each.op) for each in (self.first, self.second)]
         if self.where:
             needed = self.needed()
             least = f"; it needs {', '.join(needed)}" if needed else ""
-            said.append(f"found at {', '.join(f'{name} = {value}' for name, value in self.where)}{least}")
+            notes.append(f"found at {', '.join(f'{name} = {value}' for name, value in self.where)}{least}")
         if self.layout and self.element:
-            said.append(BY_ADDRESS.format(self.buffer, self.layout))
+            notes.append(BY_ADDRESS.format(self.buffer, self.layout))
         element += of_block(self.of_block)
-        return (f"element {self.buffer}{element}", *said, *([self.assumption] if self.assumption else []))
+        return (f"element {self.buffer}{element}", *notes, *([self.assumption] if self.assumption else []))
 
 
 def of_block(number: int | None) -> str:
@@ -333,7 +329,7 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
         why = UNKNOWN.format(unknown.op)
     elif a.chosen or b.chosen:
         why = CHOSEN
-    elif not (a.settled and b.settled) or _hangs_on_strides(a) or _hangs_on_strides(b):
+    elif not (a.settled and b.settled) or _depends_on_strides(a) or _depends_on_strides(b):
         why = not_affine(a, b)
     else:
         why = "" if pair.unsure is None else UNSURE.format(pair.unsure.op)

@@ -45,7 +45,7 @@ Row = list[Barrier]
 """The barriers of one block of ops that order one kind of memory for all threads, in text order."""
 
 
-def _in_front(row: Row, place: Place) -> int:
+def _before(row: Row, place: Place) -> int:
     """The number of barriers of the row before the op that contains the place in their block."""
     return bisect_left(row, position_at(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
 
@@ -54,7 +54,7 @@ def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[Row]:
     """The rows of barriers, cut at the two places. All barriers of a piece separate the same
     instances of the two."""
     for row in rows:
-        cuts = sorted({0, _in_front(row, first), _in_front(row, second), len(row)})
+        cuts = sorted({0, _before(row, first), _before(row, second), len(row)})
         yield from (row[start:end] for start, end in pairwise(cuts))
 
 
@@ -63,11 +63,11 @@ def is_sure(barrier: Barrier, first: Place, second: Place, carried: Loop | None)
     test of `Phases.sure`, for one barrier."""
     steps, position = barrier.place.steps, barrier.place.position
     passed, passes = first.steps[: len(steps)] == steps, second.steps[: len(steps)] == steps
-    behind = passed and position >= position_at(first, len(steps))
-    ahead = passes and position < position_at(second, len(steps))
+    after = passed and position >= position_at(first, len(steps))
+    before = passes and position < position_at(second, len(steps))
     if barrier.narrow or carried is not None:
-        return not barrier.narrow and carried in barrier.place.loops and (behind or ahead)
-    return behind and ahead if passed and passes else behind or ahead
+        return not barrier.narrow and carried in barrier.place.loops and (after or before)
+    return after and before if passed and passes else after or before
 
 
 class Phases:
@@ -105,13 +105,13 @@ class Phases:
             around = row[0].place
             if carried is None:
                 common = around.steps == second.steps[: len(around.steps)]
-                yield row[_in_front(row, first) : _in_front(row, second) if common else None]
+                yield row[_before(row, first) : _before(row, second) if common else None]
             elif carried in around.loops:
-                yield row[_in_front(row, first) :]
+                yield row[_before(row, first) :]
         for row in self._around(second, space):
             around = row[0].place
             if around.steps != first.steps[: len(around.steps)] if carried is None else carried in around.loops:
-                yield row[: _in_front(row, second)]
+                yield row[: _before(row, second)]
 
     def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
         """Whether some barrier is sure to separate all instances."""

@@ -86,13 +86,13 @@ def divergence(barrier: Barrier, source: Source | None = None) -> Diagnostic:
         note = (
             f"assumed, not proven: a condition or a loop around it is not the same for all of them, and others may"
             f" arrive at"
-            f" its number at {barrier.meets}; who meets there is not followed: it is taken to order nothing"
+            f" its number at {barrier.meets}; such a barrier is not followed: it is assumed to order nothing"
         )
     hint = f"move {'it' if barrier.narrow else 'the barrier'} out of its `scf.if` or loop"
     if barrier.number is not None:
         hint += "; give each group of this many consecutive threads a number of its own, `id` from 1 to 15"
     elif barrier.narrow:
-        hint += ", or make the condition the same for each 32 consecutive threads"
+        hint += ", or make the condition the same for every 32 consecutive threads"
     return Diagnostic("W0603", message, span(source, barrier.op), notes=(note,), hint=hint)
 
 
@@ -186,10 +186,10 @@ class Findings:
 
     def _conflict(self, conflict: Conflict) -> Diagnostic:
         space = "shared" if conflict.space == "workgroup" else conflict.space
-        who = "blocks" if conflict.across_blocks else "threads"
+        actors = "blocks" if conflict.across_blocks else "threads"
         state = "may conflict (assumed)" if conflict.assumed else "conflict"
         carried = f", carried by {conflict.carried_by}" if conflict.carried_by else ""
-        message = f"two {who} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
+        message = f"two {actors} {state}: {conflict.kind} on {space} memory `{conflict.buffer}`{carried}"
         notes = conflict.notes(lambda op: quoted(self.source, op))
         if conflict.across_blocks:
             hint = (
@@ -209,8 +209,8 @@ class Findings:
             return Diagnostic("W0666", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
         if conflict.agent:
             what = {"load": "a load", "store": "a store", "product": "a product"}[conflict.agent]
-            meets = "may conflict (assumed) with" if conflict.assumed else "conflicts with"
-            message = f"{what} in flight {meets} another access of `{conflict.buffer}`: {conflict.kind}"
+            conflicts = "may conflict (assumed) with" if conflict.assumed else "conflicts with"
+            message = f"{what} in flight {conflicts} another access of `{conflict.buffer}`: {conflict.kind}"
             finds = " (`insert-barriers` finds the place)" if self.source is None else ""
             hint = (
                 f"begin it after the other access: after a `gpu.barrier`{finds}, or a wait for arrivals that come"
@@ -269,8 +269,7 @@ class Findings:
 
 
 BELIEVED = (
-    "assumed race-free, not proven: its parallel loops are taken at their word, that no iteration touches what another"
-    " writes;"
+    "assumed race-free, not proven: its parallel loops are trusted that no iteration touches what another writes;"
     " indices that do not depend on data, sizes known before a run, and tiles that divide them make it exact"
 )
 TAKEN = "`unproven` after the loop of `launch`, or `--unproven`, takes the kernel as it is"

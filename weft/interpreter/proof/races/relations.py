@@ -26,7 +26,7 @@ from ...indices.algebra import at_or_above
 from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
 from ..kernels.places import Loop, PlaceStep
-from ..solver import Alike, BarrierNaming, Naming, Solver, Unknown, coordinates, described
+from ..solver import BarrierNaming, CachedAnswers, Naming, Solver, Unknown, coordinates, described
 from .phases import Steps, is_sure, meeting
 
 T = TypeVar("T")
@@ -134,7 +134,7 @@ class PairClass:
         return self.known is not None
 
     def _some(self) -> Example | None:
-        if self.still is not None and self._goes_on(self.still):
+        if self.still is not None and self._invariant(self.still):
             moved = None if self.still.known is None else self._moved(self.still)
             if moved is not None or self.still.known is None:
                 return moved
@@ -154,15 +154,15 @@ class PairClass:
         orders its instances."""
 
         def found() -> T:
-            other = None if self.carried else self.solver.alike.get(self._key(self.second, self.first))
+            other = None if self.carried else self.solver.answers.get(self._key(self.second, self.first))
             return find() if other is None or what not in other.known else turned(other.known[what])
 
-        return self.alike.once(what, found)
+        return self.answers.once(what, found)
 
     @cached_property
-    def alike(self) -> Alike:
+    def answers(self) -> CachedAnswers:
         """The results shared by all classes with the same description."""
-        return self.solver.alike.setdefault(self._key(self.first, self.second), Alike())
+        return self.solver.answers.setdefault(self._key(self.first, self.second), CachedAnswers())
 
     def _key(self, first: Access, second: Access) -> Hashable:
         """Everything that determines `_described`, except the model's contents."""
@@ -170,7 +170,7 @@ class PairClass:
         way = self.first is self.second, self.first.buffer is self.second.buffer, self.same_block
         return type(self), self.model, *way, self.shared, self.equal, self.carried, *sides
 
-    def _goes_on(self, still: PairClass) -> bool:
+    def _invariant(self, still: PairClass) -> bool:
         """Whether nothing depends on the iteration: a collision within one iteration then implies
         one between iterations, and conversely."""
         free = {loop.number for loop in self.shared[self.equal :]}
@@ -182,13 +182,13 @@ class PairClass:
         """The loops on which some value depends. A counter shared by both cancels in their
         differences."""
         values, accesses = self.model.values, (self.first, self.second)
-        said = [g for access in accesses for g in (*access.place.guards, access.when, *self.model.facts)]
-        said += [form for access in accesses for form in access.coordinates or ()]
-        said += [form for each in values.made_up.values() for way in each.ways for form in way]
-        said += [form for each in values.multiples for form in (each.value, each.processor, each.chunk)]
+        parts = [g for access in accesses for g in (*access.place.guards, access.when, *self.model.facts)]
+        parts += [form for access in accesses for form in access.coordinates or ()]
+        parts += [form for each in values.made_up.values() for way in each.ways for form in way]
+        parts += [form for each in values.multiples for form in (each.value, each.processor, each.chunk)]
         symbols = (
             *(name for name in self.names if name.kind != "loop"),
-            *(symbol for part in said for symbol in part.symbols()),
+            *(symbol for part in parts for symbol in part.symbols()),
         )
         return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
 
@@ -363,7 +363,7 @@ class PairClass:
     @cached_property
     def in_one_warp(self) -> bool:
         """Whether all collisions are between two threads of one warp. Raises Unknown."""
-        if self.still is not None and self._goes_on(self.still):
+        if self.still is not None and self._invariant(self.still):
             return self.still.in_one_warp
         return not self.known_in_two_warps and self._once("in one warp", self._never_two_warps, bool)
 

@@ -38,8 +38,8 @@ def needed(pair: PairClass, left: isl.Set | None, given: Mapping[str, Linear]) -
         return ()
     symbols = [pair.names[d] for d in dimensions]
     forms = [form for constraint in hull.get_constraints() for form in _not_negative(constraint, symbols)]
-    said = [_bound(form, names) for form in forms if not at_or_above(form, 0)]
-    return tuple(each for each in said if each is not None)
+    texts = [_bound(form, names) for form in forms if not at_or_above(form, 0)]
+    return tuple(each for each in texts if each is not None)
 
 
 def _not_negative(constraint: isl.Constraint, symbols: list[Symbol]) -> list[Linear]:

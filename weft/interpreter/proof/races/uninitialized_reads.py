@@ -82,11 +82,11 @@ def _unwritten(
     for its own room."""
     writes = _writes(model, read)
     if (own := _room(read)) is not None:
-        alike = _neighbours(model, read, own)
-        for room in dict.fromkeys((_around(rooms[alike]), own)):
-            if (room, alike) not in whole:
-                whole[room, alike] = _unfilled(model, read, writes, room, solver)
-            rest = whole[room, alike]
+        key = _neighbours(model, read, own)
+        for room in dict.fromkeys((_around(rooms[key]), own)):
+            if (room, key) not in whole:
+                whole[room, key] = _unfilled(model, read, writes, room, solver)
+            rest = whole[room, key]
             if rest is not None:
                 if not rest.may_have(read):
                     return None
@@ -159,10 +159,10 @@ class _Unfilled:
 
 def _neighbours(model: KernelModel, read: Access, room: _Room) -> Hashable:
     """A key that is equal for reads with rooms that differ only in their ranges."""
-    alike = tuple(at if isinstance(at, Linear) else None for at in room)
+    key = tuple(at if isinstance(at, Linear) else None for at in room)
     return (
         read.buffer,
-        alike,
+        key,
         read.place.steps,
         *(meeting(write.place, read.place)[1] for write in _writes(model, read)),
     )

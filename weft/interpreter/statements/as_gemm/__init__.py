@@ -1,4 +1,4 @@
-"""`as-gemm CONV`: a convolution as a matrix product that reads the image where it lies."""
+"""`as-gemm CONV`: a convolution as a matrix product that reads the image in place."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ from ...tensors import levels
 
 @statement("as-gemm", returns=("gemm",))
 class AsGemm(Statement):
-    """Turn a convolution into a matrix product one of whose operands is a view of the image.
+    """Turn a convolution into a matrix product with a view of the image as one operand.
 
-    m → (n, oh, ow) and k → (kh, kw, c) by division and remainder; where that falls into the padding of a `tensor.pad`,
-    a mask yields the padding's value. The image is the left operand where its dimensions come first in the result
-    (NHWC), else the right one, in a batch of products (NCHW: over n). Groups become a batch, too. A 1×1 filter with
-    stride 1 gives a plain view. No buffer of the im2col matrix's size m·k exists: `tile`, `fuse`, and
-    `promote-to-shared` work as on any product, with any sizes, and the latter performs the gather.
+    m → (n, oh, ow) and k → (kh, kw, c) by division and remainder; an index in the padding of a
+    `tensor.pad` yields the padding's value, by a mask. The image is the left operand if its
+    dimensions come first in the result (NHWC), otherwise the right one, in a batch of products over
+    n (NCHW). Groups become a batch as well. A 1×1 filter with stride 1 gives a plain view. No
+    buffer of the im2col matrix's size m·k exists: `tile`, `fuse`, and `promote-to-shared` work as
+    on any product, with any sizes, and the latter performs the gather.
 
-    Elementwise ops after the convolution (bias, ReLU, residual) become ops on the product's result and keep their
-    handles; so does the `linalg.fill` before it.
+    Elementwise ops after the convolution (bias, ReLU, residual) become ops on the product's result
+    and keep their handles; so does the `linalg.fill` before it.
 
     Args:
-        target: a convolution (named or `linalg.generic`), including strided, dilated and grouped ones, of any sizes;
-            consumed.
-        padding: how much the payload pads the image, on both sides of each axis that the window moves along (or before
-            each axis, then after each): an assertion that is checked. Padding is part of what the payload computes: a
-            schedule adds none.
+        target: a convolution (named or `linalg.generic`), including strided, dilated and grouped
+            ones, of any sizes; consumed.
+        padding: the padding of the image in the payload, on both sides of each axis that the window
+            moves along (or before each axis, then after each): an assertion that is checked.
+            Padding is part of the payload's computation: a schedule adds none.
 
     Returns:
-        gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed filter; its operands are
-            `lhs`, `rhs`, `acc`.
+        gemm: the product: `linalg.matmul`, or a `linalg.generic` with a batch or a transposed
+            filter; its operands are `lhs`, `rhs`, `acc`.
 
     Errors: W0440, W0441, W0443, W0444, W0445, W0446.
 
-    Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the discussion of tile and
-        fuse on the MLIR forum that asks for it.
+    Source: upstream `transform.structured.convert_conv2d_to_img2col`, which does not tile; the
+    discussion of tile and fuse on the MLIR forum that requests it.
 
     Example:
         let gemm = as-gemm conv
@@ -70,14 +71,16 @@ class AsGemm(Statement):
         op.erase()
         remove_dead(passed)
         if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
-            rewrite.remark("others start from the same fill: its handle names this product's now, `match` finds theirs")
+            rewrite.remark(
+                "other ops start from the same fill: its handle now names this product's fill, `match` finds the other"
+            )
         moved = move_consumers(result, runs(convolution))
         rewrite.remark(convolution.description(source.padded))
         if moved:
             rewrite.remark(f"moved along: {', '.join(moved)}")
-        if (behind := staying(made)) is not None:
-            why = "it reads what has no place among the product's dimensions"
-            rewrite.remark(f"{behind} stays behind the reshape: {why}")
+        if (last := staying(made)) is not None:
+            why = "it reads an operand with no place among the product's dimensions"
+            rewrite.remark(f"{last} stays after the reshape: {why}")
         return {"gemm": rewrite.new_handle(made)}
 
     def _as_stated(
@@ -88,8 +91,8 @@ class AsGemm(Statement):
         low: Sequence[int],
         high: Sequence[int | None],
     ) -> None:
-        """Refuse a payload that pads otherwise than the statement says. `windows`: the image's axes that the window
-        moves along."""
+        """Raises W0446 if the payload's padding differs from the stated one. `windows`: the axes of
+        the image that the window moves along."""
         if self.padding is None:
             return
         found = [(low[axis], high[axis]) for axis in windows]
@@ -104,12 +107,10 @@ class AsGemm(Statement):
                 at="padding",
             )
         if found != list(zip(self.padding[:axes], self.padding[-axes:], strict=True)):
-            spelled = ", ".join(
-                str(a) if a == b else f"{a} before and {'?' if b is None else b} behind" for a, b in found
-            )
+            sides = ", ".join(str(a) if a == b else f"{a} before and {'?' if b is None else b} after" for a, b in found)
             raise rewrite.error(
                 "W0446",
-                f"the payload pads the image by [{spelled}], and the schedule says {list(self.padding)}",
+                f"the payload pads the image by [{sides}], and the schedule states {list(self.padding)}",
                 op,
                 "padding changes the result: write it in the payload, with `tensor.pad`; `as-gemm` makes a mask of it",
                 at="padding",

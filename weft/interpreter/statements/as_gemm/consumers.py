@@ -1,6 +1,8 @@
-"""Elementwise ops behind a convolution, moved in front of the reshape: they become ops on the product's own result.
+"""Moves elementwise ops after a convolution to before the reshape: they become ops on the product's
+own result.
 
-A bias, a ReLU, a residual then stand where `tile` and `fuse` find them, and run on each tile while it is still close.
+A bias, a ReLU or a residual is then visible to `tile` and `fuse`, and runs on each tile while the
+tile is still close.
 """
 
 from __future__ import annotations
@@ -18,18 +20,19 @@ from .product import matrix
 
 @record
 class _Read:
-    """An operand of an elementwise op: the tensor, and for each of its axes the loop dimension, or None for one of size
-    1."""
+    """An operand of an elementwise op: the tensor, and the loop dimension of each of its axes (None
+    for an axis of size 1)."""
 
     value: ir.Value
     axes: tuple[int | None, ...]
 
 
 def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[str]:
-    """Move the chain of elementwise ops that `value` (the product's result, expanded) goes through; return their names.
+    """Moves the chain of elementwise ops that starts at `value` (the product's result, expanded);
+    returns their names.
 
-    It ends where a result is read twice, or where an op is not elementwise, or reads an operand that has no place in
-    the product's dimensions.
+    The chain ends where a result has several readers, or where an op is not elementwise, or reads
+    an operand that does not fit the dimensions of the product.
     """
     moved: list[str] = []
     while (op := _only_reader(value)) is not None:
@@ -50,7 +53,8 @@ def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[s
 
 
 def staying(product: ir.Operation) -> str | None:
-    """The elementwise op that reads what the product's chain ends in, and was not moved; None if there is none."""
+    """The name of the elementwise op after the product's chain that was not moved; None if there is
+    none."""
     value = product.results[0]
     while True:
         readers = set(users(value))
@@ -66,7 +70,7 @@ def staying(product: ir.Operation) -> str | None:
 
 
 def _only_reader(value: ir.Value) -> ir.Operation | None:
-    """The one op that reads `value`, if it is elementwise and has its shape."""
+    """The single reader of `value`, if it is elementwise and has the same shape; otherwise None."""
     readers = set(users(value))
     op = readers.pop() if len(readers) == 1 else None
     if made_by(value, "tensor.expand_shape") is None or op is None or not is_structured(op) or len(op.results) != 1:
@@ -82,7 +86,8 @@ def _only_reader(value: ir.Value) -> ir.Operation | None:
 def _reads(
     op: ir.Operation, space: Structure, value: ir.Value, together: Sequence[Sequence[int]]
 ) -> list[_Read] | None:
-    """How `op` reads each operand; None where one can't be read by the product's dimensions."""
+    """The read of each operand of `op`; None if one cannot be indexed by the dimensions of the
+    product."""
     reads: list[_Read] = []
     for position, (operand, indexing) in enumerate(zip(op.operands, space.maps, strict=True)):
         read = _through_broadcast(operand, indexing, whole=position >= space.inputs)
@@ -95,8 +100,9 @@ def _reads(
 
 
 def _through_broadcast(operand: ir.Value, indexing: ir.AffineMap, *, whole: bool) -> _Read | None:
-    """What is read behind a `linalg.broadcast` (or a generic that is one): the small tensor, not the large one.
-    `whole`: the operand itself, as an output is written in its own shape, whatever filled it."""
+    """The read of an operand; for the result of a `linalg.broadcast` (or an equivalent generic),
+    that of the small tensor which it broadcasts. `whole`: always of the operand itself, because an
+    output is written in its own shape."""
     axes = _axes(operand, indexing)
     owner = producer(operand)
     if whole or axes is None or owner is None or not is_structured(owner) or not _is_broadcast(owner):
@@ -108,8 +114,8 @@ def _through_broadcast(operand: ir.Value, indexing: ir.AffineMap, *, whole: bool
 
 
 def _axes(operand: ir.Value, indexing: ir.AffineMap) -> tuple[int | None, ...] | None:
-    """The loop dimension of each axis; None for an axis of size 1; None in all where one is indexed with more than a
-    dimension."""
+    """The loop dimension of each axis; None for an axis of size 1; None as a whole if an axis is
+    indexed with anything but a single dimension."""
     found: list[int | None] = []
     for expr, size in zip(indexing.results, shape_of(operand), strict=True):
         d = dimension_of(expr)
@@ -134,8 +140,8 @@ def _is_broadcast(op: ir.Operation) -> bool:
 def _grouped(
     read: _Read, together: Sequence[Sequence[int]], shape: Sequence[int | None]
 ) -> tuple[list[list[int]], list[int]] | None:
-    """The operand's axes to collapse, and the product's dimension of each axis that is left; None where it does not
-    fit."""
+    """The axes of the operand to collapse, and the product's dimension of each resulting axis; None
+    if the operand does not fit."""
     groups: list[list[int]] = []
     numbers: list[int] = []
     place = {d: number for number, dimensions in enumerate(together) for d in dimensions}
@@ -173,7 +179,7 @@ def _made(
     product: ir.Value,
     together: Sequence[Sequence[int]],
 ) -> ir.Operation:
-    """`op` as a generic on the product's dimensions."""
+    """Rebuilds `op` as a generic on the dimensions of the product."""
     rank = len(together)
     operands: list[ir.Value] = []
     maps: list[ir.AffineMap] = []

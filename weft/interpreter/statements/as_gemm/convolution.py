@@ -1,10 +1,10 @@
-"""A convolution read as a matrix product: which of its loop dimensions make the rows, the columns and the sum.
+"""A convolution read as a matrix product: the loop dimensions that form its rows, columns and sum.
 
-The dimensions of the result that the image has (batch, rows and columns of the output) and the filter has not are one
-side of the product, those that the filter has alone are the other; those of both are a batch of products; the summed
-ones are the product's own sum. Dimensions of one kind that stand side by side in the result (the summed ones: in the
-filter) make one dimension of the product: `n, oh, ow` of NHWC make its rows, `kh, kw, c` of HWCF its sum. Of NCHW,
-`oh, ow` make its columns and `n` a batch.
+Result dimensions that only the image has (batch, rows and columns of the output) form one side of
+the product, and those that only the filter has form the other; dimensions of both form a batch of
+products; the summed ones form the sum of the product. Adjacent dimensions of one kind in the result
+(for summed ones: in the filter) are combined into one dimension of the product: `n, oh, ow` of NHWC
+form its rows, `kh, kw, c` of HWCF its sum. For NCHW, `oh, ow` form its columns and `n` a batch.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ class LoopAxis:
     """One subscript of the image: `Σ factor · d + offset`, e.g. `2·oh + kh - 1`.
 
     Args:
-        factors: by loop dimension; a stride for an output dimension, a dilation for a filter dimension.
-        offset: what is added; minus the padding in front of the axis.
-        size: how many elements the axis has.
+        factors: by loop dimension; a stride for an output dimension, a dilation for a filter
+            dimension.
+        offset: the constant term: minus the padding before the axis.
+        size: the number of elements of the axis.
     """
 
     factors: Mapping[int, int]
@@ -41,11 +42,12 @@ class LoopAxis:
     size: SizeForm
 
     def without(self, dimensions: Sequence[int]) -> LoopAxis:
-        """The axis without dimensions that are always 0."""
+        """The axis without `dimensions`, which are always 0."""
         return LoopAxis({d: f for d, f in self.factors.items() if d not in dimensions}, self.offset, self.size)
 
     def reach(self, extents: Sequence[SizeForm]) -> tuple[int, SizeForm | None]:
-        """The smallest and the largest subscript, None where that is no form of a size. Factors are 1 or more."""
+        """The smallest and the largest subscript; None for the latter if it is no form of a size.
+        Factors are 1 or more."""
         ends = [(extents[d] - 1, factor) for d, factor in self.factors.items()]
         known = self.offset + sum(end * factor for end, factor in ends if isinstance(end, int))
         match [each for each in ends if not isinstance(each[0], int)]:
@@ -67,7 +69,8 @@ def linear(expr: ir.AffineExpr) -> tuple[dict[int, int], int] | None:
 
 @record
 class Group:
-    """Dimensions of the convolution that make one of the product: the last one runs fastest."""
+    """Dimensions of the convolution that form one dimension of the product, the last one running
+    fastest."""
 
     side: Side
     dimensions: tuple[int, ...]
@@ -79,10 +82,11 @@ class ConvolutionProblem:
 
     Args:
         image, filter: the positions of the two operands.
-        extents: of the convolution's own dimensions.
-        axes: the image's, without padding taken into account.
-        groups: the dimensions of the product: those of the result in its order, then the summed ones in the filter's.
-        filter_groups: which of them the filter has, in its order.
+        extents: the extents of the convolution's own dimensions.
+        axes: the subscripts of the image, without its padding.
+        groups: the dimensions of the product: those of the result in its order, then the summed
+            ones in the order of the filter.
+        filter_groups: the numbers of the groups that the filter has, in its order.
     """
 
     space: Structure
@@ -95,11 +99,12 @@ class ConvolutionProblem:
 
     @property
     def windows(self) -> tuple[int, ...]:
-        """The image's axes that the filter's window moves along."""
+        """The axes of the image that the filter's window moves along."""
         return tuple(number for number, axis in enumerate(self.axes) if len(axis.factors) > 1)
 
     def names(self, group: int) -> tuple[str, ...]:
-        """What kernels call the indices of a group: `n, oh, ow` and `kh, kw, c` of a two-dimensional convolution."""
+        """The names of a group's indices in kernels: `n, oh, ow` and `kh, kw, c` for a
+        two-dimensional convolution."""
         named: dict[int, str] = {}
         for number, place in zip(reversed(self.windows), "whd", strict=False):
             axis = self.axes[number]
@@ -108,7 +113,8 @@ class ConvolutionProblem:
         return tuple(named.get(d, rest[self.groups[group].side]) for d in self.groups[group].dimensions)
 
     def description(self, padded: bool) -> str:
-        """`a product of 196×16, summed over 36; its left operand is the image, read in place, its padding a mask`."""
+        """A description: `a product of 196×16, summed over 36; its left operand is the image, read
+        in place, its padding a mask`."""
         sizes = [[self._extent(g) for g in groups] for groups in (self.result_groups, self.summed)]
         product = "a product of {}, summed over {}".format(*map("×".join, sizes))
         side, padding = "left" if self.image_is_left else "right", ", its padding a mask" if padded else ""
@@ -135,7 +141,7 @@ class ConvolutionProblem:
 
     @property
     def image_groups(self) -> tuple[int, ...]:
-        """Which of the product's dimensions the image has: rows and sum, or batches, sum and columns."""
+        """The numbers of the groups that the image has: rows and sum, or batches, sum and columns."""
         own = [i for i in self.result_groups if self.groups[i].side != "filter"]
         if self.image_is_left:
             return (*own, *self.summed)
@@ -145,8 +151,8 @@ class ConvolutionProblem:
 def read(op: ir.Operation) -> ConvolutionProblem:
     """The convolution `op` as a matrix product.
 
-    Raises W0440, W0441, W0443 or W0444 where it is none. Sizes that are known at run time only are checked before a
-    run.
+    Raises W0440, W0441, W0443 or W0444 if it is none. Sizes known only at run time are checked
+    before a run.
     """
     space = _space(op)
     extents = extent_forms(op, space)
@@ -154,7 +160,7 @@ def read(op: ir.Operation) -> ConvolutionProblem:
     kernel = 1 - image
     sides = _sides(space, axes, kernel)
     order, summed = ([_position(e) for e in m.results] for m in (space.maps[-1], space.maps[kernel]))
-    parts = [  # dimensions of one side that stand next to each other; those of both sides, one by one
+    parts = [  # adjacent dimensions of one side; those of both sides one by one
         *(part for side, same in _runs(order, sides) for part in ([(d,) for d in same] if side == "both" else [same])),
         *(same for side, same in _runs(summed, sides) if side == "sum"),
     ]
@@ -198,7 +204,7 @@ def _space(op: ir.Operation) -> Structure:
 
 
 def _expect_room(op: ir.Operation, space: Structure) -> None:
-    """Refuse a result without elements where that is because the filter is larger than the image."""
+    """Raises W0443 if the result is empty because the filter is larger than the image."""
     for operand in range(space.inputs):
         axes = zip(space.maps[operand].results, shape_of(op.operands[operand]), strict=True)
         for number, (expr, size) in enumerate(axes):
@@ -216,7 +222,8 @@ def _expect_room(op: ir.Operation, space: Structure) -> None:
 
 
 def _image(op: ir.Operation, space: Structure, extents: Sequence[SizeForm]) -> tuple[int, tuple[LoopAxis, ...]]:
-    """The operand that a window moves over."""
+    """The position and the subscripts of the operand that a window moves over. Raises W0440 or
+    W0443."""
     windowed = [i for i in range(space.inputs) if not space.maps[i].is_projected_permutation]
     if len(windowed) != 1 or not space.maps[1 - windowed[0]].is_projected_permutation:
         raise fail(
@@ -267,7 +274,7 @@ def _position(expr: ir.AffineExpr) -> int:
 
 
 def _runs(order: Sequence[int], sides: Sequence[Side]) -> list[tuple[str, tuple[int, ...]]]:
-    """Dimensions that stand next to each other and are of one side."""
+    """The maximal runs of adjacent dimensions of one side."""
     return [(side, tuple(same)) for side, same in groupby(order, key=lambda d: sides[d])]
 
 
@@ -292,7 +299,8 @@ def _has_both_sides(op: ir.Operation, space: Structure, axes: Sequence[LoopAxis]
 
 
 def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tuple[int, ...]:
-    """The product's dimensions in the order of the filter's axes."""
+    """The dimensions of the product in the order of the filter's axes. Raises W0444 if they have
+    another order there."""
     order = [_position(e) for e in space.maps[kernel].results]
     found: list[int] = []
     while order:
@@ -300,7 +308,7 @@ def _filter_groups(space: Structure, groups: Sequence[Group], kernel: int) -> tu
         if number is None or tuple(order[: len(groups[number].dimensions)]) != groups[number].dimensions:
             raise fail(
                 "W0444",
-                "the filter's axes stand in another order than the result's, so that it is not a matrix without a copy",
+                "the filter's axes have another order than the result's, so that it is not a matrix without a copy",
                 "`linalg.transpose` the filter in the payload, before the convolution",
             )
         found.append(number)

@@ -1,13 +1,13 @@
-"""The matrix product that a convolution becomes, between its operands as matrices and its result as one.
+"""The matrix product that a convolution becomes, with its operands and its result as matrices.
 
-The image is a view where that is one, else a gather, whose body takes the product's own indices apart (m → n, oh, ow by
-division and remainder; k → kh, kw, c) and reads the image there, under a mask where that falls into the padding.
-Nothing of the product's size exists in memory: the gather tiles and fuses with any tile sizes, and `promote-to-shared`
-performs it a tile at a time.
+The image is a view if possible, otherwise a gather. The body of the gather splits the product's
+indices (m → n, oh, ow by division and remainder; k → kh, kw, c) and reads the image at these, under
+a mask in its padding. Nothing of the product's size exists in memory: the gather tiles and fuses
+with any tile sizes, and `promote-to-shared` performs it tile by tile.
 
-Source: the discussion "Is synchronization missed for RAW dependent ops …" of the MLIR forum (its second half); upstream
-`transform.structured.convert_conv2d_to_img2col`, whose image is a mapped operand and therefore cannot be tiled along
-its sum.
+Source: the discussion "Is synchronization missed for RAW dependent ops …" of the MLIR forum (its
+second half); upstream `transform.structured.convert_conv2d_to_img2col`, which
+makes the image a mapped operand that cannot be tiled along its sum.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ from .convolution import ConvolutionProblem, LoopAxis
 
 @record
 class ImageSource:
-    """Where the image is read: what it is pieced together of, and how many elements stand around it."""
+    """The origin of the image: the tensors that it consists of, and the number of padding elements
+    on each side."""
 
     piece: Provenance
     low: tuple[int, ...]
@@ -57,7 +58,7 @@ class ImageSource:
 
 
 def source_of(value: ir.Value) -> ImageSource:
-    """The image behind its padding; the value itself where there is none."""
+    """The image without its padding; the value itself if it has none."""
     piece = read_through(value) or Image(value)
     return ImageSource(piece, *margins(piece, forms_of(value)))
 
@@ -65,8 +66,8 @@ def source_of(value: ir.Value) -> ImageSource:
 def operand(
     convolution: ConvolutionProblem, source: ImageSource, kind: ir.Type, sizes: Sequence[int | ir.Value]
 ) -> ir.Value:
-    """The image, of elements of type `kind`, with one axis per `problem.image_groups`; made at the insertion point.
-    `sizes`: of the convolution's dimensions."""
+    """The image with elements of type `kind` and one axis per entry of `convolution.image_groups`;
+    made at the insertion point. `sizes`: the sizes of the convolution's dimensions."""
     units = [d for d, n in enumerate(convolution.extents) if n == 1]
     axes = [axis.without(units) for axis in convolution.axes]
     if isinstance(source.piece, Image):
@@ -88,8 +89,8 @@ def operand(
 def _collapsible(
     convolution: ConvolutionProblem, axes: Sequence[LoopAxis], image: ir.Value, sizes: Sequence[int | ir.Value]
 ) -> list[list[int]] | None:
-    """The image's axes by groups of the product, where the product's operand is the image itself: 1×1 filters, stride
-    1."""
+    """The axes of the image for each dimension of the operand, if the operand is a collapsed view
+    of the image (1×1 filters with stride 1); otherwise None."""
     extents = convolution.extents
     order: list[int] = []
     together: list[list[int]] = []
@@ -117,7 +118,8 @@ def _collapsible(
 def _taken_apart(
     convolution: ConvolutionProblem, group: int, whole: ir.Value, sizes: Sequence[int | ir.Value]
 ) -> dict[int, ir.Value]:
-    """The index of each dimension of a group, from the index of all of them in a row, the last one running fastest."""
+    """The index of each dimension of a group, from their linear index, the last dimension running
+    fastest."""
     dimensions = convolution.groups[group].dimensions
     long = [d for d in dimensions if sizes[d] != 1]
     if len(long) < 2:
@@ -138,15 +140,14 @@ def _subscript(axis: LoopAxis, digits: Mapping[int, ir.Value], more: int) -> ir.
 
 
 def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSource) -> tuple[ir.Operation, ir.Value]:
-    """Make the product in front of the convolution `op`; return it and its result in the convolution's shape."""
+    """Makes the product before the convolution `op`; returns it and its result in the shape of the
+    convolution."""
     sizes = [emitted(form) for form in convolution.extents]
     image = operand(convolution, source, element_type(op.operands[convolution.image]), sizes)
     numbers = count()
     together = [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.filter_groups]
     kernel = collapsed(op.operands[convolution.filter], together)
-    if None in shape_of(
-        kernel
-    ):  # as large as the sizes of the image say: what the image has no guard for needs none here
+    if None in shape_of(kernel):  # cut to the sizes that the image determines: the image needs no guard for more
         dimensions = [convolution.groups[g].dimensions for g in convolution.filter_groups]
         kernel = part_of(kernel, [product_of([sizes[d] for d in group]) for group in dimensions])
     start = matrix(op.operands[2], runs(convolution))
@@ -171,14 +172,14 @@ def product(op: ir.Operation, convolution: ConvolutionProblem, source: ImageSour
 
 
 def runs(convolution: ConvolutionProblem) -> list[list[int]]:
-    """The result's axes by dimension of the product."""
+    """The axes of the result, for each dimension of the product."""
     numbers = count()
     return [[next(numbers) for _ in convolution.groups[g].dimensions] for g in convolution.result_groups]
 
 
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
-    """What the product starts with: a fill of its own shape, the same place where there is nothing yet, or a view of
-    what is."""
+    """The initial value of the product: a fill of its own shape, an empty tensor for an empty one,
+    or a collapsed view of any other value."""
     fill = made_by(value, "linalg.fill")
     if fill is None and not is_empty(value):
         return collapsed(value, together)
@@ -192,14 +193,14 @@ def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
 
 
 _MATMUL = ["(d0, d1, d2) -> (d0, d2)", "(d0, d1, d2) -> (d2, d1)", "(d0, d1, d2) -> (d0, d1)"]
-"""The indexing maps of `linalg.matmul`: rows, columns, one sum, both operands row by row."""
+"""The indexing maps of `linalg.matmul`: rows, columns, one sum, both operands row-major."""
 _CONVERSIONS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "arith.sitofp")
-"""How `linalg.matmul` makes its inputs elements of the result's type."""
+"""The ops by which `linalg.matmul` converts its inputs to the element type of the result."""
 
 
 def _adds_products(op: ir.Operation) -> bool:
-    """Whether the body is that of `linalg.matmul`: inputs, converted first where needed (as signed), multiplied, and
-    added."""
+    """Whether the body is that of `linalg.matmul`: inputs, converted first where needed (as
+    signed), multiplied, and added."""
     found = combination(op)
     term = None if found is None else made_by(found.term, "arith.mulf", "arith.muli")
     if found is None or term is None or found.combiner not in ("arith.addf", "arith.addi"):

@@ -1,4 +1,5 @@
-"""`insert-barriers`: barriers exactly where a dependence crosses threads, of a warp or of the block."""
+"""`insert-barriers`: barriers exactly where a dependence crosses threads, of a warp or of the
+block."""
 
 from __future__ import annotations
 
@@ -22,8 +23,14 @@ if TYPE_CHECKING:
 
 @record
 class _Chosen:
-    """The barriers that a kernel needs; whether its loops are taken at their word; whether there is nothing against it;
-    what is wrong with its memory barriers."""
+    """The barriers chosen for a kernel.
+
+    Args:
+        believed: merely assumed conflicts were dropped, because the loops are trusted to be
+            independent.
+        proven: the kernel is race-free with these barriers.
+        faults: the faults of its memory barriers.
+    """
 
     choice: ChosenBarriers
     believed: bool
@@ -32,7 +39,7 @@ class _Chosen:
 
     @property
     def ordered(self) -> bool:
-        """Whether the barriers order all that the threads of a block do."""
+        """Whether all accesses of the threads of a block are ordered."""
         return not self.choice.unseparated and not self.faults
 
 
@@ -40,29 +47,31 @@ class _Chosen:
 class InsertBarriers(Statement):
     """Put a barrier exactly where a dependence crosses threads.
 
-    For every mapped loop that is not launched yet, the launch is tried on a copy, and all reads and writes of shared
-    and global memory are compared, thread against thread. Among the places that every thread of a block passes, a set
-    that separates all conflicts is chosen, with the fewest barriers executed per thread and then the fewest in the
-    text. Existing barriers are used; those that separate nothing are removed. Each barrier's fence names the memory
-    that it orders. Bufferizes first where the payload still has tensors.
+    For every mapped loop that is not launched yet, the launch is tried on a copy, and all reads and
+    writes of shared and global memory are compared, thread against thread. Among the places that
+    every thread of a block passes, a set that separates all conflicts is chosen, with the fewest
+    barriers executed per thread and then the fewest in the text. Existing barriers are used; those
+    that separate nothing are removed. Each barrier's fence names the memory that it orders. A
+    payload with tensors is bufferized first.
 
-    A barrier has the least scope that orders its conflicts. Where all of them are between lanes of one warp, it is one
-    of each warp, `nvvm.bar.warp.sync` (`__syncwarp`), if the size of a block is a multiple of 32. Where a barrier of
-    the block is not reached by all, one of a warp may stand: in a loop that whole warps go through. Barriers of a block
-        are the dearer ones. In a
-    kernel with memory barriers the scopes are the block and each warp group; with a producer, the block's other
-    threads.
+    A barrier has the narrowest scope that orders its conflicts. If all of them are between lanes of
+    one warp, it is a barrier of each warp, `nvvm.bar.warp.sync` (`__syncwarp`), provided that the
+    block size is a multiple of 32. A barrier of each warp may also be used at a place that not all
+    threads of the block reach, in a loop that whole warps execute. Barriers of the block are the
+    more expensive ones. In a kernel with memory barriers the scopes are the block and each warp
+    group; with a producer, the other threads of the block.
 
-    What is proven here is recorded on the loop: `launch` does not prove it again unless a statement in between changes
-        the loop.
-    With `--unproven`, conflicts that no barrier can order are reported instead of refused.
+    The proof is recorded on the loop: `launch` does not repeat it unless a statement in between
+    changes the loop. With `--unproven`, conflicts that no barrier can order are reported instead of
+    refused.
 
     Returns:
         nothing.
 
     Errors: W0602, W0603, W0604, W0605, W0606, W0614, W0640.
 
-    Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets are ISL's.
+    Source: design, section Synchronization; the schedules are Kelly's 2d+1 vectors, the sets are
+    ISL's.
 
     Example:
         insert-barriers
@@ -98,13 +107,13 @@ class InsertBarriers(Statement):
             elif chosen.proven:
                 found[key] = chosen
             combined = list(verdict_lines(trial.model.combined)) if chosen.proven else []
-            same = _makes_the_same(trial, root, chosen.choice, existing)
+            same = _gives_same_kernel(trial, root, chosen.choice, existing)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
             for line in combined:
                 rewrite.remark(line)
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
-            # what is believed or assumed is judged again by whoever asks, and said again
+            # a verdict that rests on assumptions is not stored: whoever needs it repeats the analysis and its report
             stated = chosen.proven and not chosen.believed and not assumed(trial.model.combined)
             if same:
                 made = replace(trial.info.made, found={proof.Judgement: proof.Judgement(())} if stated else {})
@@ -126,8 +135,8 @@ class InsertBarriers(Statement):
 
         astray = [b for b in model.divergent if b.candidate is None or b.candidate in existing]
         if astray:
-            said = proof.divergence(astray[0])
-            raise rewrite.error(said.code, said.message, hint=said.hint, notes=said.notes)
+            fault = proof.divergence(astray[0])
+            raise rewrite.error(fault.code, fault.message, hint=fault.hint, notes=fault.notes)
         alone = independent(root)
         across = conflicts_between_blocks(model)
         between = [c for c in across if not (alone and c.assumed)]
@@ -135,7 +144,7 @@ class InsertBarriers(Statement):
             self._refuse(rewrite, "W0602", "blocks {} with each other, and no barrier orders blocks", between)
         wrong = wrong_combinations(model.combined)
         for one in wrong:
-            self._say(rewrite, one.code, one.message, one.notes, one.hint or "")
+            self._report(rewrite, one.code, one.message, one.notes, one.hint or "")
         if model.is_asynchronous:
             found = choose_for_signals(model, frozenset(existing))
             proven = found.proven and not between and not wrong
@@ -151,8 +160,8 @@ class InsertBarriers(Statement):
     def _with_warps(
         self, rewrite: Rewriter, number: int, root: ir.Operation, existing: set[int], trial: Trial
     ) -> _Chosen | None:
-        """What is chosen if barriers of warps are proposed too, where only whole warps pass; None where they do not
-        help."""
+        """The choice with warp barriers proposed as well, at places that only whole warps pass;
+        None if they do not help."""
         from .trials import propose_warp_barriers, tried_again
 
         if not propose_warp_barriers(root, trial.info):
@@ -161,10 +170,11 @@ class InsertBarriers(Statement):
         return again if again.ordered else None
 
     def _expect_order(self, rewrite: Rewriter, chosen: _Chosen) -> None:
-        """Refuse what the chosen barriers leave unordered."""
+        """Raises W0604, W0606, W0666 or W0667 for accesses that the chosen barriers leave
+        unordered, or the first fault of a memory barrier."""
         if chosen.faults:
             first, *more = chosen.faults
-            self._say(
+            self._report(
                 rewrite, first.code, first.message, [*first.notes, *(fault.message for fault in more)], first.hint
             )
         if late := [c for c in chosen.choice.unseparated if c.agent]:
@@ -181,15 +191,15 @@ class InsertBarriers(Statement):
 
     @staticmethod
     def _refuse(rewrite: Rewriter, code: str, message: str, found: Sequence[Conflict]) -> None:
-        """Raise what no barrier can order; with `--unproven`, say so."""
+        """Raises `code` for conflicts that no barrier can order; with `--unproven`, reports them."""
         first, message = found[0], message.format("may conflict" if all(c.assumed for c in found) else "conflict")
         notes = [f"{first.kind} on `{first.buffer}` ({first.space} memory)", *first.notes()]
         if len(found) > 1:
             notes.append(f"and {len(found) - 1} more")
-        InsertBarriers._say(rewrite, code, message, notes, _HINTS[code])
+        InsertBarriers._report(rewrite, code, message, notes, _HINTS[code])
 
     @staticmethod
-    def _say(rewrite: Rewriter, code: str, message: str, notes: Sequence[str], hint: str) -> None:
+    def _report(rewrite: Rewriter, code: str, message: str, notes: Sequence[str], hint: str) -> None:
         if not rewrite.unproven:
             raise rewrite.error(code, message, notes=notes, hint=hint)
         for line in (f"not ordered: {message}", *(f"  {note}" for note in notes)):
@@ -208,7 +218,7 @@ _HINTS = {
 
 
 def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, proven: bool) -> str:
-    """Keep the chosen barriers, with their fences, and remove the others. Returns the remark."""
+    """Keeps the chosen barriers, with their fences, and removes the others. Returns the remark."""
     lines: list[str] = []
     mixed = 0 < len(choice.of_warps) < len(choice.chosen)
     for number, barrier in _kept(root, choice, existing):
@@ -227,19 +237,20 @@ def _settle(root: ir.Operation, choice: ChosenBarriers, existing: set[int], *, p
 
 
 def _count(choice: ChosenBarriers) -> str:
-    """`2 barriers`, `1 barrier and 2 warp barriers`."""
+    """The counts in words: `2 barriers`, `1 barrier and 2 warp barriers`."""
     warps, groups = len(choice.of_warps), len(choice.of_groups)
     numbers = (
         ("barrier", len(choice.chosen) - warps - groups),
         ("barrier of each warp group", groups),
         ("warp barrier", warps),
     )
-    said = ((n, what if n == 1 else what.replace("barrier", "barriers")) for what, n in numbers if n)
-    return " and ".join(f"{n} {what}" for n, what in said)
+    counts = ((n, what if n == 1 else what.replace("barrier", "barriers")) for what, n in numbers if n)
+    return " and ".join(f"{n} {what}" for n, what in counts)
 
 
 def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> list[tuple[int, ir.Operation]]:
-    """The barriers in a loop, or in the kernel that it became, that are chosen, by number; the others are removed."""
+    """The chosen barriers in a loop, or in the kernel made from it, by number; the others are
+    removed."""
     from .trials import CANDIDATE, candidates
 
     found: list[tuple[int, ir.Operation]] = []
@@ -258,7 +269,7 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
             barrier.attributes[OF_GROUPS] = ir.UnitAttr.get()
         elif barrier.name != "gpu.barrier":
             pass
-        elif number not in existing and len(choice.spaces[number]) == 1:  # it orders this memory, and not all
+        elif number not in existing and len(choice.spaces[number]) == 1:  # it orders only this memory
             (space,) = choice.spaces[number]
             attribute = ir.Attribute.parse(f"[#gpu.address_space<{space}>]", barrier.context)
             wide = barrier
@@ -269,10 +280,10 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
     return found
 
 
-def _makes_the_same(trial: Trial, root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
-    """Keep the chosen barriers of a kernel that was tried; whether it then is what `launch` makes of the loop. It is
-    not where a barrier that is not chosen, or one of fewer threads, has split a loop, or was all that a guard
-    guards."""
+def _gives_same_kernel(trial: Trial, root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
+    """Keeps the chosen barriers of a trial kernel. Returns whether it is then the kernel that
+    `launch` makes of the loop: not if a barrier that was removed, or made narrower, had split a
+    loop or was the only op in a guard."""
     from ...indices.indices import guards
     from ...launch.splitting import hands_on
     from .trials import candidates
@@ -286,7 +297,7 @@ def _makes_the_same(trial: Trial, root: ir.Operation, choice: ChosenBarriers, ex
 
 
 def _reasons(choice: ChosenBarriers, number: int) -> list[str]:
-    """`RAW on shared A, B`."""
+    """The reasons in words: `RAW on shared A, B`."""
     by_kind: dict[str, list[str]] = {}
     for reason in choice.reasons[number]:
         space = "shared" if reason.space == "workgroup" else reason.space
@@ -297,7 +308,7 @@ def _reasons(choice: ChosenBarriers, number: int) -> list[str]:
 
 
 def _where(barrier: ir.Operation) -> str:
-    """`before linalg.matmul`, `at the end of scf.for`."""
+    """The place in words: `before linalg.matmul`, `at the end of scf.for`."""
     items = ops_of(barrier.block)
     after = [op for op in items[items.index(barrier) + 1 :] if op.name not in BARRIERS]
     for op in after[:-1]:

@@ -1,4 +1,5 @@
-"""Trial launches: what a mapped loop becomes, seen on a clone of the module, with proposed barriers in it."""
+"""Trial launches: the kernel of a mapped loop, made on a clone of the module, with proposed
+barriers in it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ SEQUENTIAL = ("scf.for", "affine.for", "scf.if", "affine.if")
 
 
 def mapped_roots(module: ir.Module) -> list[ir.Operation]:
-    """The outermost mapped loops and ops of the module: what `launch` can be told to launch. In program order."""
+    """The outermost mapped loops and ops of the module, in program order: the possible targets of
+    `launch`."""
     return _outermost(module.operation)
 
 
@@ -45,10 +47,10 @@ def _outermost(op: ir.Operation) -> list[ir.Operation]:
 
 @record
 class Trial:
-    """A launch of a mapped root that was tried.
+    """The trial launch of a mapped root.
 
     Args:
-        module: a copy of the module with the launch, which holds little more than that where the module is large.
+        module: a copy of the module with the launch; of a large module, only the necessary part.
         info: the kernel and its launch.
     """
 
@@ -57,12 +59,12 @@ class Trial:
 
     @cached_property
     def model(self) -> KernelModel:
-        """The kernel, read. Raises W0640."""
+        """The model of the kernel. Raises W0640."""
         info = self.info
         return kernel_model(info.kernel, block=info.block, grid=info.grid, launch=info.launch, passed_in_rows=True)
 
     def alone(self) -> ir.Module:
-        """The kernel in a module of its own, taken out of the trial's."""
+        """The kernel in a module of its own, detached from that of the trial."""
         holder = next(ancestors(self.info.kernel))
         holder.detach_from_parent()
         with holder.context:
@@ -72,10 +74,10 @@ class Trial:
 
 
 def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:
-    """Of each mapped root in turn, its launch. `known`: kernels that were made before.
+    """Yields the trial launch of each mapped root. `known`: kernels that were made before.
 
     Raises:
-        WeftError: what `launch_loop` refuses, without a span.
+        WeftError: a refusal of `launch_loop`, without a span.
     """
     sections = take_apart(module)
     if sections is None:
@@ -98,26 +100,26 @@ def trials(module: ir.Module, known: Known | None = None) -> Iterator[Trial]:
 
 
 def tried_again(module: ir.Module, number: int, known: Known | None = None) -> Trial:
-    """The launch of one of the mapped roots, by its number among them.
+    """The trial launch of one mapped root, given by its number.
 
     Raises:
-        WeftError: what `launch_loop` refuses, without a span.
+        WeftError: a refusal of `launch_loop`, without a span.
     """
     return _trial(clone_module(module), number, known)
 
 
 def _trial(clone: ir.Module, number: int, known: Known | None) -> Trial:
-    """Launch the `number`-th root of a module that nobody else has."""
+    """Launches the `number`-th root of a module with no other owner."""
     return Trial(clone, launch_loop(clone, mapped_roots(clone)[number], known=known))
 
 
 def propose_barriers(root: ir.Operation) -> set[int]:
-    """Number the barriers in `root` (`weft.candidate`), and put one wherever all threads of a block pass and it may
-    matter.
+    """Numbers the barriers in `root` (`weft.candidate`), and adds candidates wherever all threads
+    of a block pass and a barrier may matter.
 
-    That is before each op that works, and at the end, of the bodies of loops over blocks and of the sequential loops in
-    them; and between the ops of a loop over threads that hands its iterations on, which `launch` splits there. Returns
-    the numbers of those that were there before.
+    These places are before each working op, and at the end, of the bodies of loops over blocks and
+    of the sequential loops in them; and between the ops of a loop that distributes its iterations
+    over threads, where `launch` splits it. Returns the numbers of the barriers that existed before.
     """
     existing = [op for op in operations(root, *BARRIERS) if CANDIDATE not in op.attributes]
     for number, barrier in enumerate(existing):
@@ -134,9 +136,9 @@ def propose_barriers(root: ir.Operation) -> set[int]:
 
 
 def propose_warp_barriers(root: ir.Operation, info: LaunchInfo) -> bool:
-    """Put barriers of warps, numbered too, where a block's cannot stand: into loops over threads that hand their
-    iterations on and cannot be split, and into sequential loops in such loops. Which of these places whole warps pass,
-    the kernel tells. Returns whether there are any.
+    """Adds numbered warp barriers where no barrier of the block can be: in loops that distribute
+    their iterations over threads and cannot be split, and in sequential loops in such loops. The
+    kernel's model shows which of these places whole warps pass. Returns whether any were added.
 
     Args:
         info: a trial launch of `root`.
@@ -155,8 +157,8 @@ def propose_warp_barriers(root: ir.Operation, info: LaunchInfo) -> bool:
 
 
 def _blocks_of_warps(op: ir.Operation, *, inside: bool = False) -> list[ir.Block]:
-    """The blocks in loops over threads that hold distributed ops, and where no barrier of a block can stand. `inside`:
-    `op` is in such a loop."""
+    """The blocks with distributed ops in loops over threads, where no barrier of the GPU block can
+    be. `inside`: `op` is in such a loop."""
     if not any(nested_maps(op)):
         return []
     handed = hands_on(op)
@@ -166,7 +168,7 @@ def _blocks_of_warps(op: ir.Operation, *, inside: bool = False) -> list[ir.Block
 
 
 def candidates(root: ir.Operation) -> Iterator[tuple[int, ir.Operation]]:
-    """The barriers that have been numbered here, in a loop or in the kernel that it became."""
+    """Yields the numbered barriers, in a loop or in the kernel made from it."""
     for barrier in operations(root, *BARRIERS):
         if CANDIDATE not in barrier.attributes:  # part of a reduction that threads share
             continue
@@ -174,8 +176,8 @@ def candidates(root: ir.Operation) -> Iterator[tuple[int, ir.Operation]]:
 
 
 def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
-    """Blocks that all threads of a GPU block run through together, or can be made to. A loop over blocks that holds
-    another has to nest perfectly, so nothing is put into it."""
+    """The blocks that all threads of a GPU block execute together, or can be made to. A loop over
+    blocks that contains another one must nest perfectly, so that nothing is inserted into it."""
     if hands_on(op):
         nested = [b for o in children(op) if hands_on(o) for b in _uniform_blocks(o)]
         return [op.regions[0].blocks[0], *nested] if is_separable(op) else []
@@ -194,13 +196,13 @@ def _uniform_blocks(op: ir.Operation) -> list[ir.Block]:
 
 
 def _is_sequential(op: ir.Operation) -> bool:
-    """Whether each thread goes through all iterations, and in each of them what is inside may be handed to threads."""
+    """Whether each thread executes all iterations, and may share the work of each with others."""
     mapping = mapping_of(op)
     return op.name in SEQUENTIAL or (mapping is not None and not mapping.distributes and any(nested_maps(op)))
 
 
 def _places(block: ir.Block) -> list[ir.Operation]:
-    """In front of what barriers may stand: of ops that may touch memory, and of the end."""
+    """The ops before which a barrier may be: those that may touch memory, and the terminator."""
     *items, end = ops_of(block)
     found = [(op, accesses(op)) for op in items]
     return [

@@ -1,4 +1,5 @@
-"""`online MAX by n`: a softmax in one pass, with sums that are corrected whenever the largest element so far grows."""
+"""`online MAX by n`: a softmax in one pass, with sums that are corrected whenever the largest
+element so far grows."""
 
 from __future__ import annotations
 
@@ -15,33 +16,37 @@ if TYPE_CHECKING:
 class Online(Statement):
     """Compute an extreme, and the sums that depend on it, in one pass over tiles of their terms.
 
-    `max → exp(x - max) → sum → weighted sum` reads its terms again and again, because the largest must be known first.
-    Here one loop over tiles of n terms updates the largest so far, multiplies the sums so far by exp(before - now), and
-    adds the tile's terms to them. A quotient by one of the sums, as in (p / sum) · v, is taken behind the loop. What
-    makes the terms is computed tile by tile in the loop, and stays outside, too, where others read it. `fuse` what the
-    terms are computed from (a matrix product, a mask) into the loop, and nothing as long as the reduction is ever
-    stored: flash attention is a schedule of matmul, softmax, matmul.
+    `max → exp(x - max) → sum → weighted sum` reads its terms repeatedly, because the largest must
+    be known first. Here one loop over tiles of n terms updates the largest so far, multiplies the
+    sums so far by exp(before - now), and adds the tile's terms to them. A quotient by one of the
+    sums, as in (p / sum) · v, is computed after the loop. The ops that make the terms are computed
+    tile by tile in the loop; those with other readers also stay outside. `fuse` the producers of
+    the terms (a matrix product, a mask) into the loop, and no tensor as long as the reduction is
+    ever stored: flash attention is a schedule of matmul, softmax, matmul.
 
-    The sums of floating-point numbers differ in their last digits from those of two passes. Where the largest of all is
-    -inf, the sums are 0 and not NaN (their quotient is NaN).
+    The sums of floating-point numbers differ in their last digits from those of two passes. Where
+    the largest of all is -inf, the sums are 0 and not NaN (their quotient is NaN).
 
     Args:
-        target: the largest (or smallest) element along one dimension, before anything is tiled along that; stays alive.
-        factor: how many terms a tile has.
+        target: the largest (or smallest) element along one dimension, before any op is tiled along
+            it; stays alive.
+        factor: the number of terms in a tile.
 
     Returns:
         loop: the loop over the tiles.
         least: the fill that the extreme of one tile starts from.
-        factor: the elementwise op that makes the factors, the extreme so far, and the one that the terms use.
+        factor: the elementwise op that computes the factors, the extreme so far, and the extreme
+            that the terms use.
         scaled: for each sum the op that corrects it.
-        last: for each sum that is multiplied or divided by another, the op that does so behind the loop.
-        outside: for each op that makes terms which others read, too, the one that stays outside; its handle names the
-            one in the loop.
+        last: for each sum that is multiplied or divided by another, the op that does so after the
+            loop.
+        outside: for each op that makes terms and has other readers as well, the copy that stays
+            outside; the op's handle names the one in the loop.
 
     Errors: W0320, W0454, W0470, W0471.
 
-    Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); FlashAttention-2
-        (arXiv 2307.08691).
+    Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867);
+    FlashAttention-2 (arXiv 2307.08691).
 
     Example:
         let (keys, least, factor, scaled) = online largest by 16
@@ -98,7 +103,7 @@ class Online(Statement):
         made |= {f"last{n if len(lasts) > 1 else ''}": last for n, last in enumerate(lasts)}
         merge_equal(rewrite.module)
         left: list[ir.Operation] = []
-        for tag in named:  # the terms of several sums are one op now, and where they are not, the first has the handle
+        for tag in named:  # equal terms of several sums are one op after merging; otherwise the first keeps the handle
             tagged, loop = rewrite.tagged(tag), rewrite.find(made["loop"])
             inside = [op for op in tagged if is_within(op, loop)]
             for extra in inside[1:]:

@@ -1,16 +1,17 @@
-"""What depends on an extreme in such a way that it can be corrected afterwards.
+"""The values that depend on an extreme in such a way that they can be corrected afterwards.
 
     m = max x_j        p_j = exp(x_j - m)        s = Σ p_j        o = Σ (p_j / s) · v_j
 
-A value is read as `v · b^(c·m) · Π s^k`, with v free of both, or as the exponent `v + c·m`. Sums of terms that share c
-and k keep the form, so a sum over the terms so far, made with the extreme so far, is corrected by the factor b^(c·(m' -
-m)) when that becomes m'; and s^k, which no term changes, is multiplied to the whole sum behind it. The exponent has to
-be c·(m - x), x what the extreme is of, but for what has nothing to do with x: with the extreme of the terms so far
-others could leave the range of their type.
+A value is represented as `v · b^(c·m) · Π s^k`, with v independent of m and s, or as the exponent
+`v + c·m`. A sum of terms with the same c and k keeps that form. So a sum over the terms so far,
+computed with the extreme m so far, is corrected by the factor b^(c·(m' - m)) when the extreme
+becomes m'; and s^k, which is the same in all terms, multiplies the whole sum afterwards. The
+exponent must be c·(m - x), with x the input of the extreme, plus terms independent of both: with
+the extreme of only the terms so far, other exponents could leave the range of their type.
 
-Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); Dao et al.,
-    "FlashAttention"
-(arXiv 2205.14135); with the division behind the sum as in FlashAttention-2 (arXiv 2307.08691).
+Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); Dao
+et al., "FlashAttention" (arXiv 2205.14135); with the division after the sum as in FlashAttention-2
+(arXiv 2307.08691).
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from .weights import FREE, Weight, weight_of
 
 @record
 class Reading:
-    """Of a tensor: its elements' weight (None: something else), which axis of it is which of the extreme's, which is
-    walked."""
+    """The dependence of a tensor on the extreme: the weight of its elements (None: another form),
+    its axis for each axis of the extreme, and its axis along which the extreme is taken."""
 
     weight: Weight | None
     rows: tuple[int, ...]
@@ -42,11 +43,12 @@ class Reading:
 
 @record
 class CorrectedSum:
-    """A sum of terms of such a weight.
+    """A sum of terms with a weight.
 
     Args:
-        rows: for each axis of the extreme, which axis of the result it is.
-        inside: what makes the terms from the extreme, elementwise ops in their order.
+        walked: the reduced dimension of the op.
+        rows: for each axis of the extreme, the axis of the result.
+        inside: the elementwise ops that make the terms from the extreme, in program order.
     """
 
     op: ir.Operation
@@ -58,7 +60,7 @@ class CorrectedSum:
 
 @record
 class Chain:
-    """An extreme along a dimension, and the sums along the same one that depend on it."""
+    """An extreme along a dimension, and the sums along the same dimension that depend on it."""
 
     extreme: ir.Operation
     walked: int
@@ -67,17 +69,17 @@ class Chain:
 
     @property
     def bound(self) -> float:
-        """What the extreme of nothing is."""
+        """The extreme of no elements: the identity of its combiner."""
         return EXTREMES[self.combiner] * inf
 
 
 EXTREMES = {"arith.maximumf": -1, "arith.maxnumf": -1, "arith.minimumf": 1, "arith.minnumf": 1}
-"""The sign of c with which nothing grows beyond its bounds while the extreme is not final."""
+"""The required sign of c: with it, terms stay bounded while the extreme is not final."""
 
 
 def read(extreme: ir.Operation) -> Chain:
-    """The sums that depend on an extreme. Raises W0470 for an op that is none, and W0471 for what is not of the
-    form."""
+    """The extreme, with the sums that depend on it. Raises W0470 for an op that is no extreme, and
+    W0471 for terms of another form."""
     found, space = combination(extreme), structure(extreme)
     walked = [d for d, kind in enumerate(space.iterators) if kind == "reduction"]
     result = space.maps[-1]
@@ -112,7 +114,8 @@ def read(extreme: ir.Operation) -> Chain:
 
 
 def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftError:
-    """W0471 where no sum was found. `lost`: ops behind which nothing is known of what depends on the extreme."""
+    """The error W0471 for an extreme without sums. `lost`: unsupported ops that depend on the
+    extreme, after which the analysis does not continue."""
     if not structure(extreme).maps[-1].results and any(True for _ in extreme.results[0].uses):
         return fail(
             "W0471",
@@ -122,7 +125,7 @@ def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftEr
     if lost:
         return fail(
             "W0471",
-            f"what depends on the result of {extreme.name} is not followed behind {describe(lost[0])}",
+            f"what depends on the result of {extreme.name} is not followed after {describe(lost[0])}",
             f"move `{lost[0].name}` after the sum in the payload: before it, elementwise ops alone may read the"
             f" extreme",
         )
@@ -134,7 +137,7 @@ def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftEr
 
 
 def _given(op: ir.Operation, states: Sequence[tuple[ir.Value, Reading]]) -> list[Reading | None] | None:
-    """What is known of each operand; None where nothing is."""
+    """The dependence of each operand (None: unknown); None if all are unknown."""
     given = [next((state for known, state in states if known == value), None) for value in op.operands]
     return given if any(given) else None
 
@@ -147,7 +150,7 @@ def _depends(value: ir.Value, states: Sequence[tuple[ir.Value, Reading]]) -> boo
 def _follow(
     op: ir.Operation, given: list[Reading | None], states: list[tuple[ir.Value, Reading]], chain: Chain
 ) -> None:
-    """What is known of the results of one op; a sum joins the chain."""
+    """Records the dependence of the results of one op; a sum is added to the chain."""
     space = structure(op)
     placed = [_placed(state, m) for state, m in zip(given, space.maps, strict=True) if state is not None]
     rows = {p[0] for p in placed}
@@ -177,13 +180,15 @@ def _follow(
 
 
 def _placed(state: Reading, indexing: ir.AffineMap) -> tuple[tuple[int | None, ...], int | None]:
-    """Which dimensions of an op are the extreme's axes, and which is walked over."""
+    """The dimensions of an op that index the extreme's axes, and the dimension along which the
+    extreme is taken."""
     dims = [dimension_of(e) for e in indexing.results]
     return tuple(dims[axis] for axis in state.rows) or (None,), None if state.along is None else dims[state.along]
 
 
 def _met(state: Reading, indexing: ir.AffineMap) -> Weight | None:
-    """The weight of what an op reads. An element of another tile is none that the extreme so far is of."""
+    """The weight of an operand as the op reads it. An element read at another position along the
+    extreme's dimension does not count as the extreme's input."""
     elsewhere = state.weight is not None and state.weight.own and _placed(state, indexing)[1] is None
     return replace(state.weight, own=0.0) if state.weight is not None and elsewhere else state.weight
 
@@ -241,7 +246,7 @@ def _sum(
 
 
 def _reduces(found: Combination | None, space: Structure) -> str:
-    """What a reduction does that cannot be corrected, in words."""
+    """The reason, in words, why the result of a reduction cannot be corrected."""
     if found is not None and found.combiner in SUMS:
         return "adds up integers: a factor that corrects a sum is a floating-point number"
     does = "does not combine what it has so far with a term by one operation"
@@ -253,17 +258,18 @@ def _reduces(found: Combination | None, space: Structure) -> str:
 
 
 def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
-    """That what is moved into the loop reads nothing that is computed from its results in ways that were not read."""
+    """Raises W0471 if an op that moves into the loop reads a value that depends on the extreme in
+    an unknown way."""
     allowed = [*ops, chain.extreme, *(one.op for one in chain.sums)]
-    behind = list(chain.extreme.results)
+    dependent = list(chain.extreme.results)
     for op in ops_of(chain.extreme.block):
         used = [value for inner in operations(op) for value in inner.operands]
-        if not any(value in behind for value in used):
+        if not any(value in dependent for value in used):
             continue
-        behind += list(op.results)
+        dependent += list(op.results)
         for inner in operations(op) if op in ops else ():
             for value in inner.operands:
-                if value in behind and not (inner == op and producer(value) in allowed):
+                if value in dependent and not (inner == op and producer(value) in allowed):
                     maker = producer(value)
                     raise fail(
                         "W0471",
@@ -276,7 +282,7 @@ def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
 
 
 def extent(op: ir.Operation, dimension: int) -> int | None:
-    """How many iterations a dimension has; None where that is not known."""
+    """The number of iterations of a dimension; None if unknown."""
     return structure(op).extents[dimension]
 
 

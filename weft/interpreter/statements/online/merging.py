@@ -1,5 +1,5 @@
-"""Loops over the same tiles of several reductions as one loop, in which sums are corrected whenever the extreme
-grows."""
+"""Merges the loops of several reductions over the same tiles into one loop, in which sums are
+corrected whenever the extreme grows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from .algebra import Chain, CorrectedSum
 
 @record
 class OnePass:
-    """The loop, what the extreme of a tile starts from, what computes the factors, and what corrects each sum."""
+    """The merged loop, with the fill that the extreme of a tile starts from, the op that computes
+    the factors, and the op that corrects each sum."""
 
     loop: ir.Operation
     least: ir.Operation
@@ -39,8 +40,8 @@ class OnePass:
 
 
 def own_terms(one: CorrectedSum, sums: Sequence[ir.Value]) -> list[ir.Operation]:
-    """Copies, for this sum alone, of the ops that make its terms, and of itself; without factors that are the same in
-    all terms."""
+    """Clones, for one sum only, the ops that make its terms and the sum itself, without factors
+    that are the same in all terms. Returns the clones, the sum last."""
     made: list[ir.Operation] = []
     copies: dict[ir.Value, ir.Value] = {}
     with ahead_of(one.op):
@@ -60,7 +61,8 @@ def own_terms(one: CorrectedSum, sums: Sequence[ir.Value]) -> list[ir.Operation]
 def _without(
     op: ir.Operation, sums: Sequence[ir.Value], copies: dict[ir.Value, ir.Value], *, keep: bool = False
 ) -> ir.Operation | None:
-    """A copy of an op that takes 1 for each of `sums`; None where it only passes an input on."""
+    """A clone of an op with 1 in place of each of `sums`; None if the op would only pass on an
+    input."""
     if not any(value in sums for value in op.operands):
         return clone_with(op, copies)
     space, (inputs, _) = structure(op), segments(op)
@@ -94,7 +96,8 @@ def _without(
 
 
 def _passed_on(op: ir.Operation, sums: Sequence[ir.Value], out: ir.Value | None) -> int | None:
-    """The input that an op divides by, or multiplies with, a sum, and does nothing else with."""
+    """The number of the input that an op multiplies by, or divides by, a sum, if it does nothing
+    else; otherwise None."""
     maker = None if out is None else producer(out)
     arguments = list(body_of(op).arguments)
     if maker is None or not isinstance(maker.opview, (arith.DivFOp, arith.MulFOp)) or len(ops_of(body_of(op))) != 2:
@@ -145,9 +148,11 @@ def _converted(value: ir.Value, kind: ir.Type) -> ir.Value:
 
 
 def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
-    """One loop in the place of the last: `loops[0]` is that of the extreme, the others are those of the sums.
+    """Builds the merged loop at the place of the last one: `loops[0]` is that of the extreme, the
+    others are those of the sums.
 
-    All that it carries is updated in place: nothing of an iteration is read once the next one's is there.
+    All carried values are updated in place: no value of an iteration is read after that of the next
+    one exists.
     """
     first, last = loops[0], loops[-1]
     start = start_of(loop_inits(first)[0])
@@ -185,7 +190,7 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
 
 
 def _moved(loop: ir.Operation, end: ir.Operation, counter: ir.Value, so_far: ir.Value) -> list[ir.Value]:
-    """Move the body of a loop in front of `end`; what it yields."""
+    """Moves the body of a loop before `end`; returns the yielded values."""
     own = list(body_of(loop).arguments)
     own[0].replace_all_uses_with(counter)
     own[1].replace_all_uses_with(so_far)
@@ -197,7 +202,7 @@ def _moved(loop: ir.Operation, end: ir.Operation, counter: ir.Value, so_far: ir.
 
 
 def _dependents(loops: Sequence[ir.Operation]) -> list[ir.Operation]:
-    """The ops between the loops that depend on one of them, in their order."""
+    """The ops between the loops that depend on one of them, in program order."""
     found: list[ir.Operation] = []
     made = [value for loop in loops for value in loop.results]
     between = ops_of(loops[0].block)
@@ -214,8 +219,9 @@ def _dependents(loops: Sequence[ir.Operation]) -> list[ir.Operation]:
 def _factor(
     before: ir.Value, of_tile: ir.Value, chain: Chain, start: ir.Attribute | None, wide: ir.Type
 ) -> ir.Operation:
-    """The extreme so far, in its place; b^(c·(now - before)), in the widest type of a sum; and what the terms take as
-    the extreme: 0 as long as that is infinite, where exp(x - m) has no value."""
+    """The op that computes the extreme so far, in place; the factor b^(c·(now - before)), in the
+    widest type of a sum; and the extreme for the terms: 0 while the extreme is infinite, because
+    exp(x - m) has no value there."""
     rank, kind, weight = len(shape_of(before)), element_type(before), chain.sums[0].weight
     bound = chain.bound
     infinite = start is None or ir.FloatAttr(start).value == bound

@@ -1,5 +1,5 @@
-"""How a scalar depends on an extreme m and on sums: as `v · b^(c·m) · Π s^k`, or as the exponent `v + c·m`, with v free
-of both."""
+"""The dependence of a scalar on an extreme m and on sums: `v · b^(c·m) · Π s^k`, or the exponent `v
++ c·m`, with v independent of both."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ POWERS = ("math.exp", "math.exp2")
 
 @record
 class Weight:
-    """How a value depends on the extreme and the sums.
+    """The dependence of a value on the extreme and the sums.
 
     Args:
         exponent: c.
         base: `math.exp` or `math.exp2`; None: the value is `v + c·m` itself.
-        powers: of which of the sums, by number, it has which power as a factor.
-        own: how often what the extreme is of is a summand of it.
+        powers: pairs of a sum's number and its power as a factor.
+        own: the coefficient of the extreme's input in v.
     """
 
     exponent: float = 0.0
@@ -41,11 +41,11 @@ class Weight:
 
     @property
     def is_factor(self) -> bool:
-        """Whether the value is zero where v is: no exponent of the form `v + c·m`."""
+        """Whether the value is zero where v is: not of the form `v + c·m` with c ≠ 0."""
         return self.base is not None or self.exponent == 0
 
     def times(self, other: Weight, sign: int = 1) -> Weight | None:
-        """Of a product, or with -1 of a quotient; None where it has no such form."""
+        """The weight of a product, or (sign -1) of a quotient; None if it has no such form."""
         if not (self.is_factor and other.is_factor) or (self.base and other.base and self.base != other.base):
             return None
         powers = dict(self.powers)
@@ -56,13 +56,13 @@ class Weight:
         return Weight(exponent, (self.base or other.base) if exponent else None, kept)
 
     def plus(self, other: Weight, sign: int = 1) -> Weight | None:
-        """Of a sum, or with -1 of a difference."""
+        """The weight of a sum, or (sign -1) of a difference; None if it has no such form."""
         if self.is_linear and other.is_linear:
             return Weight(self.exponent + sign * other.exponent, own=self.own + sign * other.own)
         return self if self == other else None
 
     def scaled(self, number: float) -> Weight:
-        """Of a linear one's product with a number."""
+        """The weight of the product of a linear value with a number."""
         return Weight(self.exponent * number, own=self.own * number)
 
 
@@ -70,7 +70,7 @@ FREE = Weight()
 
 
 def weight_of(op: ir.Operation, given: Sequence[Weight | None], value: ir.Value) -> Weight | None:
-    """The weight of a value in the body of an op."""
+    """The weight of a value in the body of an op; None if it has no such form."""
     body = body_of(op)
     if isinstance(value.owner, ir.Block):
         return given[list(body.arguments).index(value)] if value in list(body.arguments) else FREE
@@ -89,7 +89,7 @@ def weight_of(op: ir.Operation, given: Sequence[Weight | None], value: ir.Value)
 
 
 def _made(op: ir.Operation, parts: Sequence[Weight]) -> Weight | None:
-    """The weight of what one scalar op makes."""
+    """The weight of the result of one scalar op; None if it has no such form."""
     made = op.opview
     if isinstance(made, (arith.AddFOp, arith.SubFOp)):
         return parts[0].plus(parts[1], 1 if isinstance(made, arith.AddFOp) else -1)
@@ -122,7 +122,7 @@ def _made(op: ir.Operation, parts: Sequence[Weight]) -> Weight | None:
 
 
 def _number(value: ir.Value) -> float | None:
-    """A constant's value."""
+    """The value of a floating-point constant; None for any other value."""
     maker = producer(value)
     if maker is None or not isinstance(maker.opview, arith.ConstantOp) or not isinstance(value.type, ir.FloatType):
         return None

@@ -1,5 +1,5 @@
-"""`pipeline LOOP stages n [async|producer [overlap] [registers n]]`: copy the next tiles to shared memory while one is
-computed, or out of it while the next one is written."""
+"""`pipeline LOOP stages n [async|producer [overlap] [registers n]]`: the next tiles are copied to
+shared memory while one is computed, or out of it while the next one is written."""
 
 from __future__ import annotations
 
@@ -17,56 +17,58 @@ if TYPE_CHECKING:
     from .rotation import Ahead
 
 MOST_REGISTERS = 240
-"""What `setmaxnreg` takes."""
+"""The largest register count of `setmaxnreg` here."""
 
 
 @statement("pipeline")
 class Pipeline(Statement):
     """Copy the next tiles to shared memory while the current one is used.
 
-    Each shared buffer that the loop fills is doubled. The first tile is copied before the loop; then each iteration
-    reads the tile of the next one into registers, computes from one buffer, and writes the registers to the other. A
-    thread writes what it has read: both follow the copy's map. Then one barrier per iteration is enough, and
-        `insert-barriers` proves it. Bufferizes first
-    where the payload still has tensors.
+    Each shared buffer that the loop fills is doubled. The first tile is copied before the loop;
+    then each iteration reads the next tile into registers, computes from one buffer, and writes the
+    registers to the other. Each thread writes the elements that it has read: both follow the copy's
+    map. Then one barrier per iteration is enough, and `insert-barriers` proves it. A payload with
+    tensors is bufferized first.
 
-    With `async`, tiles go to shared memory without passing through registers (`cp.async`; from sm_80 on). n - 1 of them
-    are on their way while one is used; each iteration waits until its own is there, and starts the copies of the one n
-    - 1 ahead. Elements outside of a ragged tile are zeroed by the copies themselves. Here, too, one barrier per
-      iteration is enough. With `producer`
-    none is: a warp group of its own starts the copies, and waits for the others on memory barriers, as they for it.
+    With `async`, tiles go to shared memory without passing through registers (`cp.async`; from
+    sm_80 on). n - 1 of them are in flight while one is used; each iteration waits until its own
+    tile has arrived, and starts the copies of the tile n - 1 ahead. Elements outside of a ragged
+    tile are zeroed by the copies themselves. Again one barrier per iteration is enough. With
+    `producer`, none is needed: a separate warp group starts the copies, and the producer and the
+    others wait for each other on memory barriers.
 
-    Of a loop over `registers` whose parts of a result are copied out of shared memory by boxes, parts take n buffers in
-    turn: one is written while those before it are read. With `stages 2` one barrier for each part is enough, where one
-        buffer takes two.
+    In a loop over `registers` with parts of a result that are copied out of shared memory in boxes,
+    the parts rotate through n buffers: one is written while earlier ones are read. With `stages 2`,
+    one barrier per part is enough, where one buffer needs two.
 
     Args:
-        loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`, `map`), before there are
-            barriers in it; stays alive, and so do the handles of the copies (the reads of the next tile) and of the
-            buffers. Or a loop over `registers` that holds copies out of shared memory, mapped to `tma`.
-        stages: the number of tiles that exist at a time: 2; with `async` as many as shared memory holds. With 1 the
-            loop stays as it is, so that a parameter can choose.
-        asynchronous: `async`: by asynchronous copies of 4, 8 or 16 bytes; of copies that are mapped to `tma` by boxes,
-            in both directions.
-        by_producer: `producer`: a warp group of its own starts the copies, which are mapped to `tma`, and the others
-            compute. Each tile has two memory barriers, one for it is there, one for all have left it, and no barrier of
-            the block is needed: the producer runs as far ahead as there are tiles, and consumers do not wait for each
-                other.
-        overlap: `overlap`: products of an iteration are in flight while those of the next one begin, so that tensor
-            cores do not wait for a warp group to go on. A tile is left one iteration later: one more of the stages is
-            in use.
-        registers: how many registers a thread of the producer keeps, a multiple of 8, 24 for one that only copies; the
-            others
-            share what it gives back. Default: all threads have the same number.
+        loop: a sequential loop with mapped copies to shared memory in it (`promote-to-shared`,
+            `map`), still without barriers; stays alive, and so do the handles of the copies (the
+            reads of the next tile) and of the buffers. Or a loop over `registers` that contains
+            copies out of shared memory, mapped to `tma`.
+        stages: the number of tiles that exist at a time: 2; with `async` as many as fit into shared
+            memory. With 1 the loop stays as it is, so that a parameter can choose.
+        asynchronous: `async`: asynchronous copies of 4, 8 or 16 bytes; for copies that are mapped
+            to `tma`, boxes, in both directions.
+        by_producer: `producer`: a separate warp group starts the copies, which are mapped to `tma`,
+            and the others compute. Each tile has two memory barriers, one for its arrival, one for
+            the end of all its uses, and no barrier of the block is needed: the producer runs as far
+            ahead as there are tiles, and consumers do not wait for each other.
+        overlap: `overlap`: products of an iteration are in flight while those of the next one
+            begin, so that tensor cores do not wait for the warp group. A tile is released one
+            iteration later: one more of the stages is in use.
+        registers: the number of registers that a thread of the producer keeps, a multiple of 8, 24
+            for one that only copies; the others share the remaining ones. Default: all threads have
+            the same number.
 
     Returns:
         nothing.
 
     Errors: W0355, W0365, W0366, W0373, W0374, W0375, W0376, W0377, W0378, W0406, W0388, W0389.
 
-    Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining: the two-stage scheme that predates `cp.async`, and
-        `MmaMultistage`, and its warp-specialized kernels for Hopper; upstream `nvgpu.device_async_copy`,
-        `nvgpu.mbarrier`.
+    Source: CUTLASS, `docs/efficient_gemm.md`, section Pipelining: the two-stage scheme that
+    predates `cp.async`, and `MmaMultistage`, and its warp-specialized kernels for Hopper; upstream
+    `nvgpu.device_async_copy`, `nvgpu.mbarrier`.
 
     Example:
         pipeline k stages 2
@@ -114,7 +116,7 @@ class Pipeline(Statement):
         ensure_bufferized(rewrite)
         loop = rewrite.find(self.loop)
         if goes_out(loop):
-            return self._take_turns(rewrite, loop)
+            return self._rotate_buffers(rewrite, loop)
         found = find_copies(loop)
         how, ahead_of_time = self._way(rewrite, found)
         buffers = rotate(found, self.stages, ahead_of_time)
@@ -124,9 +126,9 @@ class Pipeline(Statement):
         rewrite.remark(f"{copies} {ahead}, {how}: {_types(buffers)}")
         return {}
 
-    def _take_turns(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
-        """Of a loop whose copies go out. Raises W0366."""
-        from .outgoing_tiles import take_turns
+    def _rotate_buffers(self, rewrite: Rewriter, loop: ir.Operation) -> Results:
+        """Pipelines a loop with copies out of shared memory. Raises W0366."""
+        from .outgoing_tiles import rotate_buffers
 
         if self.by_producer or not self.asynchronous:
             why = (
@@ -141,16 +143,17 @@ class Pipeline(Statement):
                 "`pipeline … async`",
                 at="by_producer" if self.by_producer else "stages",
             )
-        buffers = take_turns(loop, self.stages)
+        buffers = rotate_buffers(loop, self.stages)
         self._affordable(rewrite, rewrite.find(self.loop))
         if buffers:
-            rewrite.remark(f"parts take buffers in turn: {_types(buffers)}")
+            rewrite.remark(f"parts rotate through buffers: {_types(buffers)}")
         else:
             rewrite.remark("one part: the loop stays as it is")
         return {}
 
     def _way(self, rewrite: Rewriter, found: Pipelined) -> tuple[str, Ahead]:
-        """How the copies run ahead, in words, and who lets them. Raises W0366."""
+        """The way in which the copies run ahead, in words, and the function that implements it.
+        Raises W0366."""
         from .ring import by_producer, together
         from .rotation import asynchronously, through_registers
 
@@ -179,7 +182,7 @@ class Pipeline(Statement):
         return "through registers", through_registers
 
     def _affordable(self, rewrite: Rewriter, loop: ir.Operation) -> None:
-        """W0355: the block's shared buffers, now that there are more of them."""
+        """Raises W0355 if the shared buffers of the block, which are now larger, do not fit."""
         from ...hardware.limits import MOST, block_bytes
         from ...memory.layouts import is_shared
 

@@ -1,9 +1,10 @@
-"""Tiles that go out: the parts of a result that boxes store out of shared memory, one after the other, take its buffers
-in turn.
+"""Outgoing tiles: the parts of a result that are stored out of shared memory in boxes rotate
+through several buffers.
 
     for part { fill C_shared; copy C_shared → C {tma} }  →  for part { fill C_shared[part mod n]; copy C_shared[part mod n] → C }
 
-So a part is written while those before it are read; `launch` makes the waits for them (`launch/stores/completion.py`).
+So a part is written while earlier ones are read; `launch` inserts the waits for them
+(`launch/stores/completion.py`).
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ from .rotation import drop, redirect, several_tiles
 
 
 def goes_out(loop: ir.Operation) -> bool:
-    """Whether a loop is one over parts that are stored so."""
+    """Whether a loop is over parts that are stored in this way."""
     mapping = mapping_of(loop)
     return loop.name == "scf.forall" and mapping is not None and mapping.space == "registers" and any(_stores(loop))
 
 
-def take_turns(loop: ir.Operation, buffers: int) -> list[ir.Operation]:
-    """Rewrite the loop in place. Returns the buffers, so many tiles each, or as many as there are parts: none where
-    that is one. Raises W0374, W0376, W0377, W0388, W0389."""
+def rotate_buffers(loop: ir.Operation, buffers: int) -> list[ir.Operation]:
+    """Rewrites the loop in place. Returns the buffers, with `buffers` tiles each, or one per part
+    if there are fewer parts; empty for a single part. Raises W0374, W0376, W0377, W0388, W0389."""
     if BUFFERS in loop.attributes:
         raise refuse(
-            "W0389", "parts of this loop take buffers in turn already", loop, "write one `pipeline` for the loop"
+            "W0389", "parts of this loop rotate through buffers already", loop, "write one `pipeline` for the loop"
         )
     check_fresh(loop)
     dimensions = loop_dimensions(loop)
     if len(dimensions) != 1:
         raise refuse(
             "W0374",
-            "parts that take buffers in turn are counted along one dimension",
+            "parts that rotate through buffers are counted along one dimension",
             loop,
             "`tile` columns alone, `tile … [_, n]`",
         )
@@ -72,7 +73,7 @@ def _stores(loop: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def _filled(loop: ir.Operation, store: ir.Operation) -> ir.Operation:
-    """The buffer that a store takes its tile from. Raises W0374, W0376, W0377."""
+    """The buffer from which a store takes its tile. Raises W0374, W0376, W0377."""
     around = store.parent.operation
     mapping = mapping_of(around)
     if mapping is not None and mapping.space == "warpgroups":
@@ -86,6 +87,6 @@ def _filled(loop: ir.Operation, store: ir.Operation) -> ir.Operation:
         )
     for user in all_users(alloc.results[0]):
         if not is_within(user, loop):
-            said = f"{buffer_key(alloc)} is used outside the loop, where it is not known which of its tiles is meant"
-            raise refuse("W0377", said, user)
+            message = f"{buffer_key(alloc)} is used outside the loop, where it is not known which of its tiles is meant"
+            raise refuse("W0377", message, user)
     return alloc

@@ -1,5 +1,5 @@
-"""What a loop has that can run one iteration ahead: its copies into shared memory. All reasons why it cannot are found
-here."""
+"""The copies of a loop into shared memory, which can run one iteration ahead. All reasons against
+it are diagnosed here."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class StagedCopy:
     Args:
         op: the op; directly in the loop's body.
         alloc: the shared buffer.
-        views: from the buffer to what the op writes, in this order.
-        needs: ops of the loop's body that compute what the copy takes, in program order.
+        views: the views from the buffer to the op's output, in this order.
+        needs: the ops of the loop's body that compute the copy's operands, in program order.
     """
 
     op: ir.Operation
@@ -63,7 +63,8 @@ class Pipelined:
 
 
 def find_copies(loop: ir.Operation) -> Pipelined:
-    """The copies of a loop, proven fit to run one iteration ahead. Raises W0374 … W0378, W0388, W0389."""
+    """The copies of a loop, checked for running one iteration ahead. Raises W0374 … W0378, W0388,
+    W0389."""
     step = _checked_step(loop)
     check_fresh(loop)
     filled = (root_memref(buffer) for op in operations(loop) for buffer in written(op))
@@ -83,9 +84,11 @@ def find_copies(loop: ir.Operation) -> Pipelined:
     if len({is_tensor_copy(copy.op) for copy in copies}) > 1:
         boxes = ", ".join(buffer_key(copy.alloc) for copy in copies if is_tensor_copy(copy.op))
         other = next(copy for copy in copies if not is_tensor_copy(copy.op))
-        said = f"the copy to {buffer_key(other.alloc)} is mapped to `{mapping_of(other.op)}`, and the one to {boxes} to `tma`"
+        message = (
+            f"the copy to {buffer_key(other.alloc)} is mapped to `{mapping_of(other.op)}`, the one to {boxes} to `tma`"
+        )
         raise refuse(
-            "W0376", said, other.op, f"`map` the one to {buffer_key(other.alloc)} `to tma`, too, or all to threads"
+            "W0376", message, other.op, f"`map` the one to {buffer_key(other.alloc)} `to tma`, too, or all to threads"
         )
     return Pipelined(loop, tuple(sorted(copies, key=lambda c: order[c.op])), step)
 
@@ -101,15 +104,15 @@ def _checked_step(loop: ir.Operation) -> int:
             "the loop that `tile` makes over a reduction is sequential: `let (k, step) = tile tile_mm [_, _, 16]`",
         )
     if len(loop.results):
-        raise refuse("W0374", "this loop hands values from iteration to iteration", loop, "`bufferize` first")
+        raise refuse("W0374", "this loop carries values from iteration to iteration", loop, "`bufferize` first")
     for outer, around in enclosing_maps(loop):
         if around.space != "blocks":
             raise refuse(
                 "W0374",
-                "each thread runs this loop by itself: the block has no tile in it",
+                "each thread runs this loop alone: the block has no tile in it",
                 loop,
                 "`pipeline` the loop that is in the loop over blocks and holds the copies",
-                f"`{around}` on {describe(outer)} stands around it",
+                f"`{around}` on {describe(outer)} is around it",
             )
     step = constant_of(loop.operands[2])
     if step is None:
@@ -118,7 +121,7 @@ def _checked_step(loop: ir.Operation) -> int:
 
 
 def check_fresh(loop: ir.Operation) -> None:
-    """Nothing in the loop runs ahead, and there are no barriers in it. Raises W0388, W0389."""
+    """Raises W0389 if the loop is pipelined already, and W0388 if it contains barriers."""
     for op in operations(loop):
         if op.name in (WAIT, AWAIT) or any(is_stage(operand) for operand in op.operands):
             raise refuse("W0389", "this loop is pipelined already", loop, "write one `pipeline` for the loop")
@@ -132,7 +135,8 @@ def check_fresh(loop: ir.Operation) -> None:
 
 
 def _copy(loop: ir.Operation, alloc: ir.Operation) -> StagedCopy:
-    """The one op that fills a shared buffer, if it is a copy that can be split in two."""
+    """The single op that fills a shared buffer, if it is a copy that can be split in two. Raises
+    W0376."""
     buffer = alloc.results[0]
     writers = [op for op in operations(loop) if any(may_share(target, buffer) for target in written(op))]
     op = writers[0]
@@ -170,7 +174,8 @@ def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
 
 
 def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterator[ir.Operation]:
-    """The views between a buffer and what the copy writes, the buffer's own first."""
+    """The views between a buffer and the copy's output, the view of the buffer itself first. Raises
+    W0376."""
     found: list[ir.Operation] = []
     value = op.operands[len(op.operands) - 1]
     while value != alloc.results[0]:
@@ -184,7 +189,8 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
 
 
 def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> list[ir.Operation]:
-    """The ops of the loop's body that make the copy's operands, and what its body takes from outside."""
+    """The ops of the loop's body that compute the copy's operands, and the outside values of its
+    own body. Raises W0376."""
     body = children(loop)
     wanted: set[ir.Operation] = set()
     waiting = [operand for inner in operations(op) for operand in inner.operands]
@@ -200,7 +206,8 @@ def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> li
 
 
 def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation, int]) -> None:
-    """W0377: the buffer's content is the loop's own, and each iteration reads what it has copied."""
+    """Raises W0377 unless the buffer is used only in the loop, and each iteration reads only what
+    it has copied itself."""
     for user in all_users(copy.alloc.results[0]):
         place = child_of(loop, user)
         if place is None:
@@ -229,13 +236,13 @@ def all_users(value: ir.Value) -> Iterator[ir.Operation]:
 
 
 def _relocatable(op: ir.Operation) -> bool:
-    """A view that means the same of another buffer: it counts from the view behind it, and not from where the buffer
-    begins."""
+    """Whether a view can be applied to another buffer with the same meaning: it is relative to its
+    source view, and not to the start of the buffer."""
     return is_view(op) and VIEWS[op.name] in ("same", "subview", "transpose", "reshape")
 
 
 def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> None:
-    """W0378: what the copies read stays as it is while the loop runs."""
+    """Raises W0378 if the loop writes the sources of the copies."""
     writers = [(buffer, op) for op in operations(loop) for buffer in written(op)]
     for copy in copies:
         reads = [(op, buffer) for op in (*copy.needs, *operations(copy.op)) for buffer in read(op)]
@@ -252,6 +259,6 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
 
 
 def buffer_key(alloc: ir.Operation) -> str:
-    """`A_shared`, as the reports call it."""
+    """The name of a buffer in reports: `A_shared`."""
     name = name_of(alloc.results[0])
     return "a shared buffer" if name is None else f"`{name}`"

@@ -1,18 +1,19 @@
-"""A ring of tiles that the tensor memory accelerator fills. Each has a memory barrier: it is full when all bytes have
-come.
+"""A ring of tiles that the tensor memory accelerator fills. Each tile has a memory barrier, which
+completes when all bytes have arrived.
 
-    all threads together, in 3 stages:                       a producer, which is a warp group of its own:
-      start tile 0 → buffer 0; start tile 1 → buffer 1         for k { wait until buffer k mod 3 is empty; start tile k → it }
-      for k                                                  and the others:
-        wait until buffer k mod 3 is full                      for k
-        if there is a tile k + 2 { start it → its buffer }       wait until buffer k mod 3 is full
-        compute with the buffer of tile k                        compute with it
-                                                                 each warp group arrives at its barrier, and has left it
+    all threads together, in 3 stages:                       a producer, which is a warp group of
+        its own: start tile 0 → buffer 0; start tile 1 → buffer 1         for k { wait until buffer
+        k mod 3 is empty; start tile k → it } for k
+        and the others: wait until buffer k mod 3 is full                      for k if there is a
+        tile k + 2 { start it → its buffer }       wait until buffer k mod 3 is full compute with
+        the buffer of tile k                        compute with it each warp group arrives at its
+        barrier, and has left it
 
-Together, the buffer of tile k + 2 is the one of tile k - 1, which all have read before the one barrier behind the wait.
-With a producer no barrier of the block is needed: a buffer is empty when every warp group has left it, and before it
-    was ever full.
-With `overlap` a warp group leaves a buffer when it has begun with the next one, whose product is in flight then.
+Without a producer, the buffer of tile k + 2 is that of tile k - 1, which all threads have read
+before the single barrier after the wait. With a producer, no barrier of the block is needed: a
+buffer is empty when every warp group has left it, and before it is filled for the first time. With
+`overlap`, a warp group leaves a buffer when it has begun to use the next one, while the product of
+that one is in flight.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ from .rotation import before_the_loop, copies_of, following
 
 
 def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
-    """All threads wait for a tile, one of them starts the one `stages` - 1 ahead, and all compute."""
+    """Lets all threads wait for a tile, one of them start the tile `stages` - 1 ahead, and all
+    compute."""
     loop, tiles = found.loop, [copy.target for copy in found.copies]
 
     def started(k: ir.Value, place: ir.Value, *, keep_handles: bool) -> None:
@@ -68,8 +70,9 @@ def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: 
 def by_producer(
     found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None, *, overlap: bool
 ) -> None:
-    """A warp group of its own starts all tiles, and the others say when they have left one: with `overlap` once they
-    have begun the next one, in whatever pass through the loop that is. Raises W0406."""
+    """Lets a separate warp group start all tiles, while the others signal each buffer that they
+    have left: with `overlap`, once they have begun the next tile, in any pass through the loop.
+    Raises W0406."""
     loop, groups = found.loop, _groups(found.loop)
     expected = sum(bytes_of(copy.target.type) for copy in found.copies)
     with ir.InsertionPoint(loop):
@@ -103,7 +106,7 @@ def by_producer(
 
 
 def _groups(loop: ir.Operation) -> int:
-    """How many warp groups read what the loop copies. Raises W0406."""
+    """The number of warp groups that read the loop's copies. Raises W0406."""
     found = [
         (op, mapping) for op in operations(loop) if (mapping := mapping_of(op)) is not None and mapping.distributes
     ]

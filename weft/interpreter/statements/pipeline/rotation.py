@@ -1,17 +1,18 @@
-"""The rotation of a loop: its copies run ahead, through registers into the other one of two buffers, or as asynchronous
-copies into the next one of n.
+"""The rotation of a loop: its copies run ahead, through registers into the other one of two
+buffers, or as asynchronous copies into the next one of n.
 
-Upstream's `memref.multibuffer` gives an allocation several buffers, but none of its users a different one; its
-`nvgpu.pipeline_shared_memory_copies` overwrites its own stages, and transposes and masks nothing.
+Upstream's `memref.multibuffer` gives an allocation several buffers, but lets all of its users use
+the same one; its `nvgpu.pipeline_shared_memory_copies` overwrites its own stages, and supports
+neither transposition nor masks.
 
-    copies, asynchronously, in 3 stages:                     for k
-      copy tile 0 → buffer 0; group                            wait until 1 group is pending: tile k is there
-      if there is a tile 1 { copy it → buffer 1 }; group       if there is a tile k + 2 { copy it → its buffer }; group
-                                                               compute with the buffer of tile k
+    copies, asynchronously, in 3 stages:                     for k copy tile 0 → buffer 0; group
+        wait until 1 group is pending: tile k is there if there is a tile 1 { copy it → buffer 1 };
+        group       if there is a tile k + 2 { copy it → its buffer }; group compute with the buffer
+        of tile k
 
-A group is committed in each iteration, if only an empty one, so that the number of those that are pending says which
-tile is there. The buffer of tile k + 2 is the one of tile k - 1, which all threads have read before the one barrier
-behind the wait.
+Each iteration commits a group, possibly an empty one, so that the number of pending groups
+determines the tile that has arrived. The buffer of tile k + 2 is that of tile k - 1, which all
+threads have read before the single barrier after the wait.
 """
 
 from __future__ import annotations
@@ -35,18 +36,19 @@ from ...memory.layouts import strided, subview
 from .pipelined_copies import Pipelined, StagedCopy
 
 Ahead = Callable[[Pipelined, Sequence["ir.Value"], int, "ir.Operation"], None]
-"""Lets copies run ahead, of: the loop, the buffers, how many tiles each has, the op in front of which the body's work
-begins."""
+"""A function that lets copies run ahead. It gets the loop, the buffers, the number of tiles in
+each, and the first op of the original body."""
 
 
 def rotate(found: Pipelined, stages: int, ahead: Ahead) -> list[ir.Operation]:
-    """Rewrite the loop in place. Returns the buffers, `stages` tiles each; every handle names what it named before."""
+    """Rewrites the loop in place. Returns the buffers, with `stages` tiles each; every handle keeps
+    its op."""
     loop = found.loop
     first = body_of(loop).operations[0].operation
     with loop.location:
         buffers = [several_tiles(copy.alloc, stages) for copy in found.copies]
         with ir.InsertionPoint(first):
-            here = turn(found, stages)
+            here = buffer_number(found, stages)
         for copy, buffer in zip(found.copies, buffers, strict=True):
             redirect(loop, copy.alloc, buffer, here, first, but=copy.op)
         ahead(found, buffers, stages, first)
@@ -57,7 +59,8 @@ def rotate(found: Pipelined, stages: int, ahead: Ahead) -> list[ir.Operation]:
 
 
 def several_tiles(alloc: ir.Operation, stages: int) -> ir.Value:
-    """The shared buffer with a leading dimension of stages, in the old one's place and with its handles."""
+    """The shared buffer with a leading dimension of stages, at the place of the old buffer and with
+    its handles."""
     kind = ir.MemRefType(alloc.results[0].type)
     several = ir.MemRefType.get([stages, *kind.shape], kind.element_type, memory_space=kind.memory_space)
     with ahead_of(alloc):
@@ -67,7 +70,7 @@ def several_tiles(alloc: ir.Operation, stages: int) -> ir.Value:
 
 
 def _own_tile(copy: StagedCopy) -> ir.Value:
-    """The tile that is on its way: `weft.register_stage` makes it registers at launch."""
+    """The tile in flight: `weft.register_stage` lets `launch` put it into registers."""
     kind = ir.MemRefType(copy.target.type)
     with ahead_of(copy.alloc):
         tile = memref.AllocOp(ir.MemRefType.get(copy.shape, kind.element_type), [], [])
@@ -78,8 +81,8 @@ def _own_tile(copy: StagedCopy) -> ir.Value:
 
 
 def before_the_loop(found: Pipelined, stage: int, copies: Callable[[ir.Value], object]) -> None:
-    """Copy tile `stage`, at the insertion point, unless the loop has no such iteration. `copies` makes them of its
-    variable."""
+    """Copies tile `stage`, at the insertion point, unless the loop has no such iteration. `copies`
+    builds the copies, given the loop variable."""
     lower, upper = found.loop.operands[0], found.loop.operands[1]
     first, least = known(lower), range_of(upper)[0]
     ahead = stage * found.step
@@ -92,7 +95,7 @@ def before_the_loop(found: Pipelined, stage: int, copies: Callable[[ir.Value], o
 def copies_of(
     found: Pipelined, buffers: Sequence[ir.Value], k: ir.Value, number: ir.Value | int, *, keep_handles: bool
 ) -> list[ir.Operation]:
-    """The copies of iteration `k`, at the insertion point, to the buffers of that number."""
+    """The copies of iteration `k`, at the insertion point, into tile `number` of the buffers."""
     made = []
     for copy, buffer in zip(found.copies, buffers, strict=True):
         taken = _clone_needs(copy, found.loop, k)
@@ -101,7 +104,8 @@ def copies_of(
 
 
 def through_registers(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
-    """Where the copies stood, the next tile is read; at the end of the body it is written to the other buffer."""
+    """Reads the next tile into registers at the place of the copies, and writes it to the other
+    buffer at the end of the body."""
     loop, body = found.loop, body_of(found.loop)
     tiles = [_own_tile(copy) for copy in found.copies]
     with ir.InsertionPoint(loop):
@@ -112,7 +116,7 @@ def through_registers(found: Pipelined, buffers: Sequence[ir.Value], stages: int
             for copy, tile in zip(found.copies, tiles, strict=True):
                 _clone_copy(copy, _clone_needs(copy, loop, next_one), tile, keep_handles=True)
     with ir.InsertionPoint(body.operations[-1]), when(more):
-        other = turn(found, stages, ahead=1)
+        other = buffer_number(found, stages, ahead=1)
         for copy, buffer, tile in zip(found.copies, buffers, tiles, strict=True):
             with copy.op.location:
                 drain = copy_to(seen(copy, slot(buffer, other)), tile)
@@ -120,10 +124,11 @@ def through_registers(found: Pipelined, buffers: Sequence[ir.Value], stages: int
 
 
 def asynchronously(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
-    """At the start of the body: wait for the tile of the iteration at hand, and start the copies of the one `stages` -
-    1 ahead.
+    """Waits, at the start of the body, for the tile of the current iteration, and starts the copies
+    of the tile `stages` - 1 ahead.
 
-    Upstream's wait names a group, the last one in front of the loop; what counts is how many newer ones may be pending.
+    Upstream's wait names a group, here the last one before the loop; the number of newer groups
+    that may be pending is decisive.
     """
 
     def started(k: ir.Value, number: ir.Value | int, *, keep_handles: bool) -> None:
@@ -138,19 +143,21 @@ def asynchronously(found: Pipelined, buffers: Sequence[ir.Value], stages: int, f
         nvgpu.DeviceAsyncWaitOp(group, numGroups=stages - 2)
         next_one, more = following(found, stages - 1)
         with when(more):
-            started(next_one, turn(found, stages, ahead=stages - 1), keep_handles=True)
+            started(next_one, buffer_number(found, stages, ahead=stages - 1), keep_handles=True)
         commit()
 
 
 def following(found: Pipelined, iterations: int) -> tuple[ir.Value, ir.Value]:
-    """The loop's variable so many iterations on, and whether there is that iteration."""
+    """The loop variable `iterations` iterations ahead, and the condition that this iteration
+    exists."""
     following = value_of(index_of(body_of(found.loop).arguments[0]) + (iterations * found.step))
     return following, arith.CmpIOp(arith.CmpIPredicate.slt, following, found.loop.operands[1]).result
 
 
-def turn(found: Pipelined, stages: int, ahead: int = 0) -> ir.Value:
-    """((k - lower) / step + ahead) mod stages: affine, so that the analysis tells the buffers apart."""
-    if found.by_tensor_maps:  # whose barriers go on where the loop is begun anew
+def buffer_number(found: Pipelined, stages: int, ahead: int = 0) -> ir.Value:
+    """The number of a tile's buffer, ((k - lower) / step + ahead) mod stages: affine, so that the
+    analysis distinguishes the buffers."""
+    if found.by_tensor_maps:  # their barriers keep counting when the loop starts again
         return tensor_copies.turn(
             tensor_copies.iteration_count(found.loop, body_of(found.loop).arguments[0]), stages, ahead
         )
@@ -163,7 +170,8 @@ def turn(found: Pipelined, stages: int, ahead: int = 0) -> ir.Value:
 
 
 def _clone_needs(copy: StagedCopy, loop: ir.Operation, k: ir.Value) -> dict[ir.Value, ir.Value]:
-    """Compute again, for iteration `k`, what the copy takes from the loop's body: old value → new one."""
+    """Recomputes, for iteration `k`, the copy's operands from the loop's body; returns new values
+    by old ones."""
     copies = {body_of(loop).arguments[0]: k}
     for op in copy.needs:
         clone_with(op, copies)
@@ -182,7 +190,7 @@ def _clone_copy(
 
 
 def slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
-    """One of the tiles of a buffer, as a buffer of its own."""
+    """One tile of a buffer, as a buffer of its own."""
     kind = ir.MemRefType(buffer.type)
     layout = ir.StridedLayoutAttr.get(0, strided(kind)[0][1:])
     tile = ir.MemRefType.get(kind.shape[1:], kind.element_type, layout, kind.memory_space)
@@ -191,7 +199,7 @@ def slot(buffer: ir.Value, number: ir.Value | int) -> ir.Value:
 
 
 def seen(copy: StagedCopy, tile: ir.Value) -> ir.Value:
-    """What the copy writes of one of the tiles."""
+    """The part of a tile that the copy writes."""
     return reduce(lambda source, view: rebased(view, source), copy.views, tile)
 
 
@@ -199,12 +207,12 @@ def redirect(
     loop: ir.Operation, alloc: ir.Operation, buffer: ir.Value, number: ir.Value, first: ir.Operation, *,
     but: ir.Operation | None = None,
 ) -> None:  # fmt: skip
-    """Everything in the loop but that copy sees the tile of the iteration at hand."""
+    """Lets everything in the loop except that copy use the tile of the current iteration."""
     inside = set(operations(loop))
     seeing = inside.difference([but] if but is not None else [])
 
     def move(old: ir.Value, new: ir.Value) -> None:
-        for user in dict.fromkeys(users(old)):  # one that reads it twice is rewritten once
+        for user in dict.fromkeys(users(old)):  # a user that reads it twice is rewritten once
             if user in seeing:
                 replace_operands(user, {old: new})
             elif user not in inside and user.name != "memref.dealloc":
@@ -218,7 +226,7 @@ def redirect(
 
 
 def drop(op: ir.Operation) -> None:
-    """Erase an op, and all that looks at its results: an old buffer."""
+    """Erases an op and all users of its results: an old buffer."""
     for result in op.results:
         for user in users(result):
             drop(user)

@@ -1,5 +1,5 @@
-"""`promote-to-registers OP.operand [across LOOP]`: keep an accumulator, an input's tile, or what a loop of the payload
-accesses, in each thread's registers."""
+"""`promote-to-registers OP.operand [across LOOP]`: an accumulator, the tile of an input, or a
+payload loop's part of a buffer is kept in the registers of each thread."""
 
 from __future__ import annotations
 
@@ -15,40 +15,41 @@ from ..bufferize import ensure_bufferized
 
 @statement("promote-to-registers", returns=("buffer",), variadic=True, more="copy")
 class PromoteToRegisters(Statement):
-    """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it is used; or what a
-    loop of the payload accesses of a buffer.
+    """Keep an accumulator in each thread's registers while a loop runs; or an input's tile while it
+    is used; or the elements of a buffer that a loop of the payload accesses.
 
-    With `across`, an accumulator: before the loop each thread loads the part of the operand that it owns (or fills it,
-        where
-    there is a fill: the fill moves into the registers), and after the loop it writes that part back. Bufferizes first
-        where the
-    payload has tensors. A temporary that ragged tiles already accumulate in is no longer written to memory at all. In
-    the IR the accumulator is a temporary for the complete tile, of which each iteration of the loops over threads takes
-    its own part; `launch` turns that part into a thread-private array.
+    With `across`, an accumulator: before the loop each thread loads the part of the operand that it
+    owns (or fills it, if there is a fill: the fill moves into the registers), and after the loop it
+    writes that part back. A payload with tensors is bufferized first. A temporary in which ragged
+    tiles already accumulate is no longer written to memory at all. In the IR the accumulator is a
+    temporary for the complete tile, and each iteration of the loops over threads uses its own part;
+    `launch` converts that part into a thread-private array.
 
-    Without `across`, an output: the op's result stays with the threads that make it, and `copy` takes it from there to
-        where it
-    belongs. To be cut into tiles like any op that finishes a result, staged, and mapped as the result is.
+    Without `across`, an output: the op's result stays with the threads that make it, and `copy`
+    moves it from there to its destination. The copy is to be cut into tiles like any op that
+    finishes a result, staged, and mapped as the result is.
 
-    Without `across`, an input: each thread reads the elements that the op asks for in it once, and keeps them. So do
-        all ops behind
-    it, in the same loop, that read the same tile. They need the same map, which then says which elements a thread has.
+    Without `across`, an input: each thread reads its elements of the operand once, and keeps them.
+    All later ops in the same loop that read the same tile use them as well. They need the same map,
+    which determines the elements of each thread.
 
-    Of a loop of the payload, the tile is what all its iterations load and store of a buffer, by affine subscripts:
-    `k.C`. It is read in front of the loop, where the loop needs what was there, and what is stored is written back
-    behind it. With `across`, the loop is one around that. A thread runs it, or threads share it: then each iteration of
+    For a loop of the payload, the tile is the set of elements of a buffer that all its iterations
+    load and store, by affine subscripts: `k.C`. It is read before the loop if the loop needs the
+    previous contents, and stored elements are written back after it. With `across`, the loop is one
+    around the named loop. Either one thread runs it, or threads share it: then each iteration of
     the loops over threads inside has a tile of its own.
 
     Args:
-        operand: with `across` an operand that the op writes, by name: `micro.acc`; else any of its operands; of a loop
-            a buffer
-            that it accesses, by its name: `k.C`. The op or the loop stays alive.
-        loop: the sequential loop around the op, inside the mapped loops or around them; stays alive.
+        operand: with `across` an operand that the op writes, by name: `micro.acc`; otherwise any of
+            its operands; for a loop a buffer that it accesses, by its name: `k.C`. The op or the
+            loop stays alive.
+        loop: the sequential loop around the op, inside the mapped loops or around them; stays
+            alive.
 
     Returns:
         buffer: the accumulator, or the tile.
-        copy: of an input, the op that reads it, to be tiled and mapped; without a map it has that of the ops that read
-            the tile. Of an output, the op that takes it to its place.
+        copy: for an input, the op that reads it, to be tiled and mapped; without a map it gets that
+            of the ops that read the tile. For an output, the op that moves it to its destination.
 
     Errors: W0380, W0330, W0332, W0381, W0382, W0383, W0384, W0385, W0387, W0395, W0468.
 
@@ -82,7 +83,7 @@ class PromoteToRegisters(Statement):
         op, loop = rewrite.find(self.operand.handle), rewrite.find(self.loop)
         position = self._position(rewrite, op)
         if loop.name != "scf.for" or op == loop or op not in set(operations(loop)):
-            what = "is not a sequential loop" if loop.name != "scf.for" else f"does not stand around {op.name}"
+            what = "is not a sequential loop" if loop.name != "scf.for" else f"is not around {op.name}"
             raise rewrite.error(
                 "W0382",
                 f"{loop.name} {what}",
@@ -100,7 +101,7 @@ class PromoteToRegisters(Statement):
         names = operand_names(op) if is_structured(op) else ()
         inputs = segments(op)[0] if names else 0
         if self.operand.name == "acc" and names and len(names) == inputs + 1:
-            # a contraction whose masked reads stand in its body has fewer inputs, and still its accumulator
+            # a contraction with masked reads in its body has fewer inputs, but still its accumulator
             return inputs
         if self.operand.name not in names[inputs:]:
             read = self.operand.name in names
@@ -117,7 +118,7 @@ class PromoteToRegisters(Statement):
         return names.index(self.operand.name)
 
     def _accumulates(self, rewrite: Rewriter, op: ir.Operation, outputs: Sequence[str]) -> None:
-        """W0383 of a scan's elements that it does not read."""
+        """Raises W0383 for the elements of a scan that it does not read."""
         from ...reductions.scans import elements_of, running
 
         number = outputs.index(self.operand.name)

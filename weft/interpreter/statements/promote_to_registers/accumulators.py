@@ -1,10 +1,10 @@
-"""Accumulators in registers: a buffer that a loop updates in place, kept by its owners while the loop runs.
+"""Accumulators in registers: a buffer that a loop updates in place is kept by its owners while the
+loop runs.
 
-On memrefs, and in sequential terms: a temporary takes the buffer's place in the loop. Where loops over threads stand
-    inside that
-loop, they own tiles of the temporary; a copy of their nest fills those tiles before the loop, another one writes them
-back behind it. Because each iteration of the nest looks at its own tile only, `launch` turns the temporary into an
-array per thread.
+The rewrite is on memrefs and in sequential terms: a temporary replaces the buffer in the loop. If
+loops over threads are inside that loop, they own tiles of the temporary; a copy of their nest fills
+those tiles before the loop, another one writes them back after it. Because each iteration of the
+nest accesses only its own tile, `launch` converts the temporary into an array per thread.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ from ...proof.overlaps import apart
 
 
 def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
-    """Keep the operand at `position` of a structured op on memrefs in registers while `loop` (a `scf.for` around it)
-    runs.
+    """Keeps the operand at `position` of a structured op on memrefs in registers while `loop` (a
+    `scf.for` around it) runs.
 
-    Returns the accumulator's allocation, and what was done. Raises W0383 to W0387 and W0395, without spans.
+    Returns the accumulator's allocation, and remarks. Raises W0383 to W0387 and W0395, without
+    spans.
     """
     base = _hoist(op.operands[position], loop)
     made = producer(base)
@@ -73,14 +74,14 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
     if not any(map(is_distributed, around)):
         raise fail(
             "W0385",
-            "no loop over threads says which thread owns what, so every thread would keep all of it",
+            "no loop over threads determines the owners, so every thread would keep all of it",
             "`tile` the op's parallel dimensions, and `map` the loop to `threads(y, x)`",
         )
     return _within_a_thread(base, loop)
 
 
 def _expect_all_of_the_sum(base: ir.Value, loop: ir.Operation) -> None:
-    """W0379 where sums that are accumulated in a wider type would be rounded between two parts."""
+    """Raises W0379 if sums that are accumulated in a wider type would be rounded between two parts."""
     outer = next((a for a in ancestors(loop) if a.name == "scf.for" and not _depends_on_loop(base, a)), None)
     if outer is not None and _first_value(base, loop) is None:
         raise fail(
@@ -101,11 +102,11 @@ def _check_new(buffer: ir.Operation) -> None:
 
 
 def _check_per_thread(base: ir.Value, loop: ir.Operation) -> None:
-    """W0384: inside the loop these elements are accessed through this base alone."""
+    """Raises W0384 if the loop accesses these elements through anything but this base."""
     for inner in operations(loop):
         for operand in inner.operands if not is_view(inner) else ():
             known = base in (operand, *(view.operands[0] for view in _views(operand)))
-            if not known and _meets(operand, base, loop):
+            if not known and _overlaps(operand, base, loop):
                 raise fail(
                     "W0384",
                     f"{inner.name} in the loop accesses the same elements in another way",
@@ -113,13 +114,13 @@ def _check_per_thread(base: ir.Value, loop: ir.Operation) -> None:
                 )
 
 
-def _meets(value: ir.Value, base: ir.Value, loop: ir.Operation | None = None) -> bool:
-    """Whether a value may have an element of `base`, in any iteration of the loop."""
+def _overlaps(value: ir.Value, base: ir.Value, loop: ir.Operation | None = None) -> bool:
+    """Whether a value may contain an element of `base`, in any iteration of the loop."""
     return is_memref(base) and is_memref(value) and not apart(base, value, loop)
 
 
 def _views(value: ir.Value) -> list[ir.Operation]:
-    """The views behind a value, the nearest first."""
+    """The views from which a value is derived, the last one first."""
     found: list[ir.Operation] = []
     while (view := producer(value)) is not None and is_view(view):
         found.append(view)
@@ -127,7 +128,7 @@ def _views(value: ir.Value) -> list[ir.Operation]:
     return found
 
 
-# ---- the loops over threads stand inside the loop --------------------------------------------------------------------
+# ---- loops over threads inside the loop ------------------------------------------------------------------------------
 
 
 def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
@@ -141,7 +142,7 @@ def _across_threads(op: ir.Operation, base: ir.Value, loop: ir.Operation) -> tup
         assert kept is not None
         before = _last_touch(base, loop)
         if before is None or not is_structured(before):
-            _check_new(kept)  # where one op fills all of it, nobody has handed its elements to threads yet
+            _check_new(kept)  # if one op fills all of it, its elements are not distributed over threads yet
         first = _first_value(base, loop)
         remarks = ["it accumulates in a temporary already, which stays in registers"]
     else:
@@ -170,7 +171,7 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
         if between:
             raise fail(
                 "W0385",
-                f"{describe(between[0])} stands between the loops that say which thread owns what",
+                f"{describe(between[0])} is between the loops that determine the owner thread",
                 "`tile` the reduction before the loops over `warps` and `lanes`, or inside the innermost of them",
             )
         return tile
@@ -182,7 +183,7 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
 
 
 def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
-    """What a thread keeps, in words, of so many pieces. W0332, W0387."""
+    """A description of the part of a thread, which has `pieces` tiles. Raises W0332, W0387."""
     if not kind.has_static_shape:
         raise fail("W0332", f"a thread's part, {kind}, has no static shape", "`tile` with static sizes")
     registers = prod(pieces) * registers_of(kind)
@@ -198,16 +199,18 @@ def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
 
 
 def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
-    """The fill before the loop that overwrites all of the base, if nobody looks at the buffer in between."""
+    """The fill before the loop that overwrites all of the base, if no op accesses the buffer in
+    between; otherwise None."""
     op = _last_touch(base, loop)
     return op if op is not None and op.name == "linalg.fill" and op.operands[1] == base else None
 
 
 def _last_touch(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
-    """The last op before the loop that looks at the buffer, or holds one that does."""
+    """The last op before the loop that accesses the buffer, or contains one that does; None if
+    there is none."""
     before = ops_of(loop.block)
     for op in reversed(before[: before.index(loop)]):
-        if not is_view(op) and any(_meets(v, base) for inner in operations(op) for v in inner.operands):
+        if not is_view(op) and any(_overlaps(v, base) for inner in operations(op) for v in inner.operands):
             return op
     return None
 
@@ -220,7 +223,7 @@ def _temporary(kind: ir.MemRefType, before: ir.Operation) -> ir.Operation:
 
 
 def _replace(base: ir.Value, kept: ir.Value, loop: ir.Operation) -> None:
-    """Let the loop look at `kept` where it looks at `base`."""
+    """Lets the loop use `kept` instead of `base`."""
     replace_operands(loop, {base: kept})
     retype(kept, ir.MemRefType(kept.type))
 
@@ -236,7 +239,7 @@ def _write_back(tile: ThreadTile, kept: ir.Value, base: ir.Value, loop: ir.Opera
 def _first_values(
     tile: ThreadTile, kept: ir.Value, base: ir.Value, first: ir.Operation | None, loop: ir.Operation
 ) -> str:
-    """Give each thread's part its first value before the loop."""
+    """Initializes each thread's part before the loop; returns a remark."""
     if first is None and base == kept:
         return ""
     owned = clone_nest(tile, first or loop)
@@ -258,13 +261,14 @@ def _at_once(made: ir.Operation) -> str:
 
 
 def _same_tile(owned: ThreadTile, kept: ir.Value, base: ir.Value) -> ir.Value:
-    """The tile of `base` that `owned` is of `kept`, at the insertion point: the same views of another buffer."""
+    """The tile of `base` that corresponds to the tile `owned` of `kept`, at the insertion point:
+    the same views of another buffer."""
     views = _views(owned.view.results[0])
     last = next(n for n, view in enumerate(views) if view.operands[0] == kept)
     return reduce(lambda source, view: rebased(view, source), reversed(views[: last + 1]), base)
 
 
-# ---- the loop stands inside a loop over threads ----------------------------------------------------------------------
+# ---- the loop inside a loop over threads -----------------------------------------------------------------------------
 
 
 def _within_a_thread(base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, list[str]]:
@@ -303,9 +307,10 @@ def _depends_on_loop(value: ir.Value, loop: ir.Operation) -> bool:
 
 
 def _hoist(value: ir.Value, loop: ir.Operation) -> ir.Value:
-    """Move the views behind `value` in front of the loop, as far as nothing inside the loop is needed for them.
+    """Moves the views from which `value` is derived before the loop, as far as they need no value
+    from inside it.
 
-    Returns the view nearest to `value` that stands outside the loop now (or the buffer itself).
+    Returns the last of these views that is now outside the loop (or the buffer itself).
     """
     chain = [value]
     while (view := producer(chain[-1])) is not None and is_view(view):
@@ -320,7 +325,7 @@ def _hoist(value: ir.Value, loop: ir.Operation) -> ir.Value:
 
 
 def is_fixed(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether a value is made in front of the loop, or could be: it is the same whenever it is computed in the loop."""
+    """Whether a value is defined before the loop, or could be: it is the same in all iterations."""
     op = producer(value)
     if op is None or not is_within(op, loop):
         return not made_within(value, loop)

@@ -1,9 +1,9 @@
-"""An input's tile in registers: each thread reads the elements that its ops ask for once, and keeps them. Or that of a
-result.
+"""The tile of an input in registers: each thread reads the elements that its ops need once, and
+keeps them. Or the tile of a result.
 
-The tile is copied to a temporary, from which all ops beside this one read that read the tile. The copy has no map:
-`launch` gives it that of the readers, which have to have the same one (`buffers/temporaries.py`). Of a result, the op
-writes the temporary, and the copy takes it from there.
+The tile is copied to a temporary, from which all neighbouring ops that use the tile read it. The
+copy has no map: `launch` gives it that of the readers, which must all have the same one
+(`buffers/temporaries.py`). For a result, the op writes the temporary, and the copy reads it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ..promote_to_shared import copied, position_of, static_tile
 
 
 def stage(rewrite: Rewriter, operand: Operand) -> tuple[ir.Operation, ir.Operation]:
-    """Stage the tile; the temporary, and what fills it. Raises W0330 … W0333."""
+    """Stages the tile; returns the temporary, and the op that fills it (or, for a result, empties
+    it). Raises W0330 … W0333."""
     from ...padding.masked_loads import is_masked_load
 
     op = levels.on_tensors(rewrite, operand.handle)
@@ -51,7 +52,8 @@ def stage(rewrite: Rewriter, operand: Operand) -> tuple[ir.Operation, ir.Operati
 def _stage_result(
     rewrite: Rewriter, op: ir.Operation, position: int, kind: ir.MemRefType, operand: Operand
 ) -> tuple[ir.Operation, ir.Operation]:
-    """The temporary that the op writes its result to, and what takes it from there. Raises W0331."""
+    """The temporary that the op writes its result to, and the copy to the destination. Raises
+    W0331."""
     if levels.on_memrefs(op):
         raise rewrite.error(
             "W0331", f"`{operand.name}` is written, and of an op on memrefs only inputs are staged", op,
@@ -64,6 +66,6 @@ def _stage_result(
     alloc.attributes[REGISTERS] = ir.UnitAttr.get()
     alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(op, f"{result_name(value) or operand.name}_tile"))
     _, copy = stage_result(op, position, alloc.results[0], mapped=False)
-    copy.attributes[VECTOR] = i64(most_lanes(kind.element_type))  # it moves elements as they are
+    copy.attributes[VECTOR] = i64(most_lanes(kind.element_type))  # it moves elements unchanged
     rewrite.remark(f"{kind}: each thread keeps what it makes")
     return alloc, copy

@@ -1,12 +1,16 @@
-"""What a loop of the payload accesses of a buffer, in the threads' registers while it runs.
+"""The elements of a buffer that a payload loop accesses, in the threads' registers while the loop
+runs.
 
-    for k: C[i, j] = C[i, j] + A[i, k] · B[k, j]   →   c = C[i, j];  for k: c = c + A[i, k] · B[k, j];  C[i, j] = c
+    for k: C[i, j] = C[i, j] + A[i, k] · B[k, j]   →   c = C[i, j];  for k: c = c + A[i, k] · B[k,
+        j];  C[i, j] = c
 
-The elements are an array of the thread's own, read in front of the loop where it needs what was there, and written back
-behind it. Where loops over threads stand inside the loop, each of their iterations has a tile; a copy of these loops
-fills the tiles in front of the loop, another one writes them back behind it:
+The elements are an array of the thread, read before the loop if the loop needs the previous
+contents, and written back after it. If loops over threads are inside the loop, each of their
+iterations has a tile; a copy of these loops fills the tiles before the loop, another one writes
+them back after it:
 
-    for k: forall (i): C[i] = …   →   forall (i): c[i] = C[i];  for k: forall (i): c[i] = …;  forall (i): C[i] = c[i]
+    for k: forall (i): C[i] = …   →   forall (i): c[i] = C[i];  for k: forall (i): c[i] = …;  forall
+        (i): C[i] = c[i]
 """
 
 from __future__ import annotations
@@ -34,11 +38,11 @@ from .accumulators import affordable, is_fixed
 
 
 def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """Keep what `loop`, which is `inner` or stands around it, accesses of the buffer `name`; the array. Raises W0330,
-    W0332, W0382 to W0387, W0468."""
+    """Keeps the elements of the buffer `name` that `loop` accesses, which is `inner` or encloses
+    it; returns the array. Raises W0330, W0332, W0382 to W0387, W0468."""
     runs_here = loop.name in SEQUENTIAL or (loop.name == "scf.forall" and mapping_of(loop) is None)
     if not runs_here or not is_within(inner, loop):
-        what = f"does not stand around {describe(inner)}" if runs_here else "is not a loop that a thread runs by itself"
+        what = f"is not around {describe(inner)}" if runs_here else "is not a loop that one thread runs alone"
         raise rewrite.error(
             "W0382",
             f"{describe(loop)} {what}",
@@ -67,13 +71,13 @@ def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operat
     alloc.attributes["weft.name"] = ir.StringAttr.get(free_name(loop, f"{name}_tile"))
     if tile.written is not None:
         expect_apart(rewrite, loop, name)
-    done = ["read before the loop"] * tile.read + ["written back behind it"] * (tile.written is not None)
+    done = ["read before the loop"] * tile.read + ["written back after it"] * (tile.written is not None)
     rewrite.remark(", ".join(done))
     return alloc
 
 
 def _in_thread(tile: LoopTile, kind: ir.MemRefType) -> ir.Operation:
-    """Of a loop that one thread runs."""
+    """Allocates and uses the array for a loop that one thread runs."""
     loop = tile.indices.loop
     with ahead_of(loop):
         alloc = memref.AllocOp(kind, [], [])
@@ -87,10 +91,11 @@ def _in_thread(tile: LoopTile, kind: ir.MemRefType) -> ir.Operation:
 
 
 def _in_nest(tile: LoopTile, kind: ir.MemRefType, nest: Sequence[ir.Operation]) -> ir.Operation:
-    """Of a loop with loops over threads inside: a tile for each of their iterations, of which `launch` makes arrays."""
+    """Allocates and uses the tiles for a loop with loops over threads inside: one for each of their
+    iterations, which `launch` converts into arrays."""
     loop = tile.indices.loop
     for bound in [bound for one in nest for bound in one.operands]:
-        move_in_front(bound, loop)  # the copies have the same
+        move_in_front(bound, loop)  # the copies have the same bounds
     pairs = [pair for one in nest for pair in zip(body_of(one).arguments, loop_dimensions(one), strict=True)]
     most = [dimension.most_trips or 0 for _, dimension in pairs]
     with ahead_of(loop):
@@ -115,7 +120,8 @@ def _read(tile: LoopTile, view: ir.Value) -> None:
 
 
 def _in_copy(own: ThreadTile, before: ir.Operation, tile: LoopTile, emit: Callable[[ir.Value], None]) -> None:
-    """Emit what each iteration of a copy of the loops over threads does with its tile, which it is given."""
+    """Emits, in a copy of the loops over threads, the code that `emit` makes for the tile of each
+    iteration."""
     copy = clone_nest(own, before)
     before_and_now = ([v for one in nest for v in body_of(one).arguments] for nest in (own.nest, copy.nest))
     variables = dict(zip(*before_and_now, strict=True))
@@ -124,7 +130,8 @@ def _in_copy(own: ThreadTile, before: ir.Operation, tile: LoopTile, emit: Callab
 
 
 def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]) -> tuple[ir.Operation, ...]:
-    """The loops over threads inside the loop that hold all that accesses the buffer. Raises W0383 to W0332."""
+    """The loops over threads inside the loop that contain all accesses of the buffer; empty if one
+    thread runs the loop. Raises W0332 and W0383 to W0385."""
     around = len(thread_nest(loop))
     nests = [thread_nest(op)[around:] for op in users]
     nest, inside = nests[0], next(nested_maps(loop), None)
@@ -151,14 +158,14 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
     if between:
         raise fail(
             "W0385",
-            f"{describe(between[0])} stands between the loops that say which thread owns what",
+            f"{describe(between[0])} is between the loops that determine the owner thread",
             "nest the loops over `threads`, with sequential loops alone between them",
         )
     for one in nest:
         if not all(is_fixed(bound, loop) for bound in one.operands):
             raise fail(
                 "W0383",
-                f"how many iterations {describe(one)} has changes within the loop, and with it who owns what",
+                f"how many iterations {describe(one)} has changes within the loop, and with it the owners",
                 "`across` an inner loop, which one thread runs",
             )
         if any(dimension.most_trips is None for dimension in loop_dimensions(one)):

@@ -1,18 +1,19 @@
-"""A reduction in parts: `partial[s, …] = Σ over part s`, and behind it a reduction of the parts.
+"""A reduction in parts: `partial[s, …] = Σ over part s`, followed by a reduction of the parts.
 
-With k = s·c + k', or k = k'·n + s of n cyclic parts, the parts s are a dimension like any other: outermost, parallel.
-Operands that are indexed with k become gathers over (s, …, k'), which read where the operand lies, under a mask where
-the last part is shorter: as what adds nothing (`identities`), or as anything, where nothing does and the addition
-    itself is masked (`masking`).
-So they tile, fuse and promote as a convolution's image does; upstream's `split_reduction` reshapes operands instead,
-wants parts that divide, and its reshapes stop gathers from following their consumer into its tiles.
+With k = s·c + k', or k = k'·n + s for n cyclic parts, the parts s are a dimension like any other:
+outermost, parallel. Operands that are indexed with k become gathers over (s, …, k'), which read the
+operand in place, under a mask if the last part is shorter. Masked-off elements are the identity
+(`identities`); if no identity works, they are arbitrary, and the addition itself is masked
+(`masking`). So the gathers tile, fuse and promote like a convolution's image; upstream's
+`split_reduction` reshapes operands instead, requires parts that divide, and its reshapes keep
+gathers from following their consumer into its tiles.
 
-With `atomic` the parts are combined as they are made: the sum is fused into the loop over the parts (`fuse_sum`), which
-    gets the
-sum's own destination as its shared output; each iteration computes its tile in a place of its own, and combines it with
-the destination's in a generic marked `weft.atomic`. Iterations of different parts meet in one tile: their updates
-become `memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does nothing else with the
-destination.
+With `atomic`, the parts are combined as they are made: the sum is fused into the loop over the
+parts (`fuse_sum`), which gets the sum's own destination as its shared output. Each iteration
+computes its tile in a separate place, and combines it with the tile of the destination in a generic
+marked `weft.atomic`. Iterations of different parts combine into one tile: their updates become
+`memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does not use
+the destination otherwise.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ from ...tensors.writeback_guards import inside_of, rebuilt
 
 @record
 class Split:
-    """A reduction and how it is cut: dimension `summed`, of `extent` summands, into `parts` of `length` (the last may
-    be shorter; of a number of summands that is known at run time only, there may be none left for it). `cyclic`: parts
-    take turns."""
+    """A reduction and its cut: dimension `summed`, of `extent` summands, into `parts` of `length`
+    (the last may be shorter, or empty if the number of summands is known only at run time).
+    `cyclic`: terms are distributed over the parts in rotation."""
 
     op: ir.Operation
     space: Structure
@@ -82,10 +83,11 @@ class Split:
 
 
 def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -> Split:
-    """How to cut the reduction of `op` (on tensors) into at most `parts` of equal length, a multiple of `multiple`.
+    """The cut of the reduction of `op` (on tensors) into at most `parts` of equal length, a
+    multiple of `multiple`.
 
-    No part is known to be empty: there are fewer where the others hold all summands. Raises W0450, W0451, W0453 or
-        W0455.
+    No part is known to be empty: there are fewer parts if these hold all summands. Raises W0450,
+    W0451, W0453 or W0455.
     """
     space = structure(op)
     _expect_combiner(op, space)
@@ -113,10 +115,10 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
         )
     if cut.ragged and any(operations(op, "tensor.extract", "memref.load")):
         known = isinstance(extent, int)
-        summands = f"{extent} summands" if known else "a number of summands that only a run knows"
+        summands = f"{extent} summands" if known else "a number of summands known only at run time"
         raise fail(
             "W0455",
-            f"the body of {op.name} reads memory by itself, and {parts} parts do not divide {summands}",
+            f"the body of {op.name} reads memory directly, and {parts} parts do not divide {summands}",
             f"`split-k … n` with an n that divides {extent}"
             if known
             else "write the number instead of `?` in the payload, or give it to a builder: `--set k=4096`",
@@ -125,7 +127,7 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
 
 
 def _expect_combiner(op: ir.Operation, space: Structure) -> None:
-    """W0450 where partial results of the op could not be combined."""
+    """Raises W0450 if partial results of the op cannot be combined."""
     if combiner(op) is None or "reduction" not in space.iterators:
         raise fail(
             "W0450",
@@ -142,8 +144,8 @@ def _expect_combiner(op: ir.Operation, space: Structure) -> None:
 
 
 def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
-    """Put the partial results, what they start from, and the op that combines them in the place of the op, which is
-    erased."""
+    """Replaces the op, which is erased, by the partial results, the op that initializes them, and
+    the op that combines them; returns these in that order."""
     op, space = cut.op, cut.space
     by = combiner(op)
     assert by is not None, "it was checked"
@@ -160,7 +162,7 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
             mask_update(
                 partial, lambda indices: _inside(cut, _whole_index(cut, indices[0], indices[cut.summed + 1])), keep=True
             )
-        rank = len(shape_of(starts[0]))  # start + Σ partial[s]: what the op started with is counted once
+        rank = len(shape_of(starts[0]))  # start + Σ partial[s]: the op's initial value is counted once
         part, *dimensions = [ir.AffineDimExpr.get(n) for n in (rank, *range(rank))]
         maps = [ir.AffineMap.get(rank + 1, 0, results) for results in ([part, *dimensions], dimensions)]
         each = [one for one in maps for _ in starts]
@@ -178,14 +180,15 @@ def split(cut: Split) -> tuple[ir.Operation, ir.Operation, ir.Operation]:
 
 
 def _least(identity: Identity) -> Identity:
-    """What partial results start from: zero of sums, of which the exact identity has a sign that nobody asks for."""
+    """The initial value of partial results: zero for sums, because the sign of their exact identity
+    does not matter."""
     return None if identity == 0 else identity
 
 
 def _filled(
     shapes: Sequence[Sequence[int | ir.Value]], kinds: Sequence[ir.Type], values: Sequence[Identity]
 ) -> ir.Operation:
-    """Tensors of such values, by one op."""
+    """The op that makes tensors filled with these values."""
     made = [empty(list(shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]
     numbers = [number(_least(value), kind) for value, kind in zip(values, kinds, strict=True)]
     if len(made) == 1:
@@ -216,8 +219,8 @@ def _partial(cut: Split, inputs: Sequence[tuple[ir.Value, ir.AffineMap]], zeros:
 
 
 def _operand(cut: Split, number: int, outside: Identity) -> tuple[ir.Value, ir.AffineMap]:
-    """An input of the partial sums and its indexing map: as it is where it does not depend on k, else a gather over (s,
-    …, k')."""
+    """An input of the partial sums and its indexing map: the original one if it does not depend on
+    k, otherwise a gather over (s, …, k')."""
     value, indexing = cut.op.operands[number], cut.space.maps[number]
     rank = cut.space.rank + 1
     read = list(dict.fromkeys(d for e in indexing.results for d in sorted(dimensions_of(e))))
@@ -241,12 +244,12 @@ def _operand(cut: Split, number: int, outside: Identity) -> tuple[ir.Value, ir.A
 
 
 def _inside(cut: Split, whole: ir.Value) -> ir.Value:
-    """k < extent: false for what the last part has too many."""
+    """The condition k < extent: false for the excess terms of the last part."""
     return less(index_of(whole), cut.extent)
 
 
 def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:
-    """k = s·c + k', or k'·n + s."""
+    """The index k = s·c + k', or k'·n + s."""
     if cut.cyclic:
         return value_of(index_of(within) * cut.parts + index_of(part))
     length = cut.length
@@ -255,12 +258,13 @@ def _whole_index(cut: Split, part: ir.Value, within: ir.Value) -> ir.Value:
 
 
 def _shifted(e: ir.AffineExpr) -> ir.AffineExpr:
-    """The expression behind one more dimension in front of all others."""
+    """The expression with all dimensions shifted by one, for a new first dimension."""
     return e.compose(ir.AffineMap.get(64, 0, [ir.AffineDimExpr.get(n + 1) for n in range(63)]))
 
 
 def expect_atomic(op: ir.Operation) -> None:
-    """W0457 where blocks could not combine their parts of the op's result, each by one atomic update of an element."""
+    """Raises W0457 if blocks cannot combine their parts of the op's result by one atomic update per
+    element."""
     found, kind = combination(op), element_type(op.results[0])
     hint = f"leave `atomic` out: a second launch combines the parts then. GPUs have {forms()}"
     if found is None:
@@ -277,17 +281,17 @@ def combines_into(loop: ir.Operation, start: ir.Value) -> bool:
 
 
 def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
-    """Let each iteration of `loop` combine its tile of partial results with the result of `total`, which is erased, as
-    is `loop`.
+    """Lets each iteration of `loop` combine its tile of partial results with the result of `total`;
+    erases `total` and `loop`.
 
-    Returns the op in the new loop that combines. Its attributes are those of `total`. Raises W0458.
+    Returns the combining op in the new loop, which has the attributes of `total`. Raises W0458.
     """
     found = _Sum.of(total, loop)
     start = total.operands[1]
     new = rebuilt(loop, [start if n == found.number else init for n, init in enumerate(loop_inits(loop))])
     output = loop_outputs(new)[found.number]
     insertion = _insertion(output)
-    for op in users(output):  # the tile gets a place of its own: the insertion is all that still uses the shared output
+    for op in users(output):  # the tile gets a separate place: only the insertion still uses the shared output
         if op != insertion:
             with ahead_of(op):
                 place = empty(sizes_of(op.results[0]), element_type(output))
@@ -306,7 +310,8 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
 
 @record
 class _Sum:
-    """Which result of the loop the sum adds up, and the slice that cuts it back, if one does."""
+    """The number of the loop result that the sum adds up, and the slice that cuts it back, if there
+    is one."""
 
     number: int
     cut: ir.Operation | None
@@ -319,12 +324,12 @@ class _Sum:
         number = ir.OpResult(result).result_number
         start, hint = producer(total.operands[1]), "leave `atomic` out, and launch the sum on its own"
         if any(len(users(value)) != 1 for value in {partial, result}):
-            why = "others read the partial sums, which will not be kept"
+            why = "other ops read the partial sums, which will not be kept"
         elif not is_empty(loop_inits(loop)[number]):
-            why = "the partial sums start from an op in front of the loop"
+            why = "the partial sums start from an op before the loop"
             hint = "`fuse` the zeros that `split-k` returned into the loop first"
         elif start is not None and (start.block != loop.block or not start.is_before_in_block(loop)):
-            why = "what the sum is added to is made behind the loop"
+            why = "the initial value of the sum is computed after the loop"
         elif (parts := place_of(_insertion(loop_outputs(loop)[number]))[1][0]) != 1:
             why, hint = (
                 f"an iteration of the loop makes {parts} parts",
@@ -336,14 +341,14 @@ class _Sum:
 
 
 def _insertion(output: ir.Value) -> ir.Operation:
-    """Where the loop's body puts its tile of the shared output."""
+    """The op that inserts the tile of the loop's body into the shared output."""
     inserted = (user for user in users(output) if user.name == "tensor.parallel_insert_slice")
     return next(op for op in inserted if op.operands[1] == output)
 
 
 def _combined(insertion: ir.Operation, output: ir.Value, by: Combiner) -> ir.Operation:
-    """`output[m, n] ∘= tile[0, m, n]` as far as the tile lies inside, in place of the insertion into
-    `partial[s, m, n]`."""
+    """Replaces the insertion into `partial[s, m, n]` by `output[m, n] ∘= tile[0, m, n]`, for the
+    part of the tile that is inside."""
     sizes, rank = place_of(insertion)[1][1:], len(shape_of(output))
     with ir.InsertionPoint(insertion.parent.operation):
         offsets = [value_of(offset) for offset in parts_of(insertion)[0][1:]]

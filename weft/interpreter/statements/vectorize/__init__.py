@@ -1,4 +1,5 @@
-"""`vectorize OP`: let one thread load and store an op's tiles in wide accesses, and compute in registers."""
+"""`vectorize OP`: one thread loads and stores an op's tiles in wide accesses, and computes in
+registers."""
 
 from __future__ import annotations
 
@@ -14,17 +15,18 @@ from ..bufferize import ensure_bufferized
 class Vectorize(Statement):
     """Make each thread load and store an op's tiles in wide accesses, and compute in registers.
 
-    Each operand in shared or global memory gets a fragment: a thread-private array that holds its tile, in the order of
-        the tile's
-    elements in memory. It is loaded before the op, and stored after it if the op writes it, in accesses of up to 16
-    bytes where the alignment is proven, and element by element otherwise; the step's report says which. So does a
-    temporary of the block that an op with a map reads or writes, too: `launch` puts it into shared memory. Operands
-    that are already in registers (an accumulator of `promote-to-registers`) stay as they are. Bufferizes first where
-    the payload has tensors.
+    Each operand in shared or global memory gets a fragment: a thread-private array that holds its
+    tile, in the order of the tile's elements in memory. It is loaded before the op, and stored
+    after it if the op writes it, in accesses of up to 16 bytes where the alignment is proven, and
+    element by element otherwise; the step's report states which. A temporary of the block that a
+    mapped op also reads or writes gets one as well: `launch` puts the temporary into shared memory.
+    Operands that are already in registers (an accumulator of `promote-to-registers`) stay as they
+    are. A payload with tensors is bufferized first.
 
-    An op that uses each element once (bias, residual, ReLU after a product) has nothing to keep in a fragment: it is
-    itself executed up to 16 bytes at a time. So are masked reads in its body, where the mask is proven to be the same
-    for an entire access, and the copy that writes back a ragged tile of its results.
+    An op that uses each element once (bias, residual, ReLU after a product) has nothing to keep in
+    a fragment: the op itself is executed up to 16 bytes at a time. The same holds for masked reads
+    in its body, if the mask is proven to be the same for an entire access, and for the copy that
+    writes back a ragged tile of its results.
 
     Args:
         target: a structured op on a static tile, in a loop over threads; stays alive.
@@ -34,9 +36,9 @@ class Vectorize(Statement):
 
     Errors: W0390, W0391, W0332, W0393, W0394, W0396.
 
-    Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream `transform.structured.vectorize` makes
-        SSA vectors
-    of the entire tile instead, from which no readable text can be made.
+    Source: register tiles of SGEMM kernels (CUTLASS, "efficient GEMM"); upstream
+    `transform.structured.vectorize` makes SSA vectors of the entire tile instead, from which no
+    readable text can be made.
 
     Example:
         vectorize micro
@@ -58,14 +60,14 @@ class Vectorize(Statement):
         op = rewrite.find(self.target)
         if not is_structured(op) or "weft.map" in op.attributes:
             mapped = "weft.map" in op.attributes
-            what = "this op is mapped: its map says how wide it is"
+            what = "this op is mapped: its map determines the width"
             other = f"`vectorize` takes a structured (linalg) op, and this is {op.name}"
             hint = "`map … vector n`" if mapped else None
             raise rewrite.error("W0390", what if mapped else other, op, hint)
         if not thread_nest(op):
             raise rewrite.error(
                 "W0391",
-                "the op is in no loop over threads, so that no thread does it alone",
+                "the op is in no loop over threads, so that no thread executes it alone",
                 op,
                 "tile it, and map the loop to threads; or `map` the op with `vector n`",
             )
@@ -85,7 +87,7 @@ class Vectorize(Statement):
         ]
         if not numbers:
             masked = any(operations(op, "memref.load"))
-            what = "its reads are masked, and stand in its body" if masked else "every operand is in registers already"
+            what = "its reads are masked, in its body" if masked else "every operand is in registers already"
             hint = "`promote-to-shared` the inputs of ragged tiles: then the copies are masked" if masked else None
             raise rewrite.error("W0394", what, op, hint)
         self._check_room(rewrite, op, numbers)

@@ -1,7 +1,9 @@
-"""Fragments: the tiles of an op's operands in a thread's own arrays, loaded and stored as wide as alignment allows.
+"""Fragments: the tiles of an op's operands in a thread's own arrays, loaded and stored as wide as
+alignment allows.
 
-A fragment lies as its tile does in memory (the dimension with stride 1 runs fastest, dimensions of extent 1 dropped),
-so that a wide access is one on both sides; the op sees it through a view of the tile's own shape.
+A fragment has the order of its tile in memory (the dimension with stride 1 runs fastest, dimensions
+of extent 1 are dropped), so that an access is wide on both sides; the op uses it through a view
+with the tile's own shape.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from ...tensors.levels import origin
 
 
 def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name: str) -> str:
-    """Put the operand at `position` of `op` into a fragment, loaded before the op and stored after it; says how."""
+    """Puts the operand at `position` of `op` into a fragment, loaded before the op and stored after
+    it. Returns a remark on the width of the accesses."""
     tile = op.operands[position]
     order = _memory_order(ir.MemRefType(tile.type))
     with ahead_of(op):
@@ -44,16 +47,16 @@ def fragment(op: ir.Operation, position: int, *, read: bool, written: bool, name
 
 
 def _why_not(kind: ir.MemRefType) -> str:
-    """Why the accesses of a tile, in the order in which it lies in memory, are not wide."""
+    """The reason why accesses of a tile, in memory order, are not wide."""
     strides, _ = strided(kind)
     if all(extent == 1 for extent in kind.shape):
         return "a single one"
-    return "alignment not proven" if strides[-1] == 1 else "they do not lie side by side"
+    return "alignment not proven" if strides[-1] == 1 else "they are not contiguous"
 
 
 def _memory_order(kind: ir.MemRefType) -> list[int]:
-    """The dimensions with the largest stride first, those of extent 1 before all; as they are where a stride is not
-    known."""
+    """The dimensions in descending order of stride, those of extent 1 first; the original order if
+    a stride is unknown."""
     strides, _ = strided(kind)
     if DYNAMIC in strides:
         return list(range(kind.rank))
@@ -65,11 +68,11 @@ def _permuted(value: ir.Value, order: Sequence[int]) -> ir.Value:
 
 
 def _expanded(own: ir.Value, shape: Sequence[int], kept: Sequence[int]) -> ir.Value:
-    """The fragment with its dimensions of extent 1 again."""
+    """The fragment with its dimensions of extent 1 restored."""
     if len(kept) == len(shape):
         return own
     kind = ir.MemRefType(own.type)
-    ends = [*kept[:-1], len(shape) - 1]  # an axis goes to the next kept one, or to the last
+    ends = [*kept[:-1], len(shape) - 1]  # an axis is merged into the next kept one, or into the last
     groups = [list(range(first + 1, last + 1)) for first, last in pairwise([-1, *ends])]
     result = ir.MemRefType.get(list(shape), kind.element_type)
     return memref.ExpandShapeOp(result, own, groups, [], list(shape)).result
