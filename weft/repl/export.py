@@ -1,4 +1,5 @@
-"""The commands save and quit; and what was done, and not undone, as a schedule that does it again."""
+"""The commands `save` and `quit`, and the schedule that repeats the statements executed in a
+session."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def save(desk: Desk, text: str) -> None:
         there = path.exists()
         if not path.stem.strip(".") or not path.name.isprintable():
             raise ValueError("it has no letter in it, or one that cannot be printed")
-    except (OSError, RuntimeError, ValueError) as error:  # no such user, no name in it, too long, a null byte
+    except (OSError, RuntimeError, ValueError) as error:  # unknown user, empty name, name too long, null byte
         raise fail("W0066", f"`{names[0]}` is not a name for a file: {error}", hint="`save mine.weft`") from None
     own = Path(desk.bench.recipe.file.source.name)
     expect_apart([Output("save", path, ".weft")], {p: name for p, name in desk.bench.recipe.reads.items() if p != own})
@@ -60,15 +61,16 @@ def leave(desk: Desk, text: str) -> None:
 
 
 def saved_text(bench: Workbench, path: Path) -> str:
-    """The formatted text of a schedule at `path` that does what was done. Raises W0063 where no schedule can say it."""
+    """The formatted text of a schedule at `path` that repeats the executed statements. Raises W0063
+    if no schedule can express them."""
     text = format_text(_spliced(bench, path.parent), str(path))
     expect_right(parse_text(text, str(path)), signatures())
     return text
 
 
 def _spliced(bench: Workbench, folder: Path) -> str:
-    """The schedule's own text with what is otherwise here: what was done, values that were set, and paths, which are
-    relative to `folder`; paths on other drives stay whole."""
+    """The schedule's own text with the session's differences: the executed statements, the values
+    that were set, and paths relative to `folder`. Paths on other drives become absolute."""
     file, payload, main = bench.recipe.file, bench.recipe.file.payload, bench.recipe.file.main
     source, home = file.source, Path(file.source.name).parent
     own = [schedule for schedule in file.schedules if schedule.span.source == source]
@@ -85,7 +87,7 @@ def _spliced(bench: Workbench, folder: Path) -> str:
     edits: list[tuple[Span | tuple[int, int], str]] = [((brace, end - 1), "\n".join(["", *_body(bench), ""]))]
     edits += [(include.span, f"include {beside(home / include.path)}") for include in file.includes]
     for p in main.parameters:
-        if p.name in bench.choice.settings:  # its value becomes the default
+        if p.name in bench.choice.settings:  # the value that was set becomes the default
             value = bench.recipe.values[p.name]
             text = f"{p.name}: {p.type} = {_literal(value) if p.type == 'str' else show(value)}"
             edits.append((p.span, text + (f" in {p.domain.span.text}" if p.domain is not None else "")))
@@ -113,7 +115,7 @@ def _body(bench: Workbench) -> Iterator[str]:
         if span.source.name == TYPED:
             yield span.text
             continue
-        # The comments and empty lines directly above `line`, down from `after`.
+        # The comments and empty lines directly above `line`, down from `before`.
         above: list[str] = []
         for number in range(span.line - 1, before, -1):
             text = span.source.line(number).strip()

@@ -1,4 +1,4 @@
-"""The commands on the files of schedules, which need no payload: check and fmt."""
+"""The commands on schedule files that need no payload: `check` and `fmt`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
             if found and not as_json:
                 show(found)
             if file.payload is not None:
-                payload_source(file, None, {})  # as far as it shows without MLIR
+                payload_source(file, None, {})  # as far as this is possible without MLIR
         except diagnostics.WeftError as error:
             if not as_json:
                 raise

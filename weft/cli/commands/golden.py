@@ -82,7 +82,7 @@ def golden(
 
 @dataclass
 class Run:
-    """One run over goldens: does each, says what came of it, counts."""
+    """A run over goldens: compares or writes each, reports the result, and counts failures."""
 
     maker: Maker
     update: bool
@@ -92,7 +92,8 @@ class Run:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """What goes wrong inside is shown and counted, and others are done all the same."""
+        """A context that shows and counts an error raised inside, so that the remaining goldens are
+        still compared."""
         from ...dsl.diagnostics import WeftError
         from ...output.console import show
 
@@ -103,7 +104,7 @@ class Run:
             self.counts["wrong"] += 1
 
     def one(self, golden: Golden) -> None:
-        """Compare one golden, or write it, and say so. Raises what is wrong with it."""
+        """Compares or writes one golden, and reports the result. Raises what is wrong with it."""
         from ...dsl.diagnostics import WeftError
         from ...goldens import judging
         from ...output.console import colored, emit, say
@@ -132,7 +133,7 @@ class Run:
         self.counts["written"] += 1
 
     def summary(self) -> int:
-        """A last line where there were several, and the exit code."""
+        """Writes a summary if there were several goldens. Returns the exit code."""
         from ...output.console import say
 
         if (total := self.counts.total()) > 1:
@@ -141,7 +142,7 @@ class Run:
 
 
 def _has_goldens(file: str) -> bool:
-    """Whether `--update` finds something to write anew: checks it leaves alone."""
+    """Whether the schedule has goldens that `--update` rewrites; it leaves checks unchanged."""
     from ...goldens.golden import beside
     from ...pipeline import resolve_schedule
 
@@ -149,7 +150,8 @@ def _has_goldens(file: str) -> bool:
 
 
 def _new(chosen: Choice, name: str | None, after: str | None, cuda: bool) -> Golden:
-    """A golden of a schedule with these settings, whether it exists or not. Raises W0901 for a recipe that ships."""
+    """A golden of a schedule with these settings, whether its file exists or not. Raises W0901 for
+    a built-in recipe."""
     from ...goldens.golden import Golden, new_path, without_golden
     from ...pipeline import resolve_schedule
 

@@ -1,6 +1,7 @@
-"""The commands on a schedule with its payload: run, apply, emit, build, show-map, repl; and their options.
+"""The commands on a schedule with its payload (`run`, `apply`, `emit`, `build`, `show-map`, `repl`)
+and their options.
 
-What they work with is imported when one of them is asked for.
+Their dependencies are imported when a command runs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 _OF_RUNS = ("target", "seed", "inputs", "asked", "sweep", "save", "trace", "graph", "reference")
-"""Options that mean nothing where nothing runs."""
+"""Options that have no meaning when nothing is executed."""
 
 PATH = click.Path(path_type=Path)
 
@@ -36,7 +37,7 @@ STDIN = "-"
 
 
 def standard_input() -> Source:
-    """What comes on standard input, which a command reads for a file that is called `-`. Raises W0004, W0005."""
+    """The text of standard input, which a command reads for the file name `-`. Raises W0004, W0005."""
     from ...dsl.diagnostics import Source, decode
 
     name = "<stdin>"
@@ -79,8 +80,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 
 
 def schedule_options(*more: Callable[[Function], Function], piped: bool = True) -> Callable[[Function], Function]:
-    """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the
-    command's `chosen`. `piped`: one of them may come on standard input."""
+    """A decorator that adds the options `--payload`, `--set` and `--layer` and those of `more`, the
+    FILE argument included. They form the command's argument `chosen`: a schedule with its payload.
+    `piped`: one of the two may come from standard input."""
 
     def decorated(command: Function) -> Function:
         @functools.wraps(command)
@@ -242,7 +244,7 @@ def run(
 
 
 def _opened(chosen: Choice, clock: Clock) -> Recipe:
-    """Read the schedule and its payload; what is odd in the schedule is shown at once, before a step fails for it."""
+    """Reads the schedule and its payload. Warnings are shown immediately: a later step may fail."""
     from ...output.console import show
 
     recipe = chosen.open(clock)
@@ -269,7 +271,7 @@ def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: 
 
 
 def applied_with_progress(chosen: Choice, command: str, output: Path | None = None, kind: str = "") -> Applied:
-    """Apply a schedule, once it is certain that what is made of it can be written."""
+    """Applies a schedule after it has checked that the output can be written."""
     from ...output.console import progress
     from ...pipeline import applied
     from ...runtime.files.writing import Output, expect_outputs
@@ -385,9 +387,7 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     from ...maps.ownership import live_maps, ownership
     from ...runtime.files.writing import write_file
 
-    done = applied_with_progress(
-        replace(chosen, unproven=True), "show-map", output, ".svg"
-    )  # what is shown is not built
+    done = applied_with_progress(replace(chosen, unproven=True), "show-map", output, ".svg")  # a map is not built
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     if thread is not None and all(thread >= one.processors for one in shown):
         known = ", ".join(f"`{one.name}` is mapped to {count(one.processors, one.processor)}" for one in shown)

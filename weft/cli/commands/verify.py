@@ -1,5 +1,5 @@
-"""`weft verify P.mlir`: race check of a complete module that already has its barriers and tokens.
-`weft audit BUNDLE`: is a bundle proven, and what its module makes?"""
+"""`weft verify P.mlir`: checks a complete module, with its barriers and tokens, for races. `weft
+audit BUNDLE`: checks a bundle against its module and proves its kernels again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SizesParameter(click.ParamType):
-    """`x`, `x,y` or `x,y,z`."""
+    """Click's type of `x`, `x,y` or `x,y,z`: block and grid sizes."""
 
     name = "x,y,z"
 
@@ -58,7 +58,7 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     if as_json:
         emit(verdict.to_json())
         return 0 if verdict.ok else 1
-    alike: dict[Hashable, list[Judged]] = {}  # launches of which the same is said, which is said once
+    alike: dict[Hashable, list[Judged]] = {}  # launches with the same verdict, which is reported once
     for kernel in verdict.kernels:
         alike.setdefault(kernel.verdict, []).append(kernel)
     if not verdict.ok:
