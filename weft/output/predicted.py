@@ -1,4 +1,5 @@
-"""What `weft run --predict` shows: each launch's time, what limits it, what becomes of the schedulers' clocks."""
+"""The output of `weft run --predict`: the time of each launch, its limiting resource, and the use
+of the schedulers' clocks."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from ..runtime.predict.prediction import KernelPrediction, Prediction
 from .report import columns
 
 LEAST = 0.0005
-"""Shares below this are not shown."""
+"""Smaller shares are not shown."""
 
 
 def show_prediction(console: Console, found: Prediction) -> None:
-    """Print a prediction."""
+    """Prints a prediction."""
     for kernel in found.kernels:
         _show(console, kernel)
     if len(found.kernels) > 1:
@@ -32,22 +33,22 @@ def show_prediction(console: Console, found: Prediction) -> None:
 
 
 def _time(seconds: float) -> str:
-    """`9.8 µs`, `107 µs`, `2.94 ms`."""
+    """A time: `9.8 µs`, `107 µs`, `2.94 ms`."""
     return f"{seconds * 1e6:.3g} µs" if seconds < 1e-3 else f"{seconds * 1e3:.4g} ms"
 
 
 def _rate(rate: float) -> str:
-    """`0.17 TFLOP/s`, `21.3 TFLOP/s`."""
+    """A rate: `0.17 TFLOP/s`, `21.3 TFLOP/s`."""
     return f"{rate / 1e12:.{1 if rate >= 1e12 else 2}f} TFLOP/s"
 
 
 def _share(share: float) -> str:
-    """`29.4%`, `0.007%`."""
+    """A share: `29.4%`, `0.007%`."""
     return f"{share:.1%}" if share >= 0.001 else f"{share * 100:.1g}%"
 
 
 def _show(console: Console, kernel: KernelPrediction) -> None:
-    known = kernel.flops and kernel.work  # else there is nothing that padding would be a part of
+    known = kernel.flops and kernel.work  # otherwise the share of padding is undefined
     speed = f", {_rate(kernel.rate)} ({_share(kernel.share)} of the peak)" if known else ""
     console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
     grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
