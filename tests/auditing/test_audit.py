@@ -176,7 +176,7 @@ def test_what_a_bundle_says_of_a_comparison_is_told(said: dict[str, str], bundle
     plan = {key: value for key, value in plan.items() if key not in ("compared", "unchecked")} | said
     (bundle / "plan.json").write_text(json.dumps(plan))
     found = audit_bundle(bundle)
-    told = None if "compared" in said else said.get("unchecked", "nothing in it says that they were")
+    told = None if "compared" in said else said.get("unchecked", "nothing in it states that they were")
     assert found.ok and found.unchecked == told
 
 

@@ -98,8 +98,8 @@ def run(arguments: Sequence[str]) -> int:
         try:
             return cli.main(args=list(arguments), prog_name="weft", standalone_mode=False)
         except click.NoSuchOption as error:
-            said = f"{error.message}{_of_others(error.option_name)}"
-            raise click.NoSuchOption(error.option_name, said, error.possibilities, error.ctx) from error
+            message = f"{error.message}{_of_others(error.option_name)}"
+            raise click.NoSuchOption(error.option_name, message, error.possibilities, error.ctx) from error
 
     def usage() -> int:
         with redirect_stdout(sys.stderr):

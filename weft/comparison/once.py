@@ -208,7 +208,7 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
             return _equal(report_lines(other, named, done, smaller=True))
     notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
     message = (
-        f"the payload is too large to be compared with ({too_long(work)}), and no smaller one is taken by this schedule"
+        f"the payload is too large to be compared with ({too_long(work)}), and this schedule accepts no smaller one"
     )
     hint = f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}"
     raise _NotSmallerError(Diagnostic("W0081", message, hint=hint, notes=notes))

@@ -30,7 +30,7 @@ def report_lines(
         if run.undefined is not None:
             name, message = (
                 made.applied.recipe.name,
-                f"of random numbers what it computes is undefined: {run.undefined}",
+                f"its result for random numbers is undefined: {run.undefined}",
             )
             raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", ACCEPTED)
         if not run.ok or (run.found and not made.unproven):
@@ -51,7 +51,7 @@ def _summary(made: Planned, named: FunctionSignature, runs: ComparedRuns, smalle
     first, *more = runs.done
     sizes = _sizes(made, named, first)
     if more:
-        sizes = f"{count(len(runs.done), 'size')} of what is open, from {first.size} to {more[-1].size}"
+        sizes = f"{count(len(runs.done), 'size')} for the open ones, from {first.size} to {more[-1].size}"
     if smaller:
         sizes = f"of a smaller payload: {sizes}"
     assumed = made.assumed
@@ -79,7 +79,7 @@ def _kernels(made: Planned, runs: Iterable[ComparedRun]) -> str:
         every |= all_
     if alone >= every:
         return f"{len(every)} of {count(len(every), 'kernel')}"
-    return f"{len(alone)} of {count(len(every), 'kernel')} alone, the others with what comes next"
+    return f"{len(alone)} of {count(len(every), 'kernel')} alone, the others together with later ones"
 
 
 def _sizes(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:

@@ -114,7 +114,7 @@ def summary(shown: Ownership, table: Cells) -> str:
         text += f", {each} each"
     idle = int((shown.owners == NOBODY).sum())
     if idle:
-        text += f"; {idle} are nobody's"
+        text += f"; {idle} have no owner"
     if table.size != (1, 1):
         text += f"; a cell is {table.size[0]} × {table.size[1]}"
     return text

@@ -175,9 +175,9 @@ def ownership(live: LiveMap) -> Ownership:
         banks = banks_of(target.op)
         owners = _Trial(kernel, geometry, chain).run()
     labels = _labels(target, owners.ndim)
-    spelled = tuple(str(one.mapping) for one in chain)
+    maps = tuple(str(one.mapping) for one in chain)
     block, grid = geometry.static_block(), geometry.static_grid()
-    return Ownership(live.name, spelled, what, target.mapping.space, owners, labels, block, grid, banks)
+    return Ownership(live.name, maps, what, target.mapping.space, owners, labels, block, grid, banks)
 
 
 def _around(mapped: list[Mapped], target: Mapped) -> list[Mapped]:

@@ -135,7 +135,7 @@ def compared(before: str, after: str) -> list[Line]:
             came += new[j1:j2]
             continue
         for one, other in zip(old[i1:i2], new[j1:j2], strict=True):
-            if _alike(one, other, names):
+            if _correspond(one, other, names):
                 flush()
                 out.append(Line(" ", other))
             else:
@@ -145,7 +145,7 @@ def compared(before: str, after: str) -> list[Line]:
     return out
 
 
-def _alike(old: str, new: str, names: dict[str, str]) -> bool:
+def _correspond(old: str, new: str, names: dict[str, str]) -> bool:
     """Whether two lines, equal up to value names, use corresponding values. If so, the values that
     they define correspond from now on."""
     made = _made(new)

@@ -26,7 +26,7 @@ def show_prediction(console: Console, found: Prediction) -> None:
         console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}{speed}"), soft_wrap=True)
         if found.beside >= LEAST:
             console.print(
-                Text(f"  {found.beside:.1%} of the operations are padding, or beside the payload's"), soft_wrap=True
+                Text(f"  {found.beside:.1%} of the operations are padding, or not in the payload"), soft_wrap=True
             )
     told = f"predicted for {found.title} ({found.arch}) by a model that runs the code; no GPU was used"
     console.print(Text(told, "dim"), soft_wrap=True)
@@ -67,12 +67,12 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
         lines.append(f"{count(kernel.idle, 'multiprocessor')} without work")
     if kernel.assumed:
         lines.append(
-            f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread"
+            f"{count(kernel.assumed, 'access')} with data-dependent addresses: counted as one sector per thread"
         )
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
     of_all = (
-        {"of the payload": 1 - kernel.beside, "padding, or beside these": kernel.beside}
+        {"of the payload": 1 - kernel.beside, "padding, or not in the payload": kernel.beside}
         if kernel.beside >= LEAST
         else {}
     )

@@ -101,10 +101,10 @@ def _steps(steps: Sequence[Step]) -> Table:
 
 
 def _launches(report: Report) -> RenderableType:
-    alike = Counter((k.name, k.grid, k.block, k.shared_bytes) for k in report.kernels)
-    repeated = (">launches",) if alike.total() > len(alike) else ()
+    launches = Counter((k.name, k.grid, k.block, k.shared_bytes) for k in report.kernels)
+    repeated = (">launches",) if launches.total() > len(launches) else ()
     table = columns("kernel", *repeated, "grid", "block", ">threads", ">shared")
-    for (name, grid, block, shared_bytes), times in alike.items():
+    for (name, grid, block, shared_bytes), times in launches.items():
         threads = block[0] * block[1] * block[2]
         shared = size(shared_bytes) if shared_bytes else "–"
         table.add_row(
@@ -135,7 +135,7 @@ def _comparison(report: Report) -> RenderableType:
 def _synchronization(report: Report) -> RenderableType:
     if report.races is None or report.faults is None:
         where = "GPU" if report.target == "cuda" else "CPU"
-        return Text(f"a {where} does not see races, or results left undefined; `--target sim` does", "dim")
+        return Text(f"a {where} does not detect races or undefined results; `--target sim` does", "dim")
     lines: list[RenderableType] = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
     races = [f"[{r.code}] {r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]
     for name, found in (("races", races), ("faults", report.faults)):

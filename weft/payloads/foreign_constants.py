@@ -94,7 +94,7 @@ class _Constant:
             raise self.refusal("W0411", "this constant is not one memref of static shape")
         sizes = list(type_.shape)
         if type_ != ir.MemRefType.get(sizes, type_.element_type, None, type_.memory_space):
-            raise self.refusal("W0411", f"the layout of {type_} is not the plain one", "print the constant row-major")
+            raise self.refusal("W0411", f"the layout of {type_} is not the identity", "print the constant row-major")
         shape = op.attributes.get("shape", None)
         if isinstance(shape, ir.ArrayAttr) and [str(n).split(" ")[0] for n in shape] != [str(n) for n in sizes]:
             raise self.refusal("W0411", f"its shape is {shape}, and its type {type_}")

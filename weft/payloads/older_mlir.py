@@ -77,15 +77,15 @@ def _of_map(form: re.Match[str], written: str, affine: Callable[[str], bool]) ->
     if parts is None or (form["map"] is not None and len(given) != len(symbols)):
         return  # the parser reports the wrong number of operands
 
-    def spelled(taken: set[int]) -> str:
+    def map_text(taken: set[int]) -> str:
         return f"affine_map<{_brackets(_listed(parts[1]), symbols, taken)} -> {parts[3].strip()}>"
 
-    taken = _taken(range(len(symbols)), lambda taken: affine(spelled(taken)))
+    taken = _taken(range(len(symbols)), lambda taken: affine(map_text(taken)))
     if form["map"] is not None and taken:
-        yield Edit(*form.span("map"), spelled(taken))
+        yield Edit(*form.span("map"), map_text(taken))
         yield Edit(form.start("dims") - 1, form.end("symbols") + 1, _brackets(_listed(form["dims"]), given, taken))
     elif len(taken) == len(symbols) > 0:  # the operands stay unchanged
-        yield Edit(*form.span("generic"), spelled(taken))
+        yield Edit(*form.span("generic"), map_text(taken))
 
 
 def _of_subscripts(form: re.Match[str], affine: Callable[[str], bool]) -> Iterator[Edit]:

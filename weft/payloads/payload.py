@@ -120,7 +120,7 @@ def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None 
 
 _OF_FINISHED_MODULES = {
     "weft.name": "a text",
-    "weft.unroll": "nothing, or how many iterations at a time",
+    "weft.unroll": "a unit attribute, or a number of iterations",
     "weft.max_registers": "a number",
     "weft.streams": "a number",
     "weft.unproven": "a text",
@@ -150,11 +150,11 @@ def _expect_no_marks(module: ir.Module) -> None:
     for op in operations(module.operation):
         for name, value, rank in _marks(op):
             if name not in _OF_FINISHED_MODULES or (name == AS_TYPE and op.name not in (MMA, PRODUCT)):
-                wrong = f"`{name}`, a mark that only statements set"
+                wrong = f"`{name}`, an attribute that only statements set"
                 hint = " of the payload; `weft.name` on arguments is fine"
             elif not _says(name, value, rank):
                 wrong = f"`{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}"
-                hint = ": Weft does without it"
+                hint = ": Weft does not need it"
             else:
                 continue
             raise fail("W0489", f"{describe(op)} bears {wrong}", hint=f"take the attribute out{hint}")

@@ -40,7 +40,7 @@ _REFUSALS = (
     ),
     (
         r"is missing the 'gpu.kernel' attribute", "W0626",
-        "what is launched is not a kernel", "make it one: `gpu.func @f(…) kernel`",
+        "the launched function is not a kernel", "make it one: `gpu.func @f(…) kernel`",
     ),
     (
         r"got (\d+) kernel operands but expected (\d+)", "W0627",
@@ -59,7 +59,7 @@ _REFUSALS = (
     ),
     (
         r"operand #(\d+) has shape's dimension #(\d+) to be greater than or equal to (-?\d+), but found (-?\d+)", "W0487",
-        "{op}: operand {0} has {3} elements along axis {1}, and the windows that move along it reach over {2}",
+        "{op}: operand {0} has {3} elements along axis {1}, and the windows along it extend over {2}",
         "a filter stays within the padded image: make the filter or the result smaller, or pad the image",
     ),
     (
@@ -68,12 +68,12 @@ _REFUSALS = (
     ),
     (
         r"invalid indexing maps are non-invertible", "W0487",
-        "no operand of {op} shows how many iterations one of its loops has",
-        "each dimension is alone in a subscript of some operand: `d0` is, `d0 + d1` and `3 - d0` are not; add one of "
+        "no operand of {op} determines the extent of one of its loops",
+        "each dimension needs a subscript of its own in some operand: `d0` is one, `d0 + d1` and `3 - d0` are not; add one of "
         "that shape, `tensor.empty()`, which the body leaves out, or write the loops as `affine.for`",
     ),
     (r"unexpected loop dimension for convolution op", "W0487", "{op}: a stride or a dilation is below 1", _STEPS),
-    (r"unexpected result less than 0 at expression", "W0487", "{op}: an operand is indexed with a number below 0", _STEPS),
+    (r"unexpected result less than 0 at expression", "W0487", "{op}: an operand has a negative index", _STEPS),
 )  # fmt: skip
 """Pattern of a verifier's message → code, message and hint."""
 
@@ -127,11 +127,11 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
         if "greater than" in pattern and re.search(
             r"\d{11}", seen
         ):  # MLIR overflows here and prints an arbitrary number
-            groups, says = (*groups[:2], "more", groups[3]), "more is needed than 64 bits can count"
+            groups, says = (*groups[:2], "more", groups[3]), "the size needed exceeds 64 bits"
         named = names[int(groups[0])] if groups and int(groups[0]) < len(names) else None
-        said = message.format(*groups, op=op[1])
-        said = said if named is None else said.replace(f"operand {groups[0]}", named, 1)
-        return say(code, said, hint, *_types(names, seen), f"upstream: {says}")
+        text = message.format(*groups, op=op[1])
+        text = text if named is None else text.replace(f"operand {groups[0]}", named, 1)
+        return say(code, text, hint, *_types(names, seen), f"upstream: {says}")
     return diagnostic
 
 
@@ -227,7 +227,7 @@ def expect_known_holders(source: Source, context: ir.Context) -> None:
             unknown = next((h for h in holders if h is not None and not context.is_registered_operation(h)), None)
             if unknown is not None:
                 span = source.span(token.start(), len(_LAUNCH))
-                message = f"a launch is in {unknown}, an op that is not registered: nobody knows when it runs"
+                message = f"a launch is in {unknown}, an op that is not registered: it is not known when it runs"
                 hint = "launch from a function, from its loops and branches"
                 raise WeftError(Diagnostic("W0628", message, span, hint=hint))
         elif token["brace"] == "}" and holders:

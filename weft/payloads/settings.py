@@ -37,7 +37,7 @@ def builder_named(name: str, span: Span | None = None, hint: str | None = None) 
             "W0484",
             f"there is no payload builder `{name}`",
             span=span,
-            notes=(f"builders that ship: {', '.join(builders())}",),
+            notes=(f"built-in builders: {', '.join(builders())}",),
             hint=hint or did_you_mean(name, builders()),
         )
     return builder

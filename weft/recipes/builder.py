@@ -47,7 +47,7 @@ class BuilderParameter:
     def objection(self, value: object) -> str | None:
         """The reason why `value` is illegal, or None. A `bool` is no int here."""
         if value == OPEN and self.type == "int":
-            return None if self.axis is not None else f"it is no size of an argument, which alone may be `{OPEN}`"
+            return None if self.axis is not None else f"only the size of an argument may be `{OPEN}`"
         if self.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
             return "it must be an integer"
         if self.type == "type" and not isinstance(value, str):

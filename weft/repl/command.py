@@ -58,7 +58,7 @@ class Command:
         what the function raises."""
         try:
             if text and self.argument == "none":
-                raise Misuse(f"`{self.usage}` takes nothing behind it")
+                raise Misuse(f"`{self.usage}` takes no argument")
             self.function(desk, text)
         except Misuse as why:
             raise fail("W0061", str(why), hint=f"it is written `{self.usage}`") from None

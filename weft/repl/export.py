@@ -26,7 +26,7 @@ from .command import Desk, Misuse, command
 from .workbench import Workbench
 
 
-@command("save FILE [--overwrite]", "write what was done as a schedule", "file")
+@command("save FILE [--overwrite]", "write the executed statements as a schedule", "file")
 def save(desk: Desk, text: str) -> None:
     words = text.split()
     names = [word for word in words if word != "--overwrite"]
@@ -38,14 +38,14 @@ def save(desk: Desk, text: str) -> None:
             path = path.with_name(path.name + ".weft")
         there = path.exists()
         if not path.stem.strip(".") or not path.name.isprintable():
-            raise ValueError("it has no letter in it, or one that cannot be printed")
+            raise ValueError("it is empty or has a character that cannot be printed")
     except (OSError, RuntimeError, ValueError) as error:  # unknown user, empty name, name too long, null byte
         raise fail("W0066", f"`{names[0]}` is not a name for a file: {error}", hint="`save mine.weft`") from None
     own = Path(desk.bench.recipe.file.source.name)
     expect_apart([Output("save", path, ".weft")], {p: name for p, name in desk.bench.recipe.reads.items() if p != own})
     written = saved_text(desk.bench, path)
     if there and "--overwrite" not in words:
-        raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
+        raise fail("W0064", f"`{path}` exists already", hint=f"`save {path} --overwrite` replaces it")
     write_file(path, written.encode())
     launched = any(step.keyword == "launch" for step in desk.session.steps)
     shows = f"nothing is launched yet: `weft apply {path}` shows the module"
@@ -108,7 +108,7 @@ def _body(bench: Workbench) -> Iterator[str]:
         item = done[-1]
         value = item.value if isinstance(item, tree.Let) else item
         what = f"the call of `{value.schedule}`" if isinstance(value, tree.Call) else "a block"
-        message = f"this is the middle of {what} that began in line {item.span.line}: no file can say that"
+        message = f"this is the middle of {what} that began in line {item.span.line}: no file can express that"
         raise fail("W0063", message, span=item.span, hint="`step` to its end, or `undo` to before it")
     before = 0
     for span in (item.span for item in done):

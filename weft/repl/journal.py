@@ -189,8 +189,8 @@ def choose(name: str) -> CutOffSession:
             return one
     notes = tuple(f"{one.path.stem}: {one.summary}" for one in there)
     if not name:
-        raise fail("W0067", "there is no session that was cut off", notes=notes)
-    raise fail("W0067", f"there is no journal `{name}` of a session that was cut off", notes=notes)
+        raise fail("W0067", "there is no interrupted session", notes=notes)
+    raise fail("W0067", f"there is no journal `{name}` of an interrupted session", notes=notes)
 
 
 def _read(path: Path, file: IO[str]) -> CutOffSession | None:

@@ -62,7 +62,7 @@ def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
     mark, verdict = (("✗ ", "bold red"), "not race-free") if wrong else (("✓ ", "bold green"), "race-free")
     desk.say(Text.assemble(mark, (f"@{model.name}", "bold"), f": {verdict}", (aside, "dim")))
     if barriers and found.clean and (left := len(found.superfluous())):
-        desk.note(f"  {left} of its barriers could go")
+        desk.note(f"  {left} of its barriers can be removed")
     if wrong:
         desk.show(wrong)
     return not wrong

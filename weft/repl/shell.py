@@ -233,10 +233,8 @@ def start(choice: Choice, resume: str | None = None) -> int:
             shell.desk.show(warnings)
         if interactive:
             if found := cut_off():
-                more = (
-                    f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
-                )
-                offer = f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}"
+                more = f" ({len(found)} of them; `weft repl --resume NAME` resumes another)" if len(found) > 1 else ""
+                offer = f"a session was interrupted: {found[0].summary}; `weft repl --resume` resumes it{more}"
                 shell.notes.append(Text(offer, "yellow"))
             shell.journal = Journal.begin(Start.of(shell.desk.bench))
     else:
@@ -257,22 +255,22 @@ def _resumed(found: CutOffSession, console: Console, interactive: bool) -> Shell
     now = digest(bench)
     if now != begun.digest:
         shell.notes.append(Text("the schedule or the payload has changed since", "yellow"))
-    said = io.StringIO()
-    quiet = Shell(bench, Console(file=said, width=console.width), interactive=False)
+    shown = io.StringIO()
+    quiet = Shell(bench, Console(file=shown, width=console.width), interactive=False)
     done: list[str] = []
     for line in found.lines:
-        said.seek(0)
-        said.truncate()
+        shown.seek(0)
+        shown.truncate()
         if not quiet.handle(line):
             left = len(found.lines) - len(done) - 1
-            shell.notes.append(Text(said.getvalue().rstrip(), "red"))
-            why = f"`{line}` fails now, and {left} more are not done; they stand in {found.path}"
+            shell.notes.append(Text(shown.getvalue().rstrip(), "red"))
+            why = f"`{line}` fails now, and {left} more are not executed; they are in {found.path}"
             shell.notes.append(Text(why, "yellow"))
             break
         done.append(line)
     shell.notes.append(Text(f"resumed: {found.summary}", "green"))
     if found.doing:
-        shell.notes.append(Text(f"it was cut off in `{found.doing}`, which is not done", "yellow"))
+        shell.notes.append(Text(f"it was interrupted in `{found.doing}`, which is not done", "yellow"))
     if interactive:
         shell.journal = Journal.begin(replace(begun, digest=now), done)
         if shell.journal is not None and len(done) == len(found.lines):

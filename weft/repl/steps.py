@@ -67,7 +67,7 @@ def skip(desk: Desk, text: str) -> None:
     desk.say(Text("left out ", "dim") + colors.statement(left) if left else Text(AT_END, "dim"))
 
 
-@command("goto n", "go back or forth to where n statements are done", "number")
+@command("goto n", "go back or forward to the position after n statements", "number")
 def goto(desk: Desk, text: str) -> None:
     if not text:
         raise Misuse("`goto` needs a position")
@@ -91,7 +91,7 @@ def _jump(desk: Desk, number: int) -> None:
         desk.say(Text.assemble(f"{way} from {before} to ", (str(now), "bold")))
 
 
-@command("set name=value …", "set parameters; what was done is redone with them", "parameter")
+@command("set name=value …", "set parameters; the executed statements are repeated with them", "parameter")
 def set_values(desk: Desk, text: str) -> None:
     pairs = re.sub(r"\s*=\s*", "=", text).split()
     if not pairs:

@@ -126,7 +126,7 @@ def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
     """The part of a word before the cursor, and the words that can complete it. `text`: the input
     up to the cursor."""
     if (found := _COMMAND.fullmatch(text)) and found[1] in COMMANDS:
-        word, words = found[2], sorted(_behind(desk, found[1]))
+        word, words = found[2], sorted(_arguments(desk, found[1]))
     elif dotted := _DOTTED.search(text):
         matching = text[: dotted.start()].rstrip().endswith("match")
         word, words = (dotted[0], _op_names(desk)) if matching else (dotted[2], _parts(desk, dotted[1]))
@@ -142,7 +142,7 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
     lang = language()
     accepts = accepted(before, "body")
     known = signatures()
-    spelled = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
+    keywords = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
     if "NAME" in accepts and not re.search(r"\b(let|foreach)\s*(\([^)]*)?$", before):
         alive = live_handles(desk.session)
         yield from (n for n in alive if "." not in n or not n.rpartition(".")[2].isdigit())
@@ -152,10 +152,10 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
         yield from _op_names(desk)
     if "WORD" in accepts:
         yield from (s.name for s in desk.bench.recipe.file.schedules if s is not desk.bench.recipe.file.main)
-    yield from (w for w in spelled if w not in lang.statements or w in known)
+    yield from (w for w in keywords if w not in lang.statements or w in known)
 
 
-def _behind(desk: Desk, command: str) -> Iterable[str]:
+def _arguments(desk: Desk, command: str) -> Iterable[str]:
     """The possible arguments of a command."""
     match COMMANDS[command].argument:
         case "handle":

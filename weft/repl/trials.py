@@ -50,7 +50,7 @@ def show_next(desk: Desk, text: str) -> None:
         _, op = find_handle(session, text)
         desk.say(Text.assemble(("for ", "dim"), (text, "bold"), (f", {op.name}, each tried on a copy:", "dim")))
     elif desk.bench.coming:
-        desk.say(Text("the schedule goes on with  ", "dim") + colors.statement(desk.bench.coming))
+        desk.say(Text("the next statement is  ", "dim") + colors.statement(desk.bench.coming))
     table = listing()
     known, found = signatures(), list[Tried]()
     with desk.progress(f"next {text}") as clock:
@@ -58,7 +58,7 @@ def show_next(desk: Desk, text: str) -> None:
             found.append(one)
             clock.share([*known].index(one.keyword) / len(known))
     for one in sorted(found, key=lambda t: not t.legal):
-        mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "nothing here to try it with", "dim")
+        mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "there are no arguments to try it with", "dim")
         if one.legal:
             mark = (("✓ ", "bold green"), (one.keyword, "bold"))
             words = Text("\n").join(map(colors.statement, one.legal))

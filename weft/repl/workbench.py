@@ -233,7 +233,7 @@ def total(session: Session) -> str:
     """The number of statements in all, executed ones included: `14`, or `14+` if it depends on
     values that are not known yet."""
     state, schedules = session.state, session.schedules
-    left = _behind(state.frames, schedules)
+    left = _remaining(state.frames, schedules)
     for frame in state.frames:
         if (fork := frame.fork) is not None and not fork.last:
             left += _others(fork, schedules) if open_at(fork, known_sizes(state.module)) else _Count(0, certain=False)
@@ -255,7 +255,7 @@ class _Count:
 _Schedules = Mapping[str, tree.Schedule]
 
 
-def _behind(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
+def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
     """The statements from these frames to the end of the schedule."""
     found = _Count()
     for frame in frames:
@@ -268,37 +268,37 @@ def _behind(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
 
 def _others(fork: Fork, schedules: _Schedules) -> _Count:
     """The statements of the versions of a fork that are not executed yet."""
-    rest, env = _behind(fork.before.frames, schedules), fork.before.frames[-1].env
+    rest, env = _remaining(fork.before.frames, schedules), fork.before.frames[-1].env
     return sum((_counted(block, env, schedules, rest) for block in fork.item.blocks[fork.number + 1 :]), _Count())
 
 
-def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedules, behind: _Count) -> _Count:
-    """The statements of `items` and of what follows them (`behind`); each version repeats what
+def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedules, rest: _Count) -> _Count:
+    """The statements of `items` and of what follows them (`rest`); each version repeats what
     follows."""
     for item in reversed(items):
         match item.value if isinstance(item, tree.Let) else item:
             case tree.StatementNode():
-                behind += _Count(1)
+                rest += _Count(1)
             case tree.Call(schedule=name) if name in schedules:
-                behind = _counted(schedules[name].body, {}, schedules, behind)
+                rest = _counted(schedules[name].body, {}, schedules, rest)
             case tree.If() as choice:
                 try:
                     way = choice.then if condition(choice.condition, env) else choice.otherwise
-                    behind = _counted(way, env, schedules, behind)
+                    rest = _counted(way, env, schedules, rest)
                 except WeftError:  # a handle that is not made yet, or a value of a called schedule
-                    behind = _least(_counted(way, env, schedules, behind) for way in (choice.then, choice.otherwise))
+                    rest = _least(_counted(way, env, schedules, rest) for way in (choice.then, choice.otherwise))
             case tree.Versions(blocks=blocks):  # the effect of the assumptions is known only inside a block
-                behind = _least(_counted(block, env, schedules, behind) for block in blocks)
+                rest = _least(_counted(block, env, schedules, rest) for block in blocks)
             case tree.Foreach() as loop:
                 try:  # a list literal has a fixed number of rounds, even if its handles are not known
                     at = loop.iterable
                     rounds = at.items if isinstance(at, tree.ListExpr) else elements(at, env, {})
                 except WeftError:
-                    behind += _Count(0, certain=False)
+                    rest += _Count(0, certain=False)
                 else:
                     for _ in rounds:
-                        behind = _counted(loop.body, env, schedules, behind)
-    return behind
+                        rest = _counted(loop.body, env, schedules, rest)
+    return rest
 
 
 def _least(ways: Iterable[_Count]) -> _Count:

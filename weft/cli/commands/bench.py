@@ -53,11 +53,13 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     from ...runtime.run.cupy_device import cuda_problem
 
     one = payload in schedules() or payload.endswith((".weft", ".mlir"))
-    hint = f"`bench` takes a payload that ships, all recipes of which it times; `weft run {payload}` is one schedule's time"
+    hint = f"`bench` takes a built-in payload and times all its recipes; `weft run {payload}` times one schedule"
     builder, given = builder_named(payload, hint=hint if one else None), parse_settings(settings)
     if OPEN in given.values():
         name = next(name for name, value in given.items() if value == OPEN)
-        raise fail("W0483", f"`--set {name}={OPEN}`: what is timed has a size", hint=f"write `--set {name}=1024`")
+        raise fail(
+            "W0483", f"`--set {name}={OPEN}`: a size to be timed has to be known", hint=f"write `--set {name}=1024`"
+        )
     if target == "auto":
         problem = cuda_problem()
         target = "cpu" if problem is not None else "cuda"

@@ -79,8 +79,8 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
             return check and formatted != given.text
         path = resolve_schedule(name)
         if path != Path(name) and not check:
-            hint = f"`weft fmt --check {name}` looks at it; a copy of `{path}` can be changed"
-            raise fail("W0051", f"`{name}` is a recipe that ships, and is not rewritten", hint=hint)
+            hint = f"`weft fmt --check {name}` checks it; a copy of `{path}` can be changed"
+            raise fail("W0051", f"`{name}` is a built-in recipe and is not rewritten", hint=hint)
         text = read_source(path).text
         formatted = format_text(text, str(path))
         if formatted != text and check:

@@ -53,13 +53,13 @@ unchecked_option = click.option(
 assumed_option = click.option(
     "--assumed",
     is_flag=True,
-    help="Accept kernels of which it is not proven what they combine; they are compared all the same.",
+    help="Accept kernels if it is not proven what they combine; they are compared nevertheless.",
 )
 LAYER = "A named set of sizes; `weft payloads NAME` lists them."
 set_option = functools.partial(
     click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE", shell_complete=completion.settings
 )
-entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
+entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, if the payload has several.")
 inputs_option = click.option("--inputs", type=PATH, metavar="X.npz", help="Arrays by name; the others are random.")
 input_option = click.option(
     "--input",
@@ -73,8 +73,8 @@ size_option = click.option(
     "sizes",
     multiple=True,
     metavar="NAME=N",
-    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it"
-    " follows.",
+    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; sizes that must be equal to"
+    " it follow.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
@@ -138,7 +138,7 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     "--sizes",
     "sweep",
     metavar="1:300:7,512",
-    help="Run once with each of these sizes in the place of all that are still open; a range's end is excluded.",
+    help="Run once with each of these sizes as the value of all open sizes; a range's end is excluded.",
 )
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option(
@@ -154,7 +154,7 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     default="jit",
     help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
 )
-@click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU, which need not be there.")
+@click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU (none is needed).")
 @click.option(
     "--chip",
     metavar="NAME",
@@ -425,10 +425,12 @@ def repl(chosen: Choice, resume: str | None) -> int:
     from ...repl.shell import start
 
     if resume is not None and chosen != Choice(""):
-        raise click.UsageError("--resume goes on with what the session worked on: no FILE and no other option")
+        raise click.UsageError(
+            "--resume uses the schedule and the settings of the session: no FILE and no other option"
+        )
     if not chosen.file and chosen.payload is None and resume is None:
         raise click.UsageError(
-            "the REPL needs something to work on: `weft repl shared`, or `weft repl --payload gemm.mlir` to type the "
+            "the REPL needs a schedule or a payload: `weft repl shared`, or `weft repl --payload gemm.mlir` to type the "
             "statements yourself"
         )
     return start(chosen, resume)

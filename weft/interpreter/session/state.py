@@ -85,7 +85,7 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
         if len(names) != len(values):
             said = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
             notes = (f"the results are {quoted(results) or 'none'}",)
-            hint = "`_` throws a result away; `let t = …` keeps all, as `t.name`"
+            hint = "`_` discards a result; `let t = …` keeps all, as `t.name`"
             raise fail("W0226", said, hint, span=let.span, notes=notes)
     elif not values:
         raise fail("W0226", "this statement returns nothing to name", span=let.span)
@@ -292,13 +292,13 @@ def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
 
 
 def elements(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Any, ...]:
-    """What a `foreach` walks over."""
+    """What a `foreach` iterates over."""
     listed = handles_in(iterable, env)
     if listed is None:
         listed = written(iterable, env, dead)
     if listed is None:
         listed = evaluate(iterable, env)
     if not isinstance(listed, tuple):
-        message = "`foreach` walks over a list or over the handles of a `match*`"
+        message = "`foreach` iterates over a list or over the handles of a `match*`"
         raise fail("W0233", message, span=iterable.span)
     return listed

@@ -123,7 +123,7 @@ BUILDERS = (
             BuilderParameter("m", "int", 256, meaning="keys", axis="K.1"),
             BuilderParameter("d", "int", 64, meaning="head size"),
             BuilderParameter("type", "type", "f32", domain=TYPES, meaning="element type"),
-            BuilderParameter("causal", "int", 0, minimum=0, domain=(0, 1), meaning="1: a query sees no keys behind it"),
+            BuilderParameter("causal", "int", 0, minimum=0, domain=(0, 1), meaning="1: a query sees no later keys"),
         ),
         build=attention,
         operations=lambda b, n, m, d, **_: 4 * b * n * m * d,
