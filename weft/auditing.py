@@ -3,7 +3,7 @@ emitted again and compared.
 
 The simulator and the CPU run the module of a bundle; a GPU runs `kernels.cu` according to
 `plan.json`. A bundle is consistent if both follow from the module. No file in it can show that the
-program is the one that was asked for.
+program is the requested one.
 """
 
 from __future__ import annotations

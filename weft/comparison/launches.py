@@ -235,7 +235,7 @@ def snapshots(
         if own and known:
             other = [
                 v for v in fitting if v.part not in anywhere
-            ]  # values of parts whose ops have lost their locations
+            ]  # values of parts with ops that lost their locations
         else:
             own, other = [], fitting
         if own or other:

@@ -39,8 +39,7 @@ def report_lines(
 
 
 def not_proven(name: str, assumed: Sequence[str]) -> str:
-    """The message about kernels whose combinations are not proven, with the first reason in
-    `assumed`."""
+    """The message about kernels with unproven combinations, with the first reason in `assumed`."""
     what = assumed[0].removeprefix("combination assumed: ")
     return f"it is not proven that the kernels of `{name}` combine what the payload does: {what}"
 

@@ -43,8 +43,8 @@ SIZES = {"cuda": ("1024", "2048", "4096"), "cpu": ("256", "512", "1024"), "sim":
 def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int, target: Target) -> None:
     """Time every recipe of PAYLOAD against the library's own function: CuPy's on a GPU, NumPy's on the CPU.
 
-    With `--target sim` only what the host does is timed, and the simulation. Integer parameters of the payload that are
-    not set take several sizes, all the same value. If the payload has layers, there is a GPU and no size is set, each
+    With `--target sim` only the host's work and the simulation are timed. Integer parameters of the payload that are
+    not set take several sizes, each the same for all. If the payload has layers, there is a GPU and no size is set, each
     layer is timed instead.
     """
     from ...output.console import progress, say, stderr

@@ -17,7 +17,7 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
     """Parse and check schedules: names, types, ranges, consumed handles, the defaults of parameters. No payload is
     needed.
 
-    If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists. Of a file
+    If a schedule names a payload, its builder and arguments are checked too, or whether its file exists. Of a file
     with several syntax errors the first 20 are reported.
     """
     from ...dsl import diagnostics

@@ -44,10 +44,10 @@ def golden(
 
     FILE is a schedule (all its goldens), a golden, a folder (all goldens below it), or a recipe; the default is the
     current folder. The goldens of gemm.weft are gemm.golden.mlir, gemm.NAME.golden.mlir (modules), gemm.NAME.golden.cu
-    (CUDA texts) and gemm.NAME.check (CHECK lines) beside it; the first line of each says how it is made.
+    (CUDA texts) and gemm.NAME.check (CHECK lines) beside it; the first line of each states how it is made.
 
     --name, --after, --cuda, --payload, --set, --layer, --unproven and --unchecked make a new golden of one schedule,
-    with --update. What is written is compared with the payload before.
+    with --update. The kernels are compared with the payload before it is written.
     """
     from ...goldens.golden import golden_paths, read_golden, suffix_of
     from ...goldens.judging import Maker

@@ -377,8 +377,8 @@ def build(
 def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
     """Show which processor owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
 
-    HANDLEs are names in the schedule; the default is all maps. The owners are not computed separately: the mapped code
-    is run.
+    HANDLEs are names in the schedule; the default is all maps. The owners are found by running the
+    mapped code.
     """
     from rich.console import Console
 

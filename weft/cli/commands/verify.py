@@ -107,7 +107,7 @@ def _sizes(sizes: Sizes) -> str:
 def audit(bundle: Path, as_json: bool) -> int:
     """Prove the kernels of a bundle's module again, emit its text and its plan from the module again, and compare.
 
-    Nothing is run. What the bundle computes, and who has written it, this does not tell.
+    Nothing is run. The audit shows neither what the bundle computes nor who wrote it.
     """
     from ...auditing import UNKNOWN, audit_bundle
     from ...output.console import emit, progress, say, show
