@@ -87,10 +87,8 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         except WeftError as error:
             if not (result.races or result.faults):
                 raise
-            return (
-                None,
-                f"nothing: {error.diagnostics[0].message}",
-            )  # the races and faults that were found must not be lost
+            # the races and faults that were found must not be lost
+            return None, f"nothing: {error.diagnostics[0].message}"
 
     def computed(arrays: Arrays, floats: Floats = "f64") -> Arrays:
         from .runtime.cpu.reference import reference

@@ -292,7 +292,10 @@ def test_json_and_exit_codes(bundle: Path, tmp_path: Path, capsys: pytest.Captur
     assert cli.run(["audit", str(bundle), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (
-        found["ok"] and found["proven"] and found["different"] == [] and "not known whose program" in found["not_known"]
+        found["ok"]
+        and found["proven"]
+        and found["different"] == []
+        and "not known where this program" in found["not_known"]
     )
     assert found["indices"]["inside"] == found["indices"]["all"] > 0
     replaced(bundle / "kernels.cu", (" * ", " + "))

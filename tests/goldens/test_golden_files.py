@@ -106,9 +106,9 @@ REFUSED = {
     "// weft golden scale.weft --cuda\n": ("W0902", "`--cuda` does not belong here"),
     "// weft golden 'scale.weft\n": ("W0902", "No closing quotation"),
     "// weft golden ../scale.weft\n": ("W0902", "not a schedule in this folder"),
-    "// weft golden gone.weft\n": ("W0902", "a golden of `gone.weft` is called `gone."),
-    "module {}\n": ("W0902", "does not begin with how it was made"),
-    "": ("W0902", "does not begin with how it was made"),
+    "// weft golden gone.weft\n": ("W0902", "a golden of `gone.weft` is named `gone."),
+    "module {}\n": ("W0902", "does not begin with the command that makes it"),
+    "": ("W0902", "does not begin with the command that makes it"),
 }
 
 

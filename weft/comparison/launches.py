@@ -233,9 +233,8 @@ def snapshots(
             v.whole and not {v.part, *v.before} & later and (v.buffer is not None or not rewritten) for v in own
         )
         if own and known:
-            other = [
-                v for v in fitting if v.part not in anywhere
-            ]  # values of parts with ops that lost their locations
+            # values of parts with ops that lost their locations
+            other = [v for v in fitting if v.part not in anywhere]
         else:
             own, other = [], fitting
         if own or other:

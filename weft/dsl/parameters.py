@@ -24,7 +24,7 @@ def bind(schedule: tree.Schedule, settings: Mapping[str, object]) -> dict[str, V
     handle parameters."""
     for parameter in schedule.parameters:
         if parameter.type == "handle":
-            message = f"`{schedule.name}` can't be run by itself: `{parameter.name}` is a handle"
+            message = f"`{schedule.name}` cannot be run alone: `{parameter.name}` is a handle"
             hint = f"call it from a schedule after it: `{schedule.name}(…)`"
             raise fail("W0230", message, span=parameter.span, hint=hint)
     return bind_parameters(schedule, settings)

@@ -79,23 +79,22 @@ def check(golden: Golden, text: str) -> None:
     # comments are dropped: one that mentions `CHECK:` is no check
     kept = "".join(f"{line if n in lines else ''}\n" for n, line in enumerate(source.text.split("\n"), 1))
     matcher = Matcher(options, FInput("in", text), Parser(options, io.StringIO(kept), *pattern_for_opts(options)))
-    said = matcher.stderr = io.StringIO()
+    report = matcher.stderr = io.StringIO()
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # version 1.0.6 prints a trace at CHECK-DAG
             status = matcher.run()
-    except (
-        CheckError
-    ):  # it has reported the failure, then searched for a shorter match, and failed at the unknown variable
+    except CheckError:
+        # it has reported the failure, then searched for a shorter match, and failed at the unknown variable
         status = 1
     except (NotImplementedError, re.error) as error:
         raise _malformed(f"a CHECK line that cannot be evaluated: {error}", next(iter(lines.values())).span) from None
     if status:
-        raise _failed(golden, lines, said.getvalue(), text, matcher.file.range.start)
+        raise _failed(golden, lines, report.getvalue(), text, matcher.file.range.start)
 
 
-def _failed(golden: Golden, lines: dict[int, Directive], said: str, text: str, position: int) -> WeftError:
+def _failed(golden: Golden, lines: dict[int, Directive], report: str, text: str, position: int) -> WeftError:
     """W0907 at the CHECK line that `filecheck` names, or W0906 if the line itself is malformed."""
-    plain = re.sub(r"\x1b\[\d*m", "", said)
+    plain = re.sub(r"\x1b\[\d*m", "", report)
     head = _FAILED.match(plain)
     if head is None or int(head["line"]) not in lines:
         return _malformed(plain.strip().partition("\n")[0], next(iter(lines.values())).span)

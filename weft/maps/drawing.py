@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ..dsl.records import record
 from ..interpreter.hardware.limits import WARP
-from .ownership import NOBODY, Ownership
+from .ownership import NO_OWNER, Ownership
 
 _COLORS = (
     "9ecae1 fdd0a2 a1d99b dadaeb fcbba1 c7e9c0 f7b6d2 d9d9d9 c6dbef fdae6b 74c476 bcbddc fb9a99 e5d8bd ccebc5 fed9a6"
@@ -89,7 +89,7 @@ def group_of(number: int, space: str) -> int:
 
 def groups(shown: Ownership) -> tuple[list[int], str]:
     """The groups that own at least one element, and the noun for a group."""
-    owners = np.unique(shown.owners[shown.owners != NOBODY])
+    owners = np.unique(shown.owners[shown.owners != NO_OWNER])
     called = {"blocks": "block", "warpgroups": "warp group"}.get(shown.space, "warp")
     return sorted({group_of(int(n), shown.space) for n in owners}), called
 
@@ -100,7 +100,7 @@ def colour(group: int) -> str:
 
 def summary(shown: Ownership, table: Cells) -> str:
     """A line such as `16 × 16 elements, 64 threads, 4 each; a cell is 1 × 4`."""
-    owners = np.unique(shown.owners[shown.owners != NOBODY])
+    owners = np.unique(shown.owners[shown.owners != NO_OWNER])
     unit, space = f"{shown.unit}s", "threads of the grid" if shown.space == "grid" else shown.space
     if shown.space in _INNER and len(shown.map) > 1:
         space = _INNER[shown.space]
@@ -108,11 +108,11 @@ def summary(shown: Ownership, table: Cells) -> str:
     space = space.removesuffix("s") if len(owners) == 1 and shown.space != "grid" else space
     extent = " × ".join(map(str, shown.owners.shape))
     text = f"{extent} {unit}, {len(owners)} {space}"
-    counts = np.unique(np.unique(shown.owners[shown.owners != NOBODY], return_counts=True)[1])
+    counts = np.unique(np.unique(shown.owners[shown.owners != NO_OWNER], return_counts=True)[1])
     if len(counts):
         each = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         text += f", {each} each"
-    idle = int((shown.owners == NOBODY).sum())
+    idle = int((shown.owners == NO_OWNER).sum())
     if idle:
         text += f"; {idle} have no owner"
     if table.size != (1, 1):
@@ -196,7 +196,7 @@ def _grid(table: Cells, width: int | None, style: Callable[[int], Style]) -> Ite
             line = Text.assemble((f"{table.row_label(row):>{margin - 1}} ", "dim"))
             for column in here:
                 number = int(table.numbers[row, column])
-                text = "·" if number == NOBODY else str(number)
+                text = "·" if number == NO_OWNER else str(number)
                 line.append(f"{text:>{digits}}", style(number))
             yield line
         if shown < rows:
@@ -206,7 +206,7 @@ def _grid(table: Cells, width: int | None, style: Callable[[int], Style]) -> Ite
 
 
 def _owner_style(number: int, space: str, thread: int | None) -> Style:
-    if number == NOBODY or (thread is not None and number != thread):
+    if number == NO_OWNER or (thread is not None and number != thread):
         return Style(dim=True)
     return Style(color="black", bgcolor=colour(group_of(number, space)), bold=thread is not None)
 

@@ -100,7 +100,7 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
     return [found[name] for name in (names or sorted(found, key=lambda name: found[name].handle.number))]
 
 
-NOBODY = -1
+NO_OWNER = -1
 MOST_ELEMENTS = 1 << 22
 
 
@@ -115,7 +115,7 @@ class Ownership:
         what: the op.
         space: the space of the owners' numbers: `blocks`, `threads`, `warps`, `lanes` or `grid`.
         owners: per iteration the linear number of its processor (x fastest), for `grid` among all
-            threads; `NOBODY` if there is none. For nested maps each dimension combines the outer
+            threads; `NO_OWNER` if there is none. For nested maps each dimension combines the outer
             (major) and the inner iterations.
         dims: labels of the dimensions. Enclosing loops of another rank have their own dimensions,
             which come first.
@@ -222,7 +222,7 @@ class _Trial:
         Materializer(Hardware(self.kernel.entry, self.geometry)).run(self.kernel.root)
         lower(self.kernel)
         function = SimKernel(self.kernel.function)
-        owners = np.full(self.shape, NOBODY, np.int64)
+        owners = np.full(self.shape, NO_OWNER, np.int64)
         args = [*(_stand_in(operand.type) for operand in self.kernel.operands), owners]
         whole = self.space in ("blocks", "grid")
         grid = [n or 1 if whole else 1 for n in self.geometry.static_grid()]

@@ -231,9 +231,8 @@ def _name_values(module: ir.Module, written: WrittenNames) -> None:
                 name += "_"
             attributes.setdefault("weft.name", ir.StringAttr.get(name, module.context))
             taken.add(name)
-        for attributes in given.get(
-            "res_attrs", ()
-        ):  # bufferization sets it too, but only if there are no other attributes
+        for attributes in given.get("res_attrs", ()):
+            # bufferization sets it too, but only if there are no other attributes
             attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
         for key, part in given.items():
             if part:

@@ -124,9 +124,8 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
             return diagnostic
         names = _operands(span)
         groups = found.groups()
-        if "greater than" in pattern and re.search(
-            r"\d{11}", seen
-        ):  # MLIR overflows here and prints an arbitrary number
+        if "greater than" in pattern and re.search(r"\d{11}", seen):
+            # MLIR overflows here and prints an arbitrary number
             groups, says = (*groups[:2], "more", groups[3]), "the size needed exceeds 64 bits"
         named = names[int(groups[0])] if groups and int(groups[0]) < len(names) else None
         text = message.format(*groups, op=op[1])

@@ -94,9 +94,8 @@ def builder_values(
     if builder.misfit is None or (misfit := builder.misfit(**values)) is None:
         return values
     came = {name: next(origin for origin, given in origins.items() if name in given) for name in misfit.parameters}
-    blamed = min(
-        misfit.parameters, key=lambda name: [*origins].index(came[name])
-    )  # the source with the highest precedence
+    # the source with the highest precedence
+    blamed = min(misfit.parameters, key=lambda name: [*origins].index(came[name]))
     notes = (", ".join(f"{name} = {values[name]} ({came[name]})" for name in misfit.parameters),)
     if came[blamed] in ("--set", "--layer"):
         what = f"{blamed}={values[blamed]}" if layer is None or came[blamed] == "--set" else layer.name

@@ -116,9 +116,8 @@ class Journal:
                 journal._write("done", line)
             os.fsync(file.fileno())
             journal.path = folder() / f"{time.strftime('%Y%m%d-%H%M%S')}-{name.rpartition('-')[2]}.journal"
-            os.replace(
-                name, journal.path
-            )  # locked first: no other process may take it for an interrupted session's journal
+            # locked first: no other process may take it for an interrupted session's journal
+            os.replace(name, journal.path)
         except OSError:
             return None
         return journal

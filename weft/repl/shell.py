@@ -103,9 +103,8 @@ class Shell:
             return True
         except WeftError as error:
             first, *more = error.diagnostics
-            if (
-                first.code == "W0102" and first.span is not None and first.span.line <= 1
-            ):  # it may be a misspelled command
+            if first.code == "W0102" and first.span is not None and first.span.line <= 1:
+                # it may be a misspelled command
                 first = replace(first, hint=did_you_mean(first.span.text, COMMANDS) or first.hint)
             self.desk.show((first, *more))
         except KeyboardInterrupt:

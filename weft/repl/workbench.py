@@ -74,7 +74,7 @@ class Workbench:
         states = self.session.states
         if not 0 <= number < len(states):
             done = f"{self.position} statement{'s are' if self.position != 1 else ' is'} done"
-            raise fail("W0060", f"there is no position {number}: {done}", hint="`step` goes on")
+            raise fail("W0060", f"there is no position {number}: {done}", hint="`step` continues")
         return states[number].module
 
     # ---- moving ----------------------------------------------------------------------------------
