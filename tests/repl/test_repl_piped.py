@@ -119,7 +119,7 @@ def test_a_saved_session_runs(shared, here: Path, capsys: pytest.CaptureFixture[
     assert (
         "print tiles" in saved and "bm: int = 8 in [8, 16, 32]" in saved and "m = 40" in saved and "type = f64" in saved
     )
-    assert "// one block tile of the result each" in saved, "comments stay"
+    assert "// one block tile of the result per iteration" in saved, "comments stay"
     assert cli.run(("run", "mine.weft", "--target", "sim")) == 0, capsys.readouterr().err
 
 

@@ -68,8 +68,8 @@ def _how(runs: ComparedRuns) -> str:
 
 
 def _kernels(made: Planned, runs: Iterable[ComparedRun]) -> str:
-    """The number of kernels that are compared alone: `2 of 3 kernels alone, the others with what
-    comes next`."""
+    """The number of kernels that are compared alone: `2 of 3 kernels alone, the others together
+    with later ones`."""
     alone: set[str] = set()
     every: set[str] = set()
     for run in runs:

@@ -156,7 +156,7 @@ class GoldenChange:
 
     @property
     def summary(self) -> str:
-        """The change in the number of lines: `3 lines more, 2 less`."""
+        """The numbers of added and removed lines: `+3 −2 lines`."""
         return f"+{sum(1 for _ in self._body('+'))} −{sum(1 for _ in self._body('-'))} lines"
 
     def _body(self, sign: str) -> Iterator[str]:
