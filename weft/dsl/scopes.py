@@ -134,7 +134,7 @@ def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
         notes = (f"line {line} returned {quoted(gone.returned)} instead",)
         hint = f"use {' or '.join(f'`{name}`' for name in gone.returned)}"
     elif gone.unnamed:
-        notes = (f"what {gone.by} returned there has no name",)
+        notes = (f"the result of {gone.by} there has no name",)
         hint = f"name it: `{let_of(gone.unnamed)} = …`"
     return fail("W0223", f"`{spelling}` was consumed by {gone.by} {where}", span=span, notes=notes, hint=hint)
 

@@ -82,7 +82,7 @@ class Maker:
         schedule = golden.path.parent / golden.schedule
         if not schedule.is_file():
             hint = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
-            message = f"the schedule of `{golden.path}` is not there: `{schedule}`"
+            message = f"the schedule of `{golden.path}` does not exist: `{schedule}`"
             raise fail("W0904", message, span=golden.span, hint=hint)
         payload = golden.choice.payload and golden.path.parent / golden.choice.payload
         choice = replace(golden.choice, file=str(schedule), payload=payload)

@@ -240,9 +240,8 @@ class _Trial:
         if len(known) < len(trips) or None in static:
             raise fail(
                 "W0973",
-                f"how many {'iterations' if loop else 'elements'} there are for `{one.mapping}`, and for how many"
-                f" processors, is "
-                "known only at run time",
+                f"the number of {'iterations' if loop else 'elements'} or of processors for `{one.mapping}` is known only at"
+                " run time",
                 hint="give the payload its sizes (`--set m=512`), and the map counts (`threads(x: 128)`)",
             )
         return known
@@ -295,7 +294,7 @@ class _Trial:
             variables = one.op.regions[0].blocks[0].arguments
             for axis, (dimension, variable) in enumerate(zip(loop_dimensions(one.op), variables, strict=True), first):
                 if not isinstance(dimension.lower, int) or not isinstance(dimension.step, int):
-                    raise fail("W0973", f"where the iterations of `{one.mapping}` begin is known only at run time")
+                    raise fail("W0973", f"the first iteration of `{one.mapping}` is known only at run time")
                 at = ir.AffineExpr.get_dim(len(steps[axis]))
                 iteration = ir.AffineExpr.get_floor_div(at - dimension.lower, dimension.step)
                 steps[axis].append((iteration, variable, trips[axis - first]))

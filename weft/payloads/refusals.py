@@ -54,8 +54,8 @@ _REFUSALS = (
     ),
     (
         r"operand #(\d+) has shape's dimension #(\d+) to be (-?\d+), but found (-?\d+)", "W0487",
-        "{op}: operand {0} has {3} elements along axis {1}, and {2} are needed", "axes that one index counts have one"
-                                                                                 " size",
+        "{op}: operand {0} has {3} elements along axis {1}, and {2} are needed",
+        "axes with the same index have the same size",
     ),
     (
         r"operand #(\d+) has shape's dimension #(\d+) to be greater than or equal to (-?\d+), but found (-?\d+)", "W0487",

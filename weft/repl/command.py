@@ -61,7 +61,7 @@ class Command:
                 raise Misuse(f"`{self.usage}` takes no argument")
             self.function(desk, text)
         except Misuse as why:
-            raise fail("W0061", str(why), hint=f"it is written `{self.usage}`") from None
+            raise fail("W0061", str(why), hint=f"its syntax is `{self.usage}`") from None
 
 
 COMMANDS: dict[str, Command] = {}

@@ -68,7 +68,7 @@ def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
     return not wrong
 
 
-@command("cuda", "the kernels' CUDA text, or what it would be if it were launched now")
+@command("cuda", "the kernels' CUDA text; before a launch, the text of a launch now")
 def cuda(desk: Desk, text: str) -> None:
     """Raises W0062 if nothing is mapped either, and what the emitter or the tried `launch` refuses."""
     from ..runtime.cuda.module import emit

@@ -48,7 +48,7 @@ FILE = click.argument("file", metavar="FILE", shell_complete=completion.schedule
 
 unproven_option = click.option("--unproven", is_flag=True, help="Accept kernels not proven race-free, and mark them.")
 unchecked_option = click.option(
-    "--unchecked", is_flag=True, help="Accept kernels not compared with their payload, and mark what is built of them."
+    "--unchecked", is_flag=True, help="Accept kernels without a comparison with their payload, and mark the result."
 )
 assumed_option = click.option(
     "--assumed",
@@ -121,8 +121,8 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     "--target",
     type=click.Choice(TARGETS),
     default="auto",
-    help="Where to run: the GPU (without one, the simulator), the simulator, which checks, the GPU, or natively on the"
-    " CPU.",
+    help="Where to run: auto (the GPU if there is one, otherwise the simulator), the simulator, which checks, the GPU,"
+    " or natively on the CPU.",
 )
 @click.option(
     "--seed",
