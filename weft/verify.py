@@ -199,8 +199,7 @@ def verify_source(
 
 
 def stated_multiples(module: ir.Module) -> tuple[str, ...]:
-    """The assumptions on the sizes of arguments that functions, and kernels without a launch,
-    state."""
+    """The assumptions on sizes of arguments stated by functions and by kernels without a launch."""
     launched = set(map(callee, mlir.operations(module.operation, "gpu.launch_func")))
     found: dict[str, None] = {}
     for function in mlir.operations(module.operation, "func.func", "gpu.func"):

@@ -152,7 +152,7 @@ def _expect_no_marks(module: ir.Module) -> None:
             if name not in _OF_FINISHED_MODULES or (name == AS_TYPE and op.name not in (MMA, PRODUCT)):
                 wrong = f"`{name}`, an attribute that only statements set"
                 hint = " of the payload; `weft.name` on arguments is fine"
-            elif not _says(name, value, rank):
+            elif not _has_kind(name, value, rank):
                 wrong = f"`{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}"
                 hint = ": Weft does not need it"
             else:
@@ -176,8 +176,8 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
                 yield from ((key, entry[key], rank) for key in known)
 
 
-def _says(name: str, value: ir.Attribute, rank: int) -> bool:
-    """Whether the value of such an attribute has its kind."""
+def _has_kind(name: str, value: ir.Attribute, rank: int) -> bool:
+    """Whether the value of a `weft.` attribute has the attribute's kind."""
     if name in (MULTIPLES, MOST, MOST_BLOCKS):
         count, least = 3 if name == MOST_BLOCKS else rank, 1 if name == MULTIPLES else -1
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)

@@ -44,7 +44,7 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     """Time every recipe of PAYLOAD against the library's own function: CuPy's on a GPU, NumPy's on the CPU.
 
     With `--target sim` only the host's work and the simulation are timed. Integer parameters of the payload that are
-    not set take several sizes, each the same for all. If the payload has layers, there is a GPU and no size is set, each
+    not set are set to several sizes, all of them to the same. If the payload has layers, there is a GPU and no size is set, each
     layer is timed instead.
     """
     from ...output.console import progress, say, stderr
