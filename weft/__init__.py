@@ -1,8 +1,9 @@
 """Weft: a small schedule language for GPU kernels.
 
-`weft.compile("shared", settings={"m": 256})` makes a function of arrays; `run` applies a schedule to its payload, runs
-it and compares; `apply` stops at the scheduled module, `build` writes a bundle, `load_bundle` makes a function of one,
-`load` reads and checks alone. See `weft.api`.
+`weft.compile("shared", settings={"m": 256})` returns a function of arrays. `run` applies a schedule
+to its payload, executes the kernels and compares the results; `apply` stops at the scheduled
+module, `build` writes a bundle, `load_bundle` returns a function for a bundle, `load` only reads
+and checks. See `weft.api`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """The API is imported when it is first used, so that `weft --help` need not load it."""
+    """Imports the API on first use, so that `weft --help` does not load it."""
     import importlib
 
     if name not in __all__:
@@ -51,5 +52,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What a user completes: the API, loaded or not, and no module of the inside."""
+    """The public names, loaded or not, without internal modules: for completion."""
     return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -7,15 +7,17 @@ import gc
 import sys
 
 YOUNG = 200_000
-"""Objects that are made before the garbage collector visits them: nearly all that a start makes stays."""
+"""The number of new objects before the garbage collector runs: nearly all objects of the start-up
+survive."""
 ALONE = ("--version", "--help", "-h", "check", "fmt", "explain", "recipes")
-"""Commands that execute no compiled code, which could end the process: they need no other one to watch them."""
+"""Commands that execute no compiled code, which could end the process: they run without a watching
+parent."""
 
 
 def main() -> None:
-    """The command line's entry point; exits with 0, 1, 2 or 130."""
+    """The entry point of the command line; exits with 0, 1, 2 or 130."""
     gc.set_threshold(YOUNG)
-    atexit.register(gc.freeze)  # Python's last collection visits all that there is, a tenth of a second
+    atexit.register(gc.freeze)  # the last collection at exit visits all objects, which takes a tenth of a second
     try:
         from .cli.supervisor import supervised
         from .output.console import open_what_is_closed, outlive_readers
@@ -38,7 +40,7 @@ def _command(arguments: list[str]) -> int:
 
         code = run(arguments)
         raise_what_was_put_off()
-    except KeyboardInterrupt:  # while still importing
+    except KeyboardInterrupt:  # during imports
         sys.stderr.write("interrupted\n")
         code = 130
     return flushed(code)

@@ -1,11 +1,12 @@
-"""The Python API: what the command line does, as functions.
+"""The Python API: the commands of the command line as functions.
 
-Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (instead of the schedule's own: the path
-of an `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings`
-(parameters of the schedule and of its payload, as values or as text) and `layer` (sizes of the payload by name), and
-raises `WeftError` with diagnostics. Kernels that are not proven race-free are refused, unless `unproven` lets them
-through. What is built or compiled is compared with its payload before, unless `unchecked` lets it through. Where it is
-not proven what kernels combine, `build` refuses them and `compile` warns, unless `assumed` accepts that.
+Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (in place of the
+schedule's own payload: the path of an `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or
+a function that returns one of these), `settings` (parameters of the schedule and of its payload, as
+values or as text) and `layer` (a name for a set of payload sizes), and raises `WeftError` with
+diagnostics. Kernels that are not proven race-free are refused unless `unproven` is set. Kernels
+that are built or compiled are compared with the payload first unless `unchecked` is set. If it is
+not proven what kernels combine, `build` refuses them and `compile` warns, unless `assumed` is set.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Setting = int | float | bool | str
 
 
 class Choices(TypedDict, total=False):
-    """What is chosen beside the schedule."""
+    """The choices besides the schedule."""
 
     payload: Payload | None
     settings: Mapping[str, Setting] | None
@@ -50,7 +51,7 @@ class Choices(TypedDict, total=False):
 
 @interruptible()
 def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
-    """Read and check a schedule, bind its parameters, and read its payload's text."""
+    """Reads and checks a schedule, binds its parameters, and reads its payload's text."""
     values = (choice.get("settings") or {}).items()
     settings = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values}
     payload, program = _payload(choice.get("payload"))
@@ -59,12 +60,12 @@ def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
     unchecked, assumed = choice.get("unchecked", False), choice.get("assumed", False)
     recipe = Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked, assumed).open()
     for warning in recipe.warnings:
-        warnings.warn(plain(warning), stacklevel=5)  # beyond `load`, `apply` and their wrappers
+        warnings.warn(plain(warning), stacklevel=5)  # stack frames outside of `load`, `apply` and their wrappers
     return recipe
 
 
 def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:
-    """A payload as a path, or as what else it is. Error: W0485 for what is no payload."""
+    """A payload as a path, or in the form given. Error: W0485 for a value that is no payload."""
     if given is None or isinstance(given, PathLike):
         return (None if given is None else Path(given)), None
     if isinstance(given, str):
@@ -86,7 +87,8 @@ def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:
 
 @interruptible()
 def apply(schedule: Name | Recipe, **choice: Unpack[Choices]) -> Applied:
-    """Apply a schedule to its payload: `.text` is the scheduled module, `.session.steps` what each statement did."""
+    """Applies a schedule to its payload: `.text` is the scheduled module, `.session.steps` the
+    effect of each statement."""
     return applied(schedule if isinstance(schedule, Recipe) else load(schedule, **choice))
 
 
@@ -103,14 +105,16 @@ def run(
     sizes: Mapping[str, int] | None = None,
     **choice: Unpack[Choices],
 ) -> Report:
-    """Run a schedule, or a bundle's folder, and compare with the untouched payload.
+    """Runs a schedule, or a bundle's folder, and compares with the unscheduled payload.
 
     Args:
-        seed: of the random inputs; on the simulator, also of the order of streams.
-        inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed. All others are random.
-        sizes: of `"A.0"`, the first axis of the argument `A`, or of `"m"`, as the payload's builder calls it, where the
-            payload leaves it open; what has to agree with it follows.
-        save: an `.npz` file for the outputs, which `report.outputs` has as well, each in its `array`.
+        seed: the seed of the random inputs; on the simulator, also of the order of streams.
+        inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed.
+            Other inputs are random.
+        sizes: values of open sizes: of `"A.0"`, the first axis of the argument `A`, or of `"m"`,
+            the builder's name for it. Sizes that have to be equal follow.
+        save: an `.npz` file for the outputs, which are also in `report.outputs`, each in its
+            `array`.
     """
     given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)
     open_ = {place: str(size) for place, size in (sizes or {}).items()}
@@ -124,7 +128,7 @@ def run(
 def build(
     schedule: Name, output: Name, *, entry: str | None = None, data_seed: int | None = None, **choice: Unpack[Choices]
 ) -> Path:
-    """Write a bundle into the folder `output`; with `data_seed`, inputs and expected outputs go into it as well."""
+    """Writes a bundle into the folder `output`; with `data_seed`, also inputs and expected outputs."""
     build_bundle(load(schedule, **choice), entry, Path(output), data_seed)
     return Path(output)
 
@@ -144,12 +148,14 @@ def compile(
 ) -> Kernel:
     """A schedule applied to its payload, as a function of arrays: `kernel(a, b)`.
 
-    It is compiled once for each schedule, payload, settings and device: kept in memory and on disk (`$WEFT_CACHE_DIR`).
+    It is compiled once per schedule, payload, settings and device, and cached in memory and on disk
+    (`$WEFT_CACHE_DIR`).
 
     Args:
         entry: the payload's function; None: the only one that launches.
-        target: `cuda`, `cpu`, or `auto`: the GPU where there is one, else the CPU.
-        assumed: do not warn (W0082) where it is not proven what the kernel combines, and where it is only compared.
+        target: `cuda`, `cpu`, or `auto`: the GPU if there is one, otherwise the CPU.
+        assumed: suppresses the warning W0082 that it is only compared, not proven, what the kernel
+            combines.
     """
     from .compiled import compiled
 

@@ -1,8 +1,9 @@
-"""Is a bundle what its module makes? Its kernels are proven, its text and its plan emitted again, and compared.
+"""Checks that a bundle follows from its module: the kernels are proven, the text and the plan are
+emitted again and compared.
 
-What a bundle computes is in its module alone; the simulator and the CPU run that, a GPU runs `kernels.cu` as
-`plan.json` says. So a bundle is of one piece where both follow from the module. Whose program it is, and whether it is
-the one that was asked for, no file in it can tell.
+The simulator and the CPU run the module of a bundle; a GPU runs `kernels.cu` according to
+`plan.json`. A bundle is consistent if both follow from the module. No file in it can show that the
+program is the requested one.
 """
 
 from __future__ import annotations
@@ -23,25 +24,27 @@ if TYPE_CHECKING:
     from .runtime.plan.plan import Plan
     from .verify import Verdict
 
-UNKNOWN = "it is not known whose program this is, nor that it computes what you expect"
-UNSAID = "nothing in it says that they were"
+UNKNOWN = "it is not known where this program comes from, nor that it computes what you expect"
+UNSAID = "nothing in it states that they were"
 KEPT = 32
-"""Modules whose proof and emission are kept: of a bundle whose other files change."""
+"""The number of modules with cached proofs and texts, for bundles in which only other files change."""
 
 
 @record
 class Audit:
-    """What was found.
+    """The result of an audit.
 
     Args:
         path: the bundle's folder.
-        verdict: of the module's kernels and functions, as `weft verify` judges them.
-        different: files that are not what the module makes; `module.mlir`, where it says more than kernels and plans.
-        indices: how many of loads and stores are shown to be inside of their buffers, and of how many.
-        unproven: the kernels that the bundle says were let through without a proof.
-        unchecked: why the bundle says that its kernels were not compared with the payload, or that it says nothing of
-            it; None where it says that they were.
-        diagnostics: all that is wrong.
+        verdict: the result for the module's kernels and functions, as from `weft verify`.
+        indices: the number of loads and stores that are proven inside their buffers, and the number
+            of all.
+        different: the files that do not follow from the module; `module.mlir` if it contains more
+            than kernels and plan.
+        unproven: the kernels that the bundle marks as not proven.
+        unchecked: the reason that the bundle gives for not comparing its kernels with the payload,
+            or that it gives none; None if they were compared.
+        diagnostics: all errors.
     """
 
     path: Path
@@ -54,11 +57,11 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        """Proven, and of one piece."""
+        """Whether the bundle is proven and consistent."""
         return not self.diagnostics
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data; the documentation explains the keys."""
+        """The audit as plain data; the documentation explains the keys."""
         return {
             "ok": self.ok,
             "proven": self.verdict is not None and self.verdict.ok,
@@ -75,11 +78,12 @@ class Audit:
 
 
 def audit_bundle(path: Path | str) -> Audit:
-    """Prove a bundle's module again, make its text and its plan of it again, and compare them with those in the folder.
+    """Proves a bundle's module again, makes its text and its plan from the module, and compares
+    them with those in the folder.
 
-    Its arrays (`inputs.npz`, `expected.npz`) are data; they are read, and not judged.
+    Its arrays (`inputs.npz`, `expected.npz`) are read but not checked: they are data.
 
-    Errors: those of `read_bundle` for what is no bundle.
+    Errors: those of `read_bundle` for a folder that is no bundle.
     """
     bundle = read_bundle(path)
     unproven = tuple(
@@ -100,7 +104,8 @@ def audit_bundle(path: Path | str) -> Audit:
 
 @lru_cache(KEPT)
 def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
-    """What a module says that its text and plan do not show; the proof of the rest; its indices."""
+    """For a module's text: the errors that text and plan do not show, the verdict, and the numbers
+    of proven and of all indices."""
     from .interpreter.ir import mlir
     from .interpreter.proof.in_bounds import index_uses
     from .runtime.cpu.allow_lists import NotLoopsError, expect_finished
@@ -113,15 +118,15 @@ def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tupl
     except NotLoopsError as error:
         return (Diagnostic("W0765", f"{name}: {error.message}", payload=error.place, hint=REBUILT),), verdict, (0, 0)
     uses = [use for kernel in mlir.operations(module.operation, "gpu.func") for use in index_uses(kernel)]
-    unseen = [use for use in uses if use.size == 1 and not use.inside]  # the text leaves such an index out
-    message = "an index along an axis of one element is not shown to be 0, which the text takes it for"
+    unseen = [use for use in uses if use.size == 1 and not use.inside]  # the CUDA text omits such an index
+    message = "an index along an axis of one element is not proven to be 0, as the text assumes"
     found = tuple(Diagnostic("W0765", f"{name}: {message}", payload=use.op, hint=REBUILT) for use in unseen[:1])
     return found, verdict, (sum(use.inside for use in uses), len(uses))
 
 
 @lru_cache(KEPT)
 def _made(text: str, entry: str) -> tuple[Plan, str]:
-    """The plan and the kernels' text that follow from a module's text. Raises what neither can be made of."""
+    """The plan and the kernels' text that follow from a module's text. Raises what refuses either."""
     from .interpreter.ir import mlir
     from .runtime.cuda.module import emit
     from .runtime.host.host import make_plan
@@ -164,7 +169,7 @@ _ABSENT = object()
 
 
 def _differences(given: Any, made: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
-    """Where two documents differ, the first place first."""
+    """The places where two documents differ, in order, with both values."""
     if isinstance(given, dict) and isinstance(made, dict):
         for key in dict.fromkeys((*made, *given)):
             yield from _differences(given.get(key, _ABSENT), made.get(key, _ABSENT), f"{place}.{key}".lstrip("."))

@@ -1,4 +1,4 @@
-"""Kernels that were compiled before: in memory by what they were made of, and on disk as bundles."""
+"""Caches of compiled kernels: in memory by their cache key, and on disk as bundles."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from .pipeline import Recipe
 
 MOST = 32
-"""Kernels that are kept in memory."""
+"""The number of kernels kept in memory."""
 MOST_ON_DISK = 512
-"""And in the cache folder, those that were used last."""
+"""The number of kernels kept in the cache folder: those used last."""
 
 _kernels: OrderedDict[tuple[str, bool, bool, int | None], Kernel] = OrderedDict()
 _guard = Guard(threading.RLock)
 
 
 def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
-    """The kernel of a recipe on a target; one that was compiled before, if all that it was made of is the same."""
+    """The kernel of a recipe on a target, from the cache if its key is there."""
     target = open_target(where)
     key = _key(recipe, entry)
     kept = key, recipe.choice.unproven, recipe.choice.unchecked, target.number
@@ -50,7 +50,7 @@ def compiled(recipe: Recipe, entry: str | None, where: Where) -> Kernel:
 
 
 def _key(recipe: Recipe, entry: str | None) -> str:
-    """All that a kernel is made of: texts, settings, and this version of Weft."""
+    """The cache key: a hash of the texts, the settings, and this version of Weft."""
     values = [sorted((name, repr(value)) for name, value in recipe.values.items()), entry]
     values += [recipe.choice.unproven, recipe.choice.unchecked]
     parts = (__version__, source(), recipe.name, *recipe.texts, recipe.payload.name, recipe.payload.text, repr(values))
@@ -66,17 +66,18 @@ def _made(recipe: Recipe, entry: str | None, key: str) -> Compiled:
     plan = compared(one, entry).marked(one.plan)
     steps = tuple((step.text, step.remarks) for step in done.session.steps)
     made = Compiled(recipe.name, plan, one.cuda, done.text, plan_signature(plan), steps, tuple(one.assumed))
-    with suppress(OSError, WeftError):  # a folder that cannot be written keeps nothing and stops nobody
+    with suppress(OSError, WeftError):  # a cache that cannot be written is skipped
         _keep(made, key)
     return made
 
 
 def _keep(made: Compiled, key: str) -> None:
-    """Write an entry, a bundle, and beside it what else there is, with the seal of all of it."""
+    """Writes a cache entry: a bundle, and beside it the other data with a seal over the whole
+    entry."""
     if (programs := place("programs")) is None:
         return
     about, old = {"name": made.name, "steps": made.steps, "assumed": made.assumed}, programs / key
-    if old.is_dir() and not old.is_symlink():  # not what this process has found whole
+    if old.is_dir() and not old.is_symlink():  # an old entry here is damaged or not this user's
         shutil.rmtree(old)
     else:
         old.unlink(missing_ok=True)
@@ -89,17 +90,17 @@ def _keep(made: Compiled, key: str) -> None:
 
 
 def _found(key: str) -> Compiled | None:
-    """What was made before, if it is whole, and this user's processes have written it. Raises W0749."""
+    """The cache entry, if it is complete and was written by this user. Raises W0749."""
     if (programs := place("programs")) is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, WeftError):
-        said = (programs / key).with_suffix(".json")
-        about = json.loads(said.read_text(encoding="utf-8"))
+        entry = (programs / key).with_suffix(".json")
+        about = json.loads(entry.read_text(encoding="utf-8"))
         own = bytes.fromhex(about.pop("seal"))
         bundle = read_bundle(programs / key)
         if is_sealed(own, *_sealed(key, about, bundle)):
             with suppress(OSError):
-                os.utime(said)
+                os.utime(entry)
             steps = tuple((str(text), tuple(map(str, remarks))) for text, remarks in about["steps"])
             assumed = tuple(map(str, about["assumed"]))
             return Compiled(
@@ -109,5 +110,5 @@ def _found(key: str) -> Compiled | None:
 
 
 def _sealed(key: str, about: object, bundle: Bundle) -> tuple[str, ...]:
-    """All that an entry says, under the key that it was made for."""
+    """The contents of an entry that its seal covers, with the key."""
     return key, json.dumps(about), dump(bundle.plan), bundle.cuda, bundle.module

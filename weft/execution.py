@@ -1,4 +1,4 @@
-"""Running what was scheduled, compared with the untouched payload; and bundles of it."""
+"""Runs scheduled modules and compares them with the unscheduled payload; writes bundles of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 
 def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Executed:
-    """Apply a schedule to its payload, run the kernels, and compare with the payload on the CPU."""
+    """Applies a schedule to its payload, runs the kernels, and compares with the payload on the
+    CPU."""
     ((_, done),) = run_sweep(recipe, entry, options, (options.rest,))
     return done
 
@@ -41,7 +42,8 @@ def run_recipe(recipe: Recipe, entry: str | None, options: RunOptions) -> Execut
 def run_sweep(
     recipe: Recipe, entry: str | None, options: RunOptions, sizes: Iterable[int | None]
 ) -> Iterator[tuple[int | None, Executed]]:
-    """As `run_recipe`, for each of the sizes in the place of all that is left open: applied once."""
+    """`run_recipe` for each of `sizes` as the value of all open sizes; the schedule is applied
+    once."""
     options.expect_outputs(recipe.reads)
     if options.reference == "jit":
         _prepare_reference(recipe.clock)
@@ -53,18 +55,20 @@ def run_sweep(
 
 
 def _by_axis(recipe: Recipe, sizes: Mapping[str, str]) -> dict[str, str]:
-    """The sizes, those that the payload's builder has a name for as the axes of arguments that have them."""
+    """The sizes by axis of an argument: the names of the payload's builder are replaced by the axes
+    that have these sizes."""
     named = recipe.open_axes
     return {named.get(place, place): size for place, size in sizes.items()}
 
 
 def run_applied(done: Applied, entry: str | None, options: RunOptions, device: Device) -> Executed:
-    """Run what a schedule, or a part of it, has made of its payload; and compare."""
+    """Runs the kernels of a schedule, or of a part of it, and compares with the payload."""
     return _program(done, entry, options.reference, text=device.wants == "cuda").run(options, device)
 
 
 def _program(done: Applied, entry: str | None, against: Reference, *, text: bool) -> Program:
-    """What is run of a scheduled module, and compared with what its payload gives. `text`: as CUDA text."""
+    """The program of a scheduled module with its reference, the payload. `text`: whether CUDA text
+    is needed."""
     from .runtime.host import functions
 
     made = planned(done, entry, text=text)
@@ -83,7 +87,8 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         except WeftError as error:
             if not (result.races or result.faults):
                 raise
-            return None, f"nothing: {error.diagnostics[0].message}"  # what was found must not be lost
+            # the races and faults that were found must not be lost
+            return None, f"nothing: {error.diagnostics[0].message}"
 
     def computed(arrays: Arrays, floats: Floats = "f64") -> Arrays:
         from .runtime.cpu.reference import reference
@@ -110,7 +115,8 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
 
 
 def _statements(steps: Sequence[Step]) -> dict[str, str]:
-    """Shared buffer → the statement that made it: the first after which there is a buffer of that name."""
+    """Shared buffer → the statement that created it: the first after which a buffer of that name
+    exists."""
     from .interpreter.ir.functions import name_of
     from .interpreter.ir.mlir import operations
 
@@ -123,7 +129,7 @@ def _statements(steps: Sequence[Step]) -> dict[str, str]:
 
 
 def _prepare_reference(clock: Clock) -> None:
-    """Have the reference's process ready, where that costs nothing: before this one has threads."""
+    """Starts the reference's process if that is cheap: this process has no threads yet."""
     from .process import is_child
 
     if is_child():
@@ -134,9 +140,10 @@ def _prepare_reference(clock: Clock) -> None:
 
 
 def predicted(made: Planned, chip: str, sizes: Mapping[str, str] | None = None) -> Prediction:
-    """The time of the launches on a chip, by a model that runs their machine code. `sizes`: those left open.
+    """The time of the launches on a chip, from a model that executes their machine code. `sizes`:
+    values of open sizes.
 
-    Errors: W0780 … W0782, and W0505, W0726, W0727; W0719 where a size is left open.
+    Errors: W0780 … W0782, and W0505, W0726, W0727; W0719 if a size is left open.
     """
     from .payloads.work import operations_of
     from .runtime.files.inputs import sized
@@ -166,10 +173,11 @@ def build_bundle(
     asked: Mapping[str, str] | None = None,
     sizes: Mapping[str, str] | None = None,
 ) -> tuple[Applied, ComparedOnce]:
-    """Write a bundle, once its kernels are compared with their payload; with a `data_seed`, inputs and the outputs that
-    the payload gives for them go along. `inputs`, `asked`, `sizes`: as in `RunOptions`.
+    """Writes a bundle once its kernels are compared with their payload; with a `data_seed`, also
+    inputs and the payload's outputs for them. `inputs`, `asked`, `sizes`: as in `RunOptions`.
 
-    Raises W0080, W0081 where they are not equal, W0082 where it is not proven what they combine: nothing is written.
+    Raises W0080, W0081 for kernels that differ or cannot be compared, W0082 if it is not proven
+    what they combine: nothing is written then.
     """
     from .comparison import comparison
     from .runtime.cpu.reference import reference
@@ -195,7 +203,7 @@ def build_bundle(
         expect_memory(made.plan)
         wanted = sized(signature(done.payload, made.plan.entry), _by_axis(recipe, sizes or {}), made.plan.agreements)
         arrays = chosen_inputs(wanted, data_seed, inputs, asked)
-        resolved(made.plan, arrays)  # the payload itself checks no size
+        resolved(made.plan, arrays)  # the payload does not check sizes
         with clock.phase("reference"):
             expected = reference(done.payload, made.plan.entry, arrays)
             own = own_outputs(wanted, lambda: reference(done.payload, made.plan.entry, arrays, "own"), expected)

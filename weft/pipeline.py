@@ -1,8 +1,8 @@
-"""From a schedule's name to numbers, stage by stage; the command line and the API both drive these.
+"""The stages from a schedule's name to results; the command line and the API call them.
 
-text → parse → check (`read_schedule`) → payload (`Choice.open`) → session (`applied`) → plan and text (`planned`) →
-device → reference → comparison (`execution.py`). Each stage takes what the one before made and adds its time to the
-clock.
+text → parse → check (`read_schedule`) → payload (`Choice.open`) → session (`applied`) → plan and
+text (`planned`) → device → reference → comparison (`execution.py`). Each stage takes the result of
+the previous one and adds its time to the clock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
-    """The path of a schedule, or of a recipe that ships, by its name. `shipped`: no path. Raises W0050."""
+    """The path of a schedule, or of a built-in recipe by its name. `shipped`: only names of
+    recipes, no path. Raises W0050."""
     from .dsl.diagnostics import did_you_mean
     from .recipes import schedules
 
@@ -35,15 +36,16 @@ def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
         return path
     if (recipe := schedules().get(name)) is not None:
         return recipe
-    what, notes = "" if shipped else "no file and ", (f"recipes that ship: {', '.join(schedules())}",)
+    what, notes = "" if shipped else "no file and ", (f"built-in recipes: {', '.join(schedules())}",)
     raise fail("W0050", f"there is {what}no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
 
 
 def checked_schedule(name: str | Source, *, defaults: bool = False) -> tuple[tree.File, tuple[Diagnostic, ...]]:
-    """Parse and check a schedule by path or recipe name, or its text; with warnings. Raises all that is wrong at once.
+    """Parses and checks a schedule, given by path, recipe name or text; returns warnings as well.
+    Raises all errors at once.
 
     Args:
-        defaults: check its main schedule with its parameters' defaults, too.
+        defaults: whether to check its main schedule with the defaults of its parameters, too.
     """
     from .dsl.checker import check
     from .dsl.parser import parse_file, parse_text
@@ -57,26 +59,27 @@ def checked_schedule(name: str | Source, *, defaults: bool = False) -> tuple[tre
 
 
 def read_schedule(name: str | Source) -> tree.File:
-    """What `checked_schedule` has read."""
+    """The schedule of `checked_schedule`, without its warnings."""
     return checked_schedule(name)[0]
 
 
 @record
 class Choice:
-    """What is to be worked on.
+    """The choice of a schedule, a payload and settings.
 
     Args:
-        file: a schedule's path, or the name of a recipe that ships; empty for none, where lines are typed.
-        payload: a file, instead of the schedule's own.
+        file: a schedule's path, or the name of a built-in recipe; empty if statements are only
+            typed.
+        payload: a file in place of the schedule's own payload.
         settings: parameters of the schedule and of its payload, as text.
-        layer: sizes of the payload by name.
-        unproven: kernels that are not proven race-free are let through.
-        text: the schedule's text, instead of a file.
-        program: the payload's text, or what a schedule says to name a builder, instead of a file.
-        unchecked: kernels are built without being compared with their payload, also where it is not proven what they
-            combine; what is built says so. That they are race-free is proven all the same, unless `unproven` lets them
-            through.
-        assumed: kernels are built although it is not proven what they combine; they are compared all the same.
+        layer: the name of a set of payload sizes.
+        unproven: whether kernels that are not proven race-free are accepted.
+        text: the schedule's text in place of a file.
+        program: the payload's text, or a builder's name with arguments, in place of a file.
+        unchecked: whether kernels are built without a comparison with their payload, also if it is
+            not proven what they combine; the bundle is marked. They are proven race-free
+            nevertheless, unless `unproven` is set.
+        assumed: whether kernels are built if it is only compared, not proven, what they combine.
     """
 
     file: str
@@ -90,7 +93,8 @@ class Choice:
     assumed: bool = False
 
     def open(self, clock: Clock | None = None) -> Recipe:
-        """Read the schedule and its payload; hand out the settings to both, a layer's sizes to the payload."""
+        """Reads the schedule and its payload, and distributes the settings to both and a layer's
+        sizes to the payload."""
         from .dsl.parameters import bind
         from .dsl.parser import parse_text
         from .payloads.settings import builder_of, distribute
@@ -111,22 +115,22 @@ class Choice:
 
 
 TYPED = "<typed>"
-"""The name that lines typed by hand are shown under. Line n is the n-th of them."""
+"""The displayed source name of typed lines; line n is the n-th of them."""
 
 EMPTY = "schedule typed() {\n}\n"
 
 
 @record
 class Recipe:
-    """A schedule that was read and checked, with its payload's text. Nothing is applied yet.
+    """A schedule that was read and checked, with its payload's text. No statement is applied yet.
 
     Args:
-        file: what was parsed.
-        payload: the MLIR text, under the name it is shown with.
-        values: the main schedule's parameters, bound.
-        payload_values: the builder's parameters, where a builder made the payload.
-        clock: keeps the time of each phase.
-        warnings: what the checker finds odd in the schedule.
+        file: the parsed file.
+        payload: the MLIR text, under its displayed name.
+        values: the values of the main schedule's parameters.
+        payload_values: the values of the builder's parameters, if a builder made the payload.
+        clock: measures the time of each phase.
+        warnings: the checker's warnings.
     """
 
     choice: Choice
@@ -143,12 +147,12 @@ class Recipe:
 
     @property
     def texts(self) -> list[str]:
-        """Those of the schedule and all that it includes."""
+        """The texts of the schedule and of the files that it includes."""
         return sorted({s.span.source.text for s in self.file.schedules})
 
     @property
     def open_axes(self) -> dict[str, str]:
-        """The parameters of the payload's builder that are run-time sizes, and the axes that have them."""
+        """The parameters of the payload's builder that are run-time sizes, each with its axis."""
         from .payloads.settings import builder_of
 
         builder = builder_of(self.file, self.choice.payload) if self.payload_values else None
@@ -156,7 +160,7 @@ class Recipe:
 
     @property
     def reads(self) -> dict[Path, str]:
-        """The files that it was read from, and what to call each."""
+        """The files that were read, each with its name in messages."""
         from .payloads.sources import payload_path
 
         found = {Path(s.span.source.name): "a file that the schedule includes" for s in self.file.schedules}
@@ -168,7 +172,7 @@ class Recipe:
 
 @record
 class Applied:
-    """A schedule applied to its payload; or as far as its session is."""
+    """A schedule applied to its payload, up to the session's current statement."""
 
     recipe: Recipe
     payload: ir.Module = field(repr=False)
@@ -191,7 +195,7 @@ class Applied:
 
     @property
     def unproven(self) -> list[str]:
-        """Of each kernel that is not proven race-free and was let through, a line that says so."""
+        """A line for each kernel that was accepted without a proof that it is race-free."""
         from .interpreter.ir.cloning import unproven
         from .interpreter.ir.functions import symbol
         from .interpreter.ir.mlir import operations
@@ -202,28 +206,30 @@ class Applied:
 
     @property
     def assumed(self) -> list[str]:
-        """Of each reduction that is not proven to be executed as the payload does, a line that says why."""
+        """A line with the reason for each reduction that is not proven to be executed as in the
+        payload."""
         return self.assumed_of(None)
 
     def assumed_of(self, kernels: Collection[str] | None) -> list[str]:
-        """The same of these kernels alone; None: of all."""
+        """The same for these kernels only; None: for all."""
         from .interpreter.ir.cloning import COMBINED
         from .interpreter.ir.functions import symbol
         from .interpreter.ir.mlir import ir, operations
 
         every = operations(self.session.module.operation, "gpu.func")
         meant = [k for k in every if COMBINED in k.attributes and (kernels is None or symbol(k) in kernels)]
-        said = [ir.StringAttr(k.attributes[COMBINED]).value for k in meant]
-        return [line for text in said for line in text.splitlines() if not line.startswith("combination proven")]
+        texts = [ir.StringAttr(k.attributes[COMBINED]).value for k in meant]
+        return [line for text in texts for line in text.splitlines() if not line.startswith("combination proven")]
 
     @property
     def located_text(self) -> str:
-        """The text with the ops' locations in the payload, for a device that reports them."""
+        """The text with the ops' locations in the payload, for devices that report locations."""
         return self.module.operation.get_asm(enable_debug_info=True)
 
 
 def load_statements(*more: str) -> None:
-    """Import all that statements use, or that would count as the first one's work; and `more` of the interpreter."""
+    """Imports the modules of all statements, so that the first statement's time does not include
+    them; and `more` modules of the interpreter."""
     from .interpreter.ir import mlir
 
     mlir.load()
@@ -232,7 +238,7 @@ def load_statements(*more: str) -> None:
 
 
 def opened(recipe: Recipe) -> Applied:
-    """Parse the payload, and open a session before the schedule's first statement."""
+    """Parses the payload, and opens a session before the schedule's first statement."""
     from .interpreter.session.listeners import notify_of_statements
     from .interpreter.session.session import Session
     from .payloads.naming import WrittenNames
@@ -250,7 +256,7 @@ def opened(recipe: Recipe) -> Applied:
 
 
 def applied(recipe: Recipe) -> Applied:
-    """Parse the payload and apply the schedule to it."""
+    """Parses the payload and applies the schedule to it."""
     with recipe.clock.phase("import"):
         load_statements()
     done = opened(recipe)
@@ -263,11 +269,11 @@ def applied(recipe: Recipe) -> Applied:
 
 
 LED_BY = 3
-"""How many steps are told of in front of one that fails."""
+"""The number of steps that are listed before a failing one."""
 
 
 def after_steps(error: WeftError, session: Session) -> WeftError:
-    """The error of a session's next statement, with a note of what the last steps before it did."""
+    """The error of a session's next statement, with a note on the effect of the steps before it."""
     steps = session.steps
     if not steps or session.upcoming() is None:
         return error
@@ -280,7 +286,7 @@ def after_steps(error: WeftError, session: Session) -> WeftError:
 
 @record
 class Planned:
-    """A scheduled module as what a device runs: the plan and the kernels' CUDA C++ text."""
+    """A scheduled module in the form that a device runs: the plan and the kernels' CUDA C++ text."""
 
     applied: Applied
     plan: Plan
@@ -288,18 +294,19 @@ class Planned:
 
     @property
     def assumed(self) -> list[str]:
-        """`Applied.assumed` of the kernels that the plan launches."""
+        """`Applied.assumed` for the kernels that the plan launches."""
         return self.applied.assumed_of({kernel.name for kernel in self.plan.kernels})
 
     @property
     def unproven(self) -> bool:
-        """Whether a kernel that the plan launches was let through, not proven race-free."""
+        """Whether the plan launches a kernel that is not proven race-free."""
         return any(kernel.unproven is not None for kernel in self.plan.kernels)
 
 
 def bundled(made: Planned) -> tuple[Plan, str, str]:
-    """What a bundle holds: the plan and the kernels' text, and the module's text, from which alone both follow: the
-    module is as it is read from that. (Reading simplifies an affine map now and then.)"""
+    """The contents of a bundle: the plan, the kernels' text and the module's text. Plan and text
+    are made from the module as it is parsed from its text, since parsing sometimes simplifies an
+    affine map."""
     from .interpreter.ir import mlir
     from .runtime.cpu.allow_lists import without_freedom
     from .runtime.cuda.module import emit
@@ -318,9 +325,11 @@ def bundled(made: Planned) -> tuple[Plan, str, str]:
 
 
 def planned(done: Applied, entry: str | None = None, *, text: bool = True) -> Planned:
-    """Make the host plan of `entry` (None: the only function that launches) and the text of the kernels.
+    """Makes the host plan of `entry` (None: the only function that launches) and the text of the
+    kernels.
 
-    Without `text`, what only the simulator knows has none, and a comment that states why; else W05xx is raised.
+    Without `text`, a kernel that only the simulator supports gets a comment with the reason as its
+    text; otherwise W05xx is raised.
     """
     from .runtime.cuda.module import emit
     from .runtime.host.host import make_plan
@@ -330,9 +339,9 @@ def planned(done: Applied, entry: str | None = None, *, text: bool = True) -> Pl
         with done.recipe.clock.phase("plan"):
             plan = make_plan(done.module, entry)
             plan = replace(plan, agreements=agreements(done.payload, plan.entry))
-    except WeftError as error:  # the report, which shows what `print` said, does not come
-        said = tuple(f"{step.text}\n{text}" for step in done.session.steps for text in step.shown)
-        raise WeftError(*(replace(d, notes=(*d.notes, *said)) for d in error.diagnostics)) from error
+    except WeftError as error:  # the report, which shows the output of `print`, is not made
+        shown = tuple(f"{step.text}\n{text}" for step in done.session.steps for text in step.shown)
+        raise WeftError(*(replace(d, notes=(*d.notes, *shown)) for d in error.diagnostics)) from error
     with done.recipe.clock.phase("emit"):
         try:
             cuda = emit(done.module)

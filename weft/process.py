@@ -1,6 +1,8 @@
-"""What a process that does one command line tells its parent, should it be ended; and Ctrl-C, made safe.
+"""The state that the process of one command line shares with its parent, for a report of an
+abnormal end; and a safe handler of Ctrl-C.
 
-Without such a parent nothing is told, and Ctrl-C is safe all the same: the Python API has no other process.
+Without such a parent nothing is shared, and the handler is safe as well: the Python API runs in one
+process.
 """
 
 from __future__ import annotations
@@ -14,36 +16,40 @@ from contextlib import contextmanager
 from types import FrameType
 
 ANSWERED, STAYS, DOING, JOURNAL, SIZE = 0, 1, 4, 2048, 4096
-"""Where things stand on the page."""
+"""The offsets of the entries on the shared page, and its size."""
 
 _page: mmap.mmap | None = None
 
 
 def share(page: mmap.mmap) -> None:
-    """This process is a child that does one command line, and that is the page it shares with its parent."""
+    """Marks this process as the child that runs one command line, with the page that it shares with
+    its parent."""
     global _page
     _page = page
 
 
 def is_child() -> bool:
-    """Whether this process does nothing but one command line: it may be forked before it makes threads."""
+    """Whether this process runs only one command line: it may be forked as long as it has no
+    threads."""
     return _page is not None
 
 
 def doing(text: str) -> None:
-    """What is begun now, should it be the end: "`fuse a into b` (x.weft:3:5)"; empty when it is done."""
+    """Records the current action, which is reported after an abnormal end: "`fuse a into b`
+    (x.weft:3:5)"; empty: none."""
     _write(DOING, text, JOURNAL)
 
 
 def stays(journal: str) -> None:
-    """Ctrl-C does not end this process, which goes on from `journal` if it is ended; empty for no journal."""
+    """Records that Ctrl-C does not end this process, and the `journal` from which it is resumed
+    after an abnormal end; empty: no journal."""
     if _page is not None:
         _page[STAYS] = 1
     _write(JOURNAL, journal, SIZE)
 
 
 def answered() -> None:
-    """Ctrl-C was heard."""
+    """Records that Ctrl-C was handled."""
     if _page is not None:
         _page[ANSWERED] = _page[ANSWERED] % 255 + 1
 
@@ -55,16 +61,16 @@ def _write(at: int, text: str, end: int) -> None:
 
 
 def read(page: mmap.mmap, at: int) -> str:
-    """The text that a page has at a place."""
+    """The text at an offset of the page. 63:"""
     return page[at : page.find(b"\0", at)].decode("utf-8", "surrogateescape")
 
 
 # ---- Ctrl-C, made safe: a `KeyboardInterrupt` must not fly through compiled code that does not expect it ---
 #
-# While modules are imported (NumPy and the bindings crash), while the bindings call back into Python (they turn it into
-# another error), while a weak reference is dropped and while a process is forked (what Python calls then may not
-# raise), the signal is put off for a moment; anywhere else it raises as usual. Signals that come together are one: a
-# terminal and a parent may send the same Ctrl-C.
+# The signal is deferred for a moment while modules are imported (NumPy and the bindings crash), while the bindings call
+# back into Python (they replace the exception by another one), while a weak reference is dropped, and while a process
+# forks (Python ignores exceptions of such callbacks). Anywhere else it raises as usual. Signals in quick succession
+# count as one: a terminal and a parent may send the same Ctrl-C.
 
 RETRY_SECONDS = 0.02
 
@@ -79,13 +85,14 @@ CALLED_BACK = {
     ("interpreter.focus.versions", "sections"),
     ("runtime.cpu.worker", "forked"),
 }
-"""Functions of Weft's modules from which the bindings, or Python before and behind a fork, call back; and those that
-change what versions of a module share."""
+"""Functions in Weft's modules that the bindings call back, or Python before and after a fork, and
+functions that change data shared by versions of a module."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Handle SIGINT this way inside; a no-op where the host has its own handler, and off the main thread."""
+    """A context in which SIGINT is handled safely. Without effect if the program has its own
+    handler, and outside the main thread."""
     default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if threading.current_thread() is not threading.main_thread() or not default:
         yield
@@ -103,25 +110,26 @@ def interruptible() -> Iterator[None]:
 NEVER = float("-inf")
 
 _last = _put_off = NEVER
-"""When the last signal came, and when the last one was put off that has not been raised."""
+"""The time of the last signal, and of the last deferred signal that has not been raised yet."""
 
 _again: threading.Timer | None = None
-"""Sends the one that was put off once more."""
+"""The timer that sends the deferred signal again."""
 
 
 def raise_what_was_put_off() -> None:
-    """At the end of what can be interrupted: a signal that came in time is not lost."""
+    """Raises a deferred signal at the end of the interruptible context, so that it is not lost."""
     global _put_off
     if _again is not None:
         _again.cancel()
-        _again.join()  # it may be sending just now, and then the signal is raised here
+        _again.join()  # if the timer has just fired, the signal is raised here
     if _put_off > NEVER:
         _put_off = NEVER
         raise KeyboardInterrupt
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """The handler of SIGINT: raises, or puts the signal off where raising is not safe."""
+    """The handler of SIGINT: raises `KeyboardInterrupt`, or defers the signal where raising is not
+    safe."""
     global _last, _put_off, _again
     now = time.monotonic()
     if now - _last < TOGETHER_SECONDS and _put_off < _last:
@@ -138,7 +146,8 @@ def interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _send(number: int) -> None:
-    """To the main thread, which may wait for something by then: what is sent to another wakes it from nothing."""
+    """Sends the signal to the main thread, which may be blocked by then: a signal to another thread
+    would not wake it."""
     ident = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and ident is not None:
         signal.pthread_kill(ident, number)
@@ -147,7 +156,8 @@ def _send(number: int) -> None:
 
 
 def _delicate(frame: FrameType | None) -> bool:
-    """Whether an import, a call-back (of a weak reference, too) or a fork is under way anywhere up the stack."""
+    """Whether an import, a callback (also of a weak reference) or a fork is active in any frame of
+    the stack."""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith("importlib._bootstrap") or module == "weakref":

@@ -1,10 +1,11 @@
-"""pytest collects the goldens of schedules, with one line of configuration:
+"""A pytest plugin that collects the goldens of schedules, enabled by one line of configuration:
 
     [tool.pytest.ini_options]
     weft_goldens = true
 
-Each golden below what pytest looks at becomes a test, `gemm.ragged.golden.mlir::module`; `pytest --weft-update` writes
-those that differ anew. Nothing else of Weft is imported before a golden is found, and no MLIR before one is tried.
+Each golden below the collected folders becomes a test, `gemm.ragged.golden.mlir::module`; `pytest
+--weft-update` rewrites those that differ. No other part of Weft is imported before a golden is
+found, and MLIR only when one is compared.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from .goldens.judging import GoldenChange, Maker
 
 _ENDINGS = (".golden.mlir", ".golden.cu", ".check")
-"""As `goldens.golden.SUFFIXES`, which is not imported for the sake of every file that pytest sees."""
+"""A copy of `goldens.golden.SUFFIXES`, which is not imported: pytest calls the plugin for every
+file."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini("weft_goldens", "collect the goldens that stand beside .weft schedules", type="bool", default=False)
+    parser.addini("weft_goldens", "collect the the goldens beside .weft schedules", type="bool", default=False)
     group = parser.getgroup("weft", "goldens of Weft schedules")
     group.addoption("--weft-update", action="store_true", help="write goldens of schedules anew where they differ")
 
@@ -37,7 +39,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class GoldenFile(pytest.File):
-    """A golden: one test, called after what it holds."""
+    """A golden as a collector with one test, named after its contents."""
 
     def collect(self) -> Iterator[pytest.Item]:
         from .dsl.diagnostics import WeftError
@@ -45,7 +47,7 @@ class GoldenFile(pytest.File):
 
         try:
             name = read_golden(self.path).title
-        except WeftError:  # the test says what is wrong with it
+        except WeftError:  # the test reports the error
             name = "golden"
         yield GoldenItem.from_parent(self, name=name)
 
@@ -57,7 +59,7 @@ class GoldenItem(pytest.Item):
 
         path, folder = self.path, self.config.invocation_params.dir
         if path.is_relative_to(folder) and Path.cwd() == folder:
-            path = path.relative_to(folder)  # as the user would write it
+            path = path.relative_to(folder)  # as the user writes it
         golden, maker = read_golden(path), _maker(self.config)
         if self.config.getoption("--weft-update") and golden.kind != "checks":
             if (change := update(golden, maker)) is not None:
@@ -67,7 +69,8 @@ class GoldenItem(pytest.Item):
             raise Differs(change)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The diff and the diagnostics; a traceback would be one of Weft."""
+        """The diff or the diagnostics in place of a traceback, which would only show Weft's own
+        code."""
         from .dsl.diagnostics import WeftError
         from .output.console import rendered
 
@@ -85,7 +88,7 @@ class GoldenItem(pytest.Item):
 
 
 class Differs(Exception):
-    """A golden is not what its schedule makes now."""
+    """A golden differs from the current output of its schedule."""
 
     def __init__(self, change: GoldenChange) -> None:
         super().__init__(change.message)
@@ -96,7 +99,7 @@ _MAKER = pytest.StashKey["Maker"]()
 
 
 def _maker(config: pytest.Config) -> Maker:
-    """One for the whole run: goldens of one schedule follow each other."""
+    """The maker for the whole run: goldens of one schedule follow each other and share it."""
     from .goldens.judging import Maker
 
     if _MAKER not in config.stash:

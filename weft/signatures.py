@@ -1,7 +1,8 @@
-"""What statements take, kept beside the parse tables: checking a schedule then loads no statement.
+"""The signatures of the statements, cached beside the parse tables: checking a schedule then
+imports no statement.
 
-Made anew where Weft's source has changed (`source`). Like the parse tables, it lies among the compiled Python files;
-where Python keeps none, every start makes it.
+The cache depends on Weft's source (`source`). Like the parse tables it is among the compiled Python
+files; if Python writes none, every start computes it.
 """
 
 from __future__ import annotations

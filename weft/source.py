@@ -1,4 +1,4 @@
-"""Which source of Weft this is: what was made by another one is not taken for what this one makes."""
+"""An identifier of Weft's source, so that caches of one source are not used by another."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ __version__ = "0.1.0"
 
 @cache
 def source() -> str:
-    """What tells this source of Weft from one that was edited: a digest of its files' names, lengths, times of change.
-    The newest time alone would not do: a file that is copied or moved here may keep an older one."""
+    """A digest of the names, lengths and modification times of Weft's source files, which an edit
+    changes. The newest time alone is not enough: a file that is copied or moved here may keep an
+    older one."""
     files = sorted(_files(os.path.dirname(os.path.abspath(__file__)), ""))
     return hashlib.sha256(repr(files).encode()).hexdigest()
 

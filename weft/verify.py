@@ -1,4 +1,5 @@
-"""Judging a complete module from elsewhere: each kernel, as its launches use it, and the order of the launches."""
+"""Verifies a complete module from another compiler: each kernel for each of its launches, and the
+order of the launches."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ Sizes = tuple[int | None, int | None, int | None]
 
 @record(kw_only=True)
 class _Part:
-    """A judged part of a module. `distinct`: buffers from outside, or arguments, taken as distinct memory."""
+    """A verified part of a module. `distinct`: the buffers that were assumed to be distinct memory."""
 
     name: str
     place: str
@@ -51,13 +52,14 @@ UNKNOWN: Sizes = (None, None, None)
 
 @record(kw_only=True)
 class Judged(_Part):
-    """One kernel, as one launch uses it.
+    """A kernel as one launch uses it.
 
     Args:
-        name, place: `@mm`, and the launch (or the kernel that nothing launches).
-        block, grid: sizes; None where they are not known, and the verdict holds for all. `cluster`: blocks of one.
-        barriers: how many its text has; `superfluous`: those that could go.
-        races: as `weft run --json` writes them, and whether each is only assumed.
+        name, place: `@mm`, and the launch (or the kernel, if nothing launches it).
+        block, grid: sizes; None for an unknown size: the verdict then holds for all. `cluster`: the
+            number of blocks.
+        barriers: the number of barriers in its text; `superfluous`: those that can be removed.
+        races: as in `weft run --json`, each with a flag for a race that is only assumed.
     """
 
     block: Sizes
@@ -67,34 +69,35 @@ class Judged(_Part):
     races: tuple[dict[str, Any], ...]
     cluster: tuple[int, int, int] = (1, 1, 1)
     judged: bool = True
-    """False where it cannot be judged: the diagnostics say why."""
+    """False if the kernel cannot be verified; the diagnostics state the reason."""
 
     @staticmethod
     def refused(use: KernelUse, diagnostics: tuple[Diagnostic, ...]) -> Judged:
-        """A kernel that cannot be judged, which hides nothing of the others."""
+        """The entry of a kernel that cannot be verified; other kernels are verified nevertheless."""
         placed = tuple(replace(d, payload=d.payload or use.place) for d in diagnostics)
         none: dict[str, Any] = {"block": UNKNOWN, "grid": UNKNOWN, "barriers": 0, "superfluous": (), "races": ()}
         return Judged(name=use.name, place=use.place, diagnostics=placed, distinct=(), **none, judged=False)
 
-    def launched_by(self, place: str, said: bool) -> Judged:
-        """The same of another launch. `said`: each diagnostic names it, as the kernel has several launches."""
-        noted = tuple(replace(d, notes=(*d.notes, f"as launched by {place}")) for d in self.diagnostics)
-        return replace(self, place=place, diagnostics=noted if said else self.diagnostics)
+    def launched_by(self, place: str, noted: bool) -> Judged:
+        """The same verdict for another launch. `noted`: each diagnostic names the launch, as the
+        kernel has several."""
+        with_launch = tuple(replace(d, notes=(*d.notes, f"as launched by {place}")) for d in self.diagnostics)
+        return replace(self, place=place, diagnostics=with_launch if noted else self.diagnostics)
 
     @property
     def verdict(self) -> Hashable:
-        """Equal for launches of one kernel in one shape of which the same is said."""
-        said = tuple((d.code, d.message, str(d.span)) for d in self.diagnostics)
-        return self.name, self.block, self.grid, self.barriers, self.superfluous, said
+        """A key that is equal for launches of one kernel in one shape with the same diagnostics."""
+        found = tuple((d.code, d.message, str(d.span)) for d in self.diagnostics)
+        return self.name, self.block, self.grid, self.barriers, self.superfluous, found
 
 
 @record(kw_only=True)
 class JudgedHost(_Part):
-    """One host function that uses tokens or frees memory.
+    """A host function that uses tokens or frees memory.
 
     Args:
-        operations: launches, copies, allocations and frees in its text.
-        tokens: how many it makes.
+        operations: the number of its launches, copies, allocations and frees.
+        tokens: the number of tokens that it creates.
     """
 
     operations: int
@@ -103,16 +106,18 @@ class JudgedHost(_Part):
 
 @record
 class Verdict:
-    """The whole module."""
+    """The result for a whole module."""
 
     kernels: tuple[Judged, ...]
     hosts: tuple[JudgedHost, ...] = ()
     compiled: tuple[str, ...] = ()
-    """Kernels compiled already (`gpu.binary`) that are launched: assumed to read and write what they get, no more."""
+    """Launched kernels that are compiled already (`gpu.binary`): they are assumed to read and write
+    only their arguments."""
     multiples: tuple[str, ...] = ()
-    """What was taken of sizes that a run knows alone, such as `A.1 % 16 == 0`: the host checks it before a run."""
+    """The assumptions on sizes known at run time only, such as `A.1 % 16 == 0`: the host checks
+    them before a run."""
     refused: tuple[Diagnostic, ...] = ()
-    """What cannot be judged beside kernels and functions: a launch of a kernel that is not there."""
+    """The errors outside of kernels and functions: a launch of a kernel that does not exist."""
 
     @property
     def ok(self) -> bool:
@@ -124,7 +129,7 @@ class Verdict:
 
     @property
     def distinct(self) -> tuple[str, ...]:
-        """What was taken as distinct memory, of all kernels and host functions."""
+        """The buffers of all kernels and host functions that were assumed to be distinct memory."""
         return tuple(dict.fromkeys(name for part in (*self.kernels, *self.hosts) for name in part.distinct))
 
     def to_json(self) -> dict[str, Any]:
@@ -147,37 +152,40 @@ def verify_source(
     may_alias: bool = False,
     share: Callable[[float], None] = lambda _: None,
 ) -> Verdict:
-    """Judge every kernel of the module that `source` holds, and the tokens, streams and memory of its host functions.
+    """Verifies every kernel of the module in `source`, and the tokens, streams and memory of its
+    host functions.
 
     Args:
-        block, grid: sizes for what neither the launch nor the kernel says.
-        may_alias: buffers from outside may overlap; else they are taken as distinct, and the verdict says so.
-        share: is told how much of the launches is judged, 0 to 1.
+        block, grid: sizes for launches and kernels that do not state them.
+        may_alias: whether buffers from outside may overlap; otherwise they are assumed to be
+            distinct, and the verdict lists them.
+        share: is called with the share of the launches that are done, from 0 to 1.
 
     Raises:
-        WeftError: W0487, W0625 to W0628 where it does not parse. What cannot be judged is in the verdict.
+        WeftError: W0487, W0625 to W0628 for a module that does not parse. Parts that cannot be
+            verified are in the verdict.
     """
     module = parse_module(source)
     called = _inline_launchers(module)
     names = WrittenNames(source)
     judged: list[Judged] = []
     hosts: list[JudgedHost] = []
-    refused: list[Diagnostic] = []  # what cannot be judged hides nothing that can
+    refused: list[Diagnostic] = []  # one part that cannot be verified must not hide the others
     try:
         found = kernel_uses(module)
     except WeftError as error:
         found = []
         refused += error.diagnostics
     launches = Counter(use.name for use in found)
-    alike: dict[Hashable, Judged] = {}
+    judged_uses: dict[Hashable, Judged] = {}
     for number, use in enumerate(found):
         share(number / len(found))
         try:
             key = same_use(use)
-            if key not in alike:
+            if key not in judged_uses:
                 model = model_of(use, block=block, grid=grid, names=names, may_alias=may_alias)
-                alike[key] = _judge(use, model, source, may_alias)
-            judged.append(alike[key].launched_by(use.place, said=launches[use.name] > 1))
+                judged_uses[key] = _judge(use, model, source, may_alias)
+            judged.append(judged_uses[key].launched_by(use.place, noted=launches[use.name] > 1))
         except WeftError as error:
             judged.append(Judged.refused(use, error.diagnostics))
     try:
@@ -191,7 +199,7 @@ def verify_source(
 
 
 def stated_multiples(module: ir.Module) -> tuple[str, ...]:
-    """What functions, and kernels that nothing launches, state of the sizes of their arguments."""
+    """The assumptions on sizes of arguments stated by functions and by kernels without a launch."""
     launched = set(map(callee, mlir.operations(module.operation, "gpu.launch_func")))
     found: dict[str, None] = {}
     for function in mlir.operations(module.operation, "func.func", "gpu.func"):
@@ -209,7 +217,8 @@ def stated_multiples(module: ir.Module) -> tuple[str, ...]:
 def _judge_hosts(
     module: ir.Module, source: Source, names: Callable[[ir.Value], str | None], may_alias: bool, called: set[str]
 ) -> Iterator[JudgedHost]:
-    """Those that use tokens or free memory. A private function that was inlined where it is called is judged there."""
+    """The entries of host functions that use tokens or free memory. A private function that was
+    inlined at its calls is verified there."""
     effects = Effects(module)
     for function in mlir.operations(module.operation, "func.func"):
         name = symbol(function)
@@ -247,15 +256,16 @@ def _judge(use: KernelUse, model: KernelModel, source: Source, may_alias: bool) 
 
 
 def _assumed_distinct(model: KernelModel) -> tuple[str, ...]:
-    """The buffers from outside that the kernel uses, if there is more than one and it writes any of them."""
+    """The buffers from outside that the kernel uses, if there are several and it writes at least
+    one of them."""
     used = {a.buffer.name: a.kind for a in model.accesses if a.buffer.foreign}
     written = any(a.kind == "write" for a in model.accesses if a.buffer.foreign)
     return tuple(used) if written and len(used) > 1 else ()
 
 
 def _inline_launchers(module: ir.Module) -> set[str]:
-    """Inline host functions that launch, wait or free, and are called: what a caller passes twice is then seen to be
-    the same, and what it waits for too. Returns the functions that are called."""
+    """Inlines called host functions that launch, wait or free: this shows which arguments of a call
+    are the same buffer, and for which tokens it waits. Returns the called functions."""
     functions = mlir.operations(module.operation, "func.func")
     found = (f for f in functions if uses_tokens(f) or any(mlir.operations(f, *FREEING, *DEVICE)))
     inlined = set(map(symbol, found))

@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable
 
 FAST = ("fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "nnan,ninf")
-FLOATS = re.compile(r"(arith\.(?:add|sub|mul|div|rem|neg|maximum|minimum|maxnum|minnum|cmp)f\b[^:\n]*|math\.\w+ [^:\n]*) :")
+FLOATS = re.compile(
+    r"(arith\.(?:add|sub|mul|div|rem|neg|maximum|minimum|maxnum|minnum|cmp)f\b[^:\n]*|math\.\w+ [^:\n]*) :"
+)
 INTEGERS = re.compile(r"(arith\.(?:addi|subi|muli|shli|index_cast|trunci) [^:\n]*) :")
 ARGUMENT = re.compile(r'\{((?:bufferize\.result, )?weft\.name = "\w+")\}')
 OF_ARGUMENTS = (
@@ -56,7 +58,9 @@ def flags(text: str, draw: random.Random) -> str:
             more = draw.choice(OF_FUNCTIONS)
             if draw.random() < 0.5:
                 return _one(re.compile(r"attributes \{"), text, draw, lambda m: f"{m[0]}{more}, ")
-            return _one(re.compile(r"(func\.func @[^\n]*\)) \{\n"), text, draw, lambda m: f"{m[1]} attributes {{{more}}} {{\n")
+            return _one(
+                re.compile(r"(func\.func @[^\n]*\)) \{\n"), text, draw, lambda m: f"{m[1]} attributes {{{more}}} {{\n"
+            )
     return _one(OPS, text, draw, lambda m: f"{m[1]} {{{draw.choice(OF_OPS)}}}{m[2] or ''}")
 
 

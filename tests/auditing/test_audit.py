@@ -176,7 +176,7 @@ def test_what_a_bundle_says_of_a_comparison_is_told(said: dict[str, str], bundle
     plan = {key: value for key, value in plan.items() if key not in ("compared", "unchecked")} | said
     (bundle / "plan.json").write_text(json.dumps(plan))
     found = audit_bundle(bundle)
-    told = None if "compared" in said else said.get("unchecked", "nothing in it says that they were")
+    told = None if "compared" in said else said.get("unchecked", "nothing in it states that they were")
     assert found.ok and found.unchecked == told
 
 
@@ -292,7 +292,10 @@ def test_json_and_exit_codes(bundle: Path, tmp_path: Path, capsys: pytest.Captur
     assert cli.run(["audit", str(bundle), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (
-        found["ok"] and found["proven"] and found["different"] == [] and "not known whose program" in found["not_known"]
+        found["ok"]
+        and found["proven"]
+        and found["different"] == []
+        and "not known where this program" in found["not_known"]
     )
     assert found["indices"]["inside"] == found["indices"]["all"] > 0
     replaced(bundle / "kernels.cu", (" * ", " + "))

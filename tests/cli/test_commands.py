@@ -372,4 +372,4 @@ def test_a_schedule_is_no_module(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (tmp_path / "s.weft").write_text("schedule s() {\n}\n")
     assert cli.run(["verify", str(tmp_path / "s.weft")]) == 2
     shown = " ".join(capsys.readouterr().err.split())
-    assert "is a schedule, and this is for modules" in shown and "weft apply" in shown
+    assert "is a schedule, and `weft verify` takes modules" in shown and "weft apply" in shown

@@ -276,8 +276,8 @@ def test_what_is_right(tmp_path: Path, payload: str, schedule: str, kernels: str
 @pytest.mark.parametrize(
     ("name", "settings", "kernels"),
     [
-        ("simt_split_k", {"m": "64", "n": "64", "k": "128"}, "1 of 2 kernels alone, the others with what comes next"),
-        ("scan", {"n": "200000"}, "2 of 4 kernels alone, the others with what comes next"),
+        ("simt_split_k", {"m": "64", "n": "64", "k": "128"}, "1 of 2 kernels alone, the others together with later ones"),
+        ("scan", {"n": "200000"}, "2 of 4 kernels alone, the others together with later ones"),
         ("concurrent_convs", {}, "3 of 3 kernels"),
     ],
 )

@@ -327,7 +327,7 @@ def test_include_circle_names_its_files(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as caught:
         parse_file(tmp_path / "a.weft")
     (found,) = caught.value.diagnostics
-    assert (found.code, found.message) == ("W0007", "this `include` makes a circle: `a.weft` → `b.weft` → `a.weft`")
+    assert (found.code, found.message) == ("W0007", "this `include` forms a cycle: `a.weft` → `b.weft` → `a.weft`")
     assert found.span is not None and found.span.source.name.endswith("b.weft")
     with pytest.raises(WeftError) as caught:
         parse_file(tmp_path / "s.weft")

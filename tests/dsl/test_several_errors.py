@@ -88,7 +88,7 @@ TEXTS = {
         "  tile g [99999999999999999999]\n  map a to blocks(x) order hilbert order hilbert\n}\n",
         [
             "2 W0108 a file has one payload; line 1 names one already",
-            "4 W0109 what is assumed of a size is that a number divides it",
+            "4 W0109 the only assumption on a size is that a number divides it",
             "5 W0101 expected a new line, found `g`",
             "6 W0104 this integer does not fit in 64 bits",
             "7 W0101 expected `vector` or a new line, found `order`",

@@ -106,10 +106,10 @@ REFUSED = {
     "// weft golden scale.weft --cuda\n": ("W0902", "`--cuda` does not belong here"),
     "// weft golden 'scale.weft\n": ("W0902", "No closing quotation"),
     "// weft golden ../scale.weft\n": ("W0902", "neither a schedule in this folder nor a recipe"),
-    "// weft golden gone.weft\n": ("W0902", "a golden of `gone.weft` is called `gone."),
+    "// weft golden gone.weft\n": ("W0902", "a golden of `gone.weft` is named `gone."),
     "// weft golden shared\n": ("W0902", "a golden of `shared` is called `shared."),
-    "module {}\n": ("W0902", "does not begin with how it was made"),
-    "": ("W0902", "does not begin with how it was made"),
+    "module {}\n": ("W0902", "does not begin with the command that makes it"),
+    "": ("W0902", "does not begin with the command that makes it"),
 }
 
 

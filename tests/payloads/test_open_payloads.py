@@ -58,7 +58,7 @@ def test_a_schedule_leaves_a_size_open(tmp_path: Path) -> None:
 
 
 def test_a_size_that_is_not_an_arguments_cannot_be_open() -> None:
-    with pytest.raises(WeftError, match=r"W0483: `stride=\?` is not a legal value: it is no size of an argument"):
+    with pytest.raises(WeftError, match=r"W0483: `stride=\?` is not a legal value: only the size of an argument may be"):
         weft.load("igemm", settings={"stride": "?"})
 
 
@@ -81,4 +81,4 @@ def test_data_of_a_bundle_has_sizes_that_agree(tmp_path: Path, capsys: pytest.Ca
     assert cli.run([*build, "--inputs", str(tmp_path / "x.npz")]) == 1
     assert "they are one dimension of linalg.matmul" in capsys.readouterr().err
     assert cli.run(["bench", "matmul", "--set", "m=?"]) == 1
-    assert "what is timed has a size" in capsys.readouterr().err
+    assert "a size to be timed has to be known" in capsys.readouterr().err

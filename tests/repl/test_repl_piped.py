@@ -74,7 +74,7 @@ def test_transcripts(shared, name: str, update: bool) -> None:
 def test_next_tries_every_statement(shared) -> None:
     """What it calls legal is done when it is typed, what it refuses is refused; nothing is changed by asking."""
     out = shared("step 4\nnext\nnext tile_mm\nnext tiles\nir\n")
-    assert "the schedule goes on with  map tiles to blocks(y, x)" in out
+    assert "the next statement is  map tiles to blocks(y, x)" in out
     for legal in (r"tile +tile tile_mm \[16, 16, _\]", r"promote-to-shared +promote-to-shared tile_mm\.lhs"):
         assert re.search(f"✓ {legal}", out)
     assert re.search(r"✓ map +map tiles to blocks\(y, x\)", out) and re.search(r"✗ coalesce .*\(?W0363|W0363", out)
@@ -113,13 +113,13 @@ def test_a_saved_session_runs(shared, here: Path, capsys: pytest.CaptureFixture[
         "save mine\nsave mine\nsave mine --overwrite\n"
     )
     out = shared(text, code=1)
-    assert out.count("saved mine.weft") == 2 and "error[W0064]: `mine.weft` is there already" in out
+    assert out.count("saved mine.weft") == 2 and "error[W0064]: `mine.weft` exists already" in out
     saved = (here / "mine.weft").read_text()
     assert saved == format_text(saved, "mine.weft")
     assert (
         "print tiles" in saved and "bm: int = 8 in [8, 16, 32]" in saved and "m = 40" in saved and "type = f64" in saved
     )
-    assert "// one block tile of the result each" in saved, "comments stay"
+    assert "// one block tile of the result per iteration" in saved, "comments stay"
     assert cli.run(("run", "mine.weft", "--target", "sim")) == 0, capsys.readouterr().err
 
 

@@ -82,7 +82,7 @@ def test_what_was_under_way_is_named_and_not_done(state: Path) -> None:
     die(shell)
     again = _resumed(choose(""), Console(file=io.StringIO()), False)
     assert again.desk.bench.position == 3
-    assert "it was cut off in `fuse init into tiles`" in "\n".join(note.plain for note in again.notes)
+    assert "it was interrupted in `fuse init into tiles`" in "\n".join(note.plain for note in again.notes)
 
 
 def test_half_a_line_is_none(state: Path) -> None:
@@ -200,7 +200,7 @@ def test_killed(tmp_path: Path) -> None:
         one.process.send_signal(signal.SIGKILL)
         one.process.wait()
     with terminal(tmp_path) as other:
-        other.until("a session was cut off: shared, 1 line")
+        other.until("a session was interrupted: shared, 1 line")
         other.settle("[0/15]")
         other.type("quit", "enter")
         assert other.wait() == 0
@@ -233,7 +233,7 @@ def test_it_goes_on_by_itself(case: str, tmp_path: Path) -> None:
             one.busy(0.5)
             one.type("", "ctrl-c")
         one.until(word)
-        one.until("it was cut off in `fuse init into tiles`, which is not done")
+        one.until("it was interrupted in `fuse init into tiles`, which is not done")
         one.settle("[3/15]")
         assert handles(one, "[3/15]") == before
         one.type("quit", "enter")

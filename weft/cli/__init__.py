@@ -1,4 +1,4 @@
-"""The command line. The commands stand in `commands/`, and are imported only when they are asked for."""
+"""The command line. The commands are in `commands/` and are imported only when one is used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMANDS = {
     "bench": "bench",
     "tune": "bench",
 }
-"""Command → its module. The order is that of `weft --help`."""
+"""Command → its module, in the order of `weft --help`."""
 
 
 MEANT = {
@@ -41,10 +41,10 @@ MEANT = {
     "lint": "check", "parse": "check", "format": "fmt", "list": "recipes", "show": "recipes", "help": "--help", "doc": "explain",
     "trust": "audit", "attest": "audit",
 }  # fmt: skip
-"""What other tools call it → what does it here."""
+"""A command's name in other tools → the command here."""
 
 COMPLETING = "_WEFT_COMPLETE"
-"""The variable by which a shell asks Click what a line could go on with, or how it is to ask."""
+"""The variable by which a shell requests completion from Click."""
 
 
 class LazyGroup(click.RichGroup):
@@ -82,7 +82,7 @@ def cli() -> None:
 
 
 def _of_others(option: str) -> str:
-    """Which commands take an option that another one does not."""
+    """A sentence that names the commands with an option that the used command does not have."""
     context = click.Context(cli)
     commands = {name: cli.get_command(context, name) for name in COMMANDS}
     options = {name: [o for one in command.params for o in one.opts] for name, command in commands.items() if command}
@@ -91,14 +91,15 @@ def _of_others(option: str) -> str:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and give its exit code. An empty one is wrong: the help goes to stderr."""
+    """Runs one command line and returns its exit code. An empty line is an error: the help is
+    written to stderr."""
 
     def command() -> int | None:
         try:
             return cli.main(args=list(arguments), prog_name="weft", standalone_mode=False)
         except click.NoSuchOption as error:
-            said = f"{error.message}{_of_others(error.option_name)}"
-            raise click.NoSuchOption(error.option_name, said, error.possibilities, error.ctx) from error
+            message = f"{error.message}{_of_others(error.option_name)}"
+            raise click.NoSuchOption(error.option_name, message, error.possibilities, error.ctx) from error
 
     def usage() -> int:
         with redirect_stdout(sys.stderr):

@@ -1,5 +1,6 @@
-"""What a shell completes: recipes, parameters and their values, codes, statements, payloads, layers. Click asks these
-functions; it knows commands, options and choices itself. Nothing is said of what is wrong with a line being typed."""
+"""Completions for a shell: recipes, parameters and their values, codes, statements, payloads,
+layers. Click calls these functions; it completes commands, options and choices itself. Errors of an
+incomplete line are not reported."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ MOST_VALUES = 64
 
 
 def schedules(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Recipes by name; files, which the shell finds."""
+    """Recipes by name, and files, which the shell completes."""
     from ..recipes import schedules
 
     return [*_those(schedules(), begun), CompletionItem(begun, type="file")]
@@ -47,7 +48,7 @@ def payloads(context: click.Context, parameter: click.Parameter, begun: str) -> 
 
 
 def settings(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """`bm=16` for each legal value of a parameter that has a domain; else its default."""
+    """`bm=16` for each legal value of a parameter with a domain; otherwise its default."""
     from ..dsl.diagnostics import WeftError
 
     with suppress(WeftError):
@@ -56,7 +57,7 @@ def settings(context: click.Context, parameter: click.Parameter, begun: str) -> 
 
 
 def layers(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Of the schedule's payload."""
+    """The layers of the schedule's payload."""
     from ..dsl.diagnostics import WeftError
     from ..payloads.settings import builder_of
     from ..pipeline import read_schedule
@@ -69,7 +70,7 @@ def layers(context: click.Context, parameter: click.Parameter, begun: str) -> li
 
 
 def chips(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Those that times are predicted for."""
+    """The chips with a time model."""
     from ..runtime.predict.chips import CHIPS
 
     return _those(CHIPS, begun)
@@ -97,7 +98,8 @@ def _settings(context: click.Context) -> Iterator[str]:
 
 
 def _file(context: click.Context) -> str | None:
-    """The schedule on a line that ends with an option without its value, where Click leaves arguments alone."""
+    """The schedule on a line that ends with an option without a value, where Click does not parse
+    arguments."""
     return context.params.get("file") or next(iter(context.args), None)
 
 

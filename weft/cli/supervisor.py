@@ -1,11 +1,13 @@
-"""Two processes for one command line: a child that does the work, and its parent, which does nothing that could fail.
+"""Two processes for one command line: a child that does the work, and a parent that does nothing
+that can fail.
 
-What ends the child (upstream's `abort`, a signal, the system short of memory) becomes a diagnostic and exit code 1.
-Ctrl-C goes on to the child, which mostly answers at once; one that is inside compiled code and does not is ended. A
-session (`weft repl`) that is ended goes on in another child, from its journal.
+An abnormal end of the child (an `abort` in MLIR, a signal, lack of memory) becomes a diagnostic and
+the exit code 1. Ctrl-C is forwarded to the child, which usually reacts at once; a child inside
+compiled code that does not react is ended. If a session (`weft repl`) ends abnormally, another
+child resumes it from its journal.
 
-The two share a page of memory, on which the child writes what is needed if it can't say anything any more. Where
-processes can't be forked there is one process, as there is for the Python API.
+Both processes share a page of memory, in which the child records what the parent reports after an
+abnormal end. On systems without `fork` there is only one process, as for the Python API.
 """
 
 from __future__ import annotations
@@ -21,14 +23,15 @@ from types import FrameType
 from ..process import ANSWERED, DOING, JOURNAL, SIZE, STAYS, interrupt, read, share
 
 GRACE_SECONDS = 0.7
-"""From Ctrl-C to the end of a child that does not answer."""
+"""Seconds from Ctrl-C until a child that does not react is ended."""
 
 
 def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int:
-    """Do `command` in a child; its exit code, in the child and in its parent.
+    """Runs `command` in a child and returns its exit code, in the child and in the parent.
 
     Args:
-        resumed: goes on with a session whose journal that is, after its process was ended.
+        resumed: resumes a session from the journal with this name, after its process ended
+            abnormally.
     """
     if not hasattr(os, "fork"):
         return command()
@@ -43,9 +46,9 @@ def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int
         status = watch.wait()
         if status >= 0:
             return status
-        if sys.stderr.isatty():  # in the middle of a progress line the cursor is hidden
+        if sys.stderr.isatty():  # an interrupted progress line leaves the cursor hidden
             print(end="\x1b[?25h", file=sys.stderr, flush=True)
-        if status in (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP):  # somebody wanted just that
+        if status in (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP):  # this was requested by a signal
             return 128 - status
         restore_terminal()
         journal = read(page, JOURNAL)
@@ -56,7 +59,7 @@ def supervised(command: Callable[[], int], resumed: Callable[[str], int]) -> int
 
 
 class _Watch:
-    """A child, and what its parent does with signals meanwhile."""
+    """A child process, and the parent's signal handlers while the child runs."""
 
     def __init__(self, page: mmap.mmap) -> None:
         self.page, self.pid, self.killed, self.answered = page, 0, False, 0
@@ -75,13 +78,15 @@ class _Watch:
         return self.pid
 
     def wait(self) -> int:
-        """The child's exit code; of a signal, the negative of its number."""
+        """The child's exit code; if a signal ended it, the negative number of that signal."""
         _, status = os.waitpid(self.pid, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         return os.waitstatus_to_exitcode(status)
 
     def _forward(self, number: int, frame: FrameType | None) -> None:
-        """A terminal sends Ctrl-C to both processes, `kill` to this one alone: twice is once for the child."""
+        """Forwards a signal to the child, and ends the child if it does not react in time. A
+        terminal sends Ctrl-C to both processes, so that the child may get it twice; it counts both
+        as one."""
         self.answered = self.page[ANSWERED]
         os.kill(self.pid, number)
         signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS)
@@ -94,19 +99,21 @@ class _Watch:
 
 
 def _die_with(parent: int) -> None:
-    """A child whose parent is killed goes, too, whatever it is about. Elsewhere than on Linux it ends by itself."""
+    """Makes the system end the child when its parent is killed, whatever the child does. On other
+    systems it continues to its own end."""
     if sys.platform != "linux":
         return
     import ctypes
 
     set_parent_death_signal = 1
     ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it was quicker
+    if os.getppid() != parent:  # the parent ended before the request
         os._exit(1)
 
 
 def _terminal() -> Callable[[], None]:
-    """Sets the terminal to what it is set to now: a process that is ended leaves it as it was just then."""
+    """A function that restores the terminal's present settings, which an ended process may have
+    changed."""
     if not os.isatty(0):
         return lambda: None
     import termios
@@ -115,7 +122,7 @@ def _terminal() -> Callable[[], None]:
 
 
 def _say(status: int, killed: bool, page: mmap.mmap, goes_on: bool) -> None:
-    """What has happened to the child, on its behalf."""
+    """Reports the abnormal end of the child."""
     from ..dsl.diagnostics import Diagnostic
     from ..output.console import say, show
     from ..runtime.cpu.worker import ended_by

@@ -1,1 +1,1 @@
-"""Nothing unchecked is built: kernels beside their payload, once."""
+"""The comparison of kernels with their payload, made once before they are built."""

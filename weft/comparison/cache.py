@@ -1,4 +1,5 @@
-"""Comparisons that were made before, by all that they depend on; on disk, beside the kernels."""
+"""Cached results of comparisons, on disk beside the cached kernels. The key covers everything that
+a comparison depends on."""
 
 from __future__ import annotations
 
@@ -12,16 +13,18 @@ from ..runtime.files.writing import keep_newest, write_whole
 from ..source import __version__, source
 
 MOST_ON_DISK = 4096
-"""Of a line each, those that were used last."""
+"""The number of cached results; each is a line of text, and those used last are kept."""
 
 
 def key_of(*parts: str) -> str:
-    """Of the module with its proofs, the payload, and all else that decides what is compared."""
+    """The cache key: a hash of the module with its proofs, the payload, and all other inputs of the
+    comparison."""
     return hashlib.sha256("\0".join((__version__, source(), *parts)).encode()).hexdigest()
 
 
 def found(key: str) -> tuple[str, ...] | None:
-    """What an equal comparison said of where it was made; None where none was, or another user's is. Raises W0749."""
+    """The report of a cached comparison with an equal result; None if there is none, or if another
+    user wrote it. Raises W0749."""
     if (where := place("compared")) is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -35,7 +38,7 @@ def found(key: str) -> tuple[str, ...] | None:
 
 
 def keep(key: str, equal: tuple[str, ...]) -> None:
-    """A folder that cannot be written keeps nothing and stops nobody."""
+    """Writes a result to the cache; errors of the file system are ignored."""
     with suppress(OSError, WeftError):
         if (where := place("compared")) is not None and (own := seal(key, *equal)) is not None:
             text = json.dumps({"equal": equal, "seal": own.hex()})

@@ -1,4 +1,5 @@
-"""Comparing kernels with their payload before they are built: at which sizes, on what numbers, and what came of it."""
+"""Compares kernels with their payload before they are built: chooses the sizes and inputs, runs
+both, and reports the result."""
 
 from __future__ import annotations
 
@@ -26,21 +27,23 @@ if TYPE_CHECKING:
     from ..runtime.plan.signature import FunctionSignature
 
 MOST_SIMULATED = 1 << 26
-"""Operations of a payload that take the simulator half a second; a builder's is made smaller, rather."""
+"""The operations of a payload that the simulator executes in about half a second. For a larger
+payload of a builder a smaller one is compared."""
 FOREIGN = ("run-pass", "transform")
-"""Statements that do what upstream's passes do."""
+"""Statements that run MLIR passes or transforms."""
 ASKED = "`--unchecked` was given"
-"""Why nothing was compared, where nobody wanted it."""
+"""The reason that is reported for a comparison that the user switched off."""
 
 
 @record
 class ComparedOnce:
-    """What is known of kernels beside their payload.
+    """The result of a comparison of kernels with their payload.
 
     Args:
-        equal: where they give the same, a line each; empty where nothing was compared.
-        summary: what was compared, in a line.
-        unchecked: why nothing was compared; None where it was, or nothing is launched.
+        equal: a line for each run with equal results; empty if nothing was compared.
+        summary: the comparison in one line.
+        unchecked: the reason why nothing was compared; None if something was, or if nothing is
+            launched.
     """
 
     equal: tuple[str, ...] = ()
@@ -49,30 +52,30 @@ class ComparedOnce:
 
     @property
     def line(self) -> str | None:
-        """What a command says; None where nothing is launched."""
+        """The line that a command prints; None if nothing is launched."""
         if self.unchecked is not None:
             return f"values not compared: {self.unchecked}"
         return None if self.summary is None else f"values compared: {self.summary}"
 
     def marked(self, plan: Plan) -> Plan:
-        """A plan that says so, too."""
+        """The plan, marked as not compared if that is so."""
         return replace(plan, compared=self.summary, unchecked=self.unchecked)
 
 
 def _equal(lines: tuple[str, ...]) -> ComparedOnce:
-    """Of what `said` gives."""
+    """The result from the lines of `report_lines`."""
     return ComparedOnce(lines[1:], summary=lines[0])
 
 
 def expected(recipe: Recipe, entry: str | None) -> bool:
-    """Whether a recipe is to be compared, for all that is known before it is applied."""
+    """Whether a recipe will be compared, as far as this is known before it is applied."""
     return not recipe.choice.unchecked and cache.found(_recipe_key(recipe, entry)) is None
 
 
 def compared(made: Planned, entry: str | None) -> ComparedOnce:
-    """Compare kernels with their payload, unless that was done before.
+    """Compares kernels with their payload, unless the result is in the cache.
 
-    Raises W0080 where they differ, W0081 where they cannot be compared.
+    Raises W0080 if they differ, W0081 if they cannot be compared.
     """
     recipe = made.applied.recipe
     if not made.plan.launches:
@@ -94,7 +97,8 @@ def compared(made: Planned, entry: str | None) -> ComparedOnce:
 
 
 def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
-    """Values that were not compared are let through where it is proven what the kernels combine. Raises W0081 else."""
+    """Accepts kernels without a comparison of values if it is proven what they combine. Raises
+    W0081 otherwise."""
     if not (assumed := made.assumed):
         return found
     message = (
@@ -105,7 +109,8 @@ def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
 
 
 def expect_proven(made: Planned, found: ComparedOnce) -> None:
-    """Equal values at some sizes are no proof of what kernels combine, unless that is accepted. Raises W0082."""
+    """Requires a proof of what the kernels combine, or `--assumed`: equal values at a few sizes
+    prove nothing for other sizes. Raises W0082."""
     recipe, assumed = made.applied.recipe, made.assumed
     if not assumed or recipe.choice.assumed or recipe.choice.unchecked:
         return
@@ -115,7 +120,7 @@ def expect_proven(made: Planned, found: ComparedOnce) -> None:
 
 
 def compared_all(done: Applied) -> list[ComparedOnce]:
-    """Compare what each function of a scheduled module launches. Raises W0080, W0081."""
+    """Compares each function of a scheduled module that launches kernels. Raises W0080, W0081."""
     from ..interpreter.ir.functions import symbol
     from ..runtime.host import functions
 
@@ -150,7 +155,7 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
         expect_memory(made.plan)
         simulated = MOST_SIMULATED if made.applied.recipe.payload_values and not work.partial else MOST_WORK
         done = _tried(made, named, work, (None,), simulated)
-        if done.too_long:  # for the simulator
+        if done.too_long:  # the simulator is too slow for it
             with suppress(_NotSmallerError):
                 return _smaller(made, entry, work)
             done = _tried(made, named, work, (None,))
@@ -172,7 +177,8 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
 
 
 def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnce:
-    """Compare what the same schedule makes of a smaller payload of the same builder; best one treated alike."""
+    """Compares the kernels that the same schedule makes of a smaller payload of the same builder,
+    preferably one that is tiled and guarded in the same way."""
     from ..runtime.host.functions import signature
 
     recipe = made.applied.recipe
@@ -202,7 +208,7 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
             return _equal(comparison_lines(other, named, done, smaller=True))
     notes = () if refused is None else (f"of a smaller payload: {refused.diagnostics[0].message}",)
     message = (
-        f"the payload is too large to be compared with ({too_long(work)}), and no smaller one is taken by this schedule"
+        f"the payload is too large to be compared with ({too_long(work)}), and this schedule accepts no smaller one"
     )
     hint = f"compare it yourself: `weft run {recipe.choice.file} --target cpu`; {ACCEPTED}"
     raise _NotSmallerError(Diagnostic("W0081", message, hint=hint, notes=notes))
@@ -211,7 +217,8 @@ def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnc
 def _tried(
     made: Planned, named: FunctionSignature, work: PayloadWork, sizes: Sequence[int | None], simulated: int = MOST_WORK
 ) -> ComparedRuns:
-    """What runs beside the payload gave; the simulator runs at most `simulated` operations. Raises W0081."""
+    """Runs the plan and the payload at each size; the simulator executes at most `simulated`
+    operations. Raises W0081."""
     from ..runtime.cpu.worker import Died, call
 
     payload = made.applied.payload
@@ -242,15 +249,15 @@ def _tried(
 
 
 class _NotSmallerError(WeftError):
-    """No smaller payload of the builder is taken."""
+    """No smaller payload of the builder is legal."""
 
 
 SIZES = "W0717"
-"""Arguments whose sizes do not fit each other."""
+"""Arguments with sizes that are inconsistent."""
 
 
 class _NoSizesError(Exception):
-    """The program takes none of the sizes that were tried."""
+    """None of the tried sizes is legal for the program."""
 
 
 def _not_comparable(name: str, error: WeftError) -> WeftError:

@@ -1,9 +1,10 @@
-"""Which value of the payload a buffer holds after a launch: of ops that the launch's kernel executes, and has finished.
+"""Finds the value of the payload that a buffer must hold after a launch.
 
-Ops are found again by their locations, which all statements of Weft keep. A part of the payload is an op in the entry
-function's own block, with all that is in it; a kernel executes the parts that its ops come from. What it writes has to
-be a value of one of these, of the buffer's type and shape, if no later launch executes that part as well: two launches
-that share an op (parts of a sum, and their sum) are judged together by what the last of them writes.
+A part of the payload is an op in the entry function's own block, with its regions. Statements keep
+the locations of ops, so that the location of a kernel's op leads to its part: the kernel executes
+that part. After a launch, a buffer has to hold a value of one of the parts that the kernel
+executes, of the buffer's type and shape, unless a later launch executes the same part. If two
+launches share a part (partial sums and their total), only the buffer of the last one is compared.
 """
 
 from __future__ import annotations
@@ -28,21 +29,25 @@ from ..runtime.plan.signature import Argument
 from ..runtime.plan.snapshots import Snapshot, touched
 
 SEVERAL = -1
-"""In the place of the number of a part, where several have a location."""
+"""Replaces the number of a part for a location that several parts have."""
 MOST_VALUES = 256
-"""Of a payload, that are compared; of further ones nothing is known but what the outputs tell."""
+"""The number of values of a payload that are compared; further values are checked by the outputs
+only."""
 
 
 @record
 class PayloadValue:
-    """What a part of the payload makes: a tensor, or a buffer once the part has written it.
+    """A value of the payload: a tensor, or a buffer after one of the parts that write it.
 
     Args:
-        name: of the result that the traced payload has more; the part's name and place begin it.
-        part: the number of the op in the entry function's block.
-        whole: a buffer, or a tensor of which the part makes every element.
-        users: of a tensor, the parts that take it; the end of the function is one of them.
-        buffer: a number of a buffer; `before`: parts that have written it before.
+        name: the name of the value among the results of the traced payload; it begins with the
+            part's name and place.
+        part: the number of the defining op in the entry function's block.
+        of: its type and shape.
+        whole: a buffer, or a tensor that the part computes completely.
+        users: for a tensor, the parts that use it; the function's terminator counts as one.
+        buffer: the number of the buffer; None for a tensor.
+        before: the parts that have written the buffer before.
     """
 
     name: str
@@ -54,7 +59,9 @@ class PayloadValue:
     before: frozenset[int] = frozenset()
 
     def is_passed_on(self, own: Iterable[PayloadValue], executed: Set[int]) -> bool:
-        """Whether it is more than a step to another value that a kernel makes `own`; `executed`: all its parts."""
+        """Whether the value is used outside of the kernel: a tensor with users that the kernel does
+        not execute (`executed`: the kernel's parts), or the last of the kernel's values (`own`) of
+        a buffer."""
         if self.buffer is None:
             return not self.users <= executed
         return not any(other.buffer == self.buffer and other.part > self.part for other in own)
@@ -62,7 +69,8 @@ class PayloadValue:
 
 @record
 class TracedPayload:
-    """The payload with all that its parts make as further results, and what these are."""
+    """The payload with the values of its parts as further results, and a description of these
+    values."""
 
     module: ir.Module = field(repr=False)
     values: tuple[PayloadValue, ...]
@@ -71,10 +79,11 @@ class TracedPayload:
 
 
 def traced(payload: ir.Module, entry: str, kinds: Iterable[tuple[str, int]]) -> TracedPayload:
-    """A copy of the payload that returns what its parts make as well.
+    """A copy of the payload that also returns the values of its parts.
 
     Args:
-        kinds: element types and numbers of dimensions other than 1 of what is wanted.
+        kinds: the wanted values: pairs of an element type and the number of dimensions other than
+            1.
     """
     module, wanted = clone_module(payload), set(kinds)
     function = entry_function(module, entry)
@@ -112,7 +121,8 @@ def traced(payload: ir.Module, entry: str, kinds: Iterable[tuple[str, int]]) -> 
 
 
 def _is_buffer(root: ir.Value, block: ir.Block) -> bool:
-    """Whether a memref is a buffer of the entry function's, passed or allocated there, row by row."""
+    """Whether a memref is a row-major buffer that is an argument of the entry function or is
+    allocated in its block."""
     kind = root.type
     if not isinstance(kind, ir.MemRefType) or kind.affine_map != ir.AffineMap.get_identity(kind.rank, kind.context):
         return False
@@ -126,7 +136,7 @@ def _rank(shape: Sequence[object]) -> int:
 
 
 def _copied(buffer: ir.Value, part: ir.Operation) -> ir.Value:
-    """A copy of a buffer after a part of the payload."""
+    """Emits a copy of a buffer after a part of the payload."""
     kind = ir.MemRefType(buffer.type)
     with ir.InsertionPoint.after(part), part.location:
         sizes: list[ir.Value] = []
@@ -144,7 +154,7 @@ def _copied(buffer: ir.Value, part: ir.Operation) -> ir.Value:
 
 
 def _return(function: ir.Operation, end: ir.Operation, more: Sequence[ir.Value], names: Sequence[str]) -> None:
-    """Have a function return these values as well, by these names."""
+    """Makes a function return further values under these names."""
     kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     with function.context, end.location:
         types = [*kind.results, *(value.type for value in more)]
@@ -163,7 +173,7 @@ def _return(function: ir.Operation, end: ir.Operation, more: Sequence[ir.Value],
 
 @record
 class _Launched:
-    """A launch of the plan: the buffers that it may write."""
+    """A launch of the plan, with the buffers that it may write."""
 
     number: int
     step: Launch
@@ -191,11 +201,13 @@ def _may_write(value: ir.Value) -> bool:
 def snapshots(
     module: ir.Module, plan: Plan, payload: ir.Module, *, rewritten: bool
 ) -> tuple[tuple[Snapshot, ...], TracedPayload | None]:
-    """What is compared of a plan's launches beside its outputs, and with what.
+    """The buffers to compare after launches, besides the outputs, each with the payload's values
+    that it may hold; and the traced payload.
 
     Args:
         module: the scheduled module, with locations.
-        rewritten: upstream's passes were run by name, which may have put something else in the place of a tensor.
+        rewritten: whether MLIR passes were run by name: they may have replaced a tensor by another
+            value.
     """
     launched = _launched(module, plan)
     outputs = {b.name for b in plan.outputs}
@@ -221,7 +233,8 @@ def snapshots(
             v.whole and not {v.part, *v.before} & later and (v.buffer is not None or not rewritten) for v in own
         )
         if own and known:
-            other = [v for v in fitting if v.part not in anywhere]  # where a kernel's ops have lost their places
+            # values of parts with ops that lost their locations
+            other = [v for v in fitting if v.part not in anywhere]
         else:
             own, other = [], fitting
         if own or other:
@@ -233,7 +246,8 @@ def snapshots(
 
 
 def _is_used_later(plan: Plan, one: _Launched, name: str, is_output: bool) -> bool:
-    """Whether a buffer is read after a launch, or written again: what is last in an output is compared as such."""
+    """Whether a buffer is read or written after a launch. The last value of an output needs no
+    snapshot: outputs are compared anyway."""
     place = [n for n, step in enumerate(plan.steps) if isinstance(step, Launch)][one.number]
     later = [
         s
@@ -244,19 +258,21 @@ def _is_used_later(plan: Plan, one: _Launched, name: str, is_output: bool) -> bo
 
 
 def _together(one: PlanStep, other: PlanStep) -> bool:
-    """Whether both are done in a run: those of two versions are not."""
+    """Whether both steps occur in the same run; steps of two versions do not."""
     return None in (one.in_version, other.in_version) or one.in_version == other.in_version
 
 
 def _fit(shape: Sequence[int | None], sizes: Sequence[object]) -> bool:
-    """Whether a value of this shape may be what a buffer of these sizes holds, dimension by dimension."""
+    """Whether a buffer of these sizes may hold a value of this shape, apart from dimensions of size
+    1. If a size is open, only the numbers of dimensions are compared."""
     mine, theirs = ([n for n in each if n != 1] for each in (shape, sizes))
     open_ = any(not isinstance(n, int) for n in (*mine, *theirs))
     return mine == theirs or (open_ and len(mine) == len(theirs))
 
 
 def _executed(kernel: ir.Operation, parts: Mapping[str, int]) -> frozenset[int]:
-    """The parts of the payload that a kernel's ops come from; of equal constants and indices of several, one."""
+    """The parts of the payload that a kernel executes, by the locations of its ops. Constants and
+    indices are ignored: MLIR merges equal ones of several parts."""
     found: set[int] = set()
     for where in {str(op.location) for op in operations(kernel) if not _is_shared(op)}:
         if where in parts:

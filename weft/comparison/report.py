@@ -1,4 +1,4 @@
-"""What was compared, in words: a line for each run, one line of all of them, and what differs."""
+"""The texts of a comparison: a line for each run, one line for all of them, and the differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .work import PayloadWork
 
 MOST_WORK = 300_000_000
-"""Operations of a payload that take a CPU about 50 ms, and the simulator one to two seconds."""
+"""The operations of a payload that a CPU executes in about 50 ms, and the simulator in one to two
+seconds."""
 SECONDS_EACH = 0.05 / MOST_WORK
 ACCEPTED = "`--unchecked` (`unchecked=True` in Python) builds it as it is, and marks it"
 
@@ -23,12 +24,13 @@ ACCEPTED = "`--unchecked` (`unchecked=True` in Python) builds it as it is, and m
 def comparison_lines(
     made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller: bool = False
 ) -> tuple[str, ...]:
-    """Where all is equal, a line of all runs, and one for each. Raises W0080 for what is not."""
+    """A summary of equal runs, then a line for each run. Raises W0080 for results that differ,
+    W0081 for undefined ones."""
     for run in runs.done:
         if run.undefined is not None:
             name, message = (
                 made.applied.recipe.name,
-                f"of random numbers what it computes is undefined: {run.undefined}",
+                f"its result for random numbers is undefined: {run.undefined}",
             )
             raise fail("W0081", f"the kernels of `{name}` cannot be compared with their payload: {message}", ACCEPTED)
         if not run.ok or (run.found and not made.unproven):
@@ -37,17 +39,18 @@ def comparison_lines(
 
 
 def not_proven(name: str, assumed: Sequence[str]) -> str:
-    """What is not known of kernels of which `assumed` says why."""
+    """The message about kernels with unproven combinations, with the first reason in `assumed`."""
     what = assumed[0].removeprefix("combination assumed: ")
     return f"it is not proven that the kernels of `{name}` combine what the payload does: {what}"
 
 
 def _summary(made: Planned, named: FunctionSignature, runs: ComparedRuns, smaller: bool) -> str:
-    """`exactly, on integers; A: 4x8xf32, B: 8x4xf32; on the CPU; 1 of 1 kernel`; and what is assumed of kernels."""
+    """The summary: `exactly, on integers; A: 4x8xf32, B: 8x4xf32; on the CPU; 1 of 1 kernel`, and
+    what is assumed of the kernels."""
     first, *more = runs.done
     sizes = _sizes(made, named, first)
     if more:
-        sizes = f"{count(len(runs.done), 'size')} of what is open, from {first.size} to {more[-1].size}"
+        sizes = f"{count(len(runs.done), 'size')} for the open ones, from {first.size} to {more[-1].size}"
     if smaller:
         sizes = f"of a smaller payload: {sizes}"
     assumed = made.assumed
@@ -65,7 +68,8 @@ def _how(runs: ComparedRuns) -> str:
 
 
 def _kernels(made: Planned, runs: Iterable[ComparedRun]) -> str:
-    """`2 of 3 kernels alone, the others with what comes next`."""
+    """The number of kernels that are compared alone: `2 of 3 kernels alone, the others together
+    with later ones`."""
     alone: set[str] = set()
     every: set[str] = set()
     for run in runs:
@@ -74,7 +78,7 @@ def _kernels(made: Planned, runs: Iterable[ComparedRun]) -> str:
         every |= all_
     if alone >= every:
         return f"{len(every)} of {count(len(every), 'kernel')}"
-    return f"{len(alone)} of {count(len(every), 'kernel')} alone, the others with what comes next"
+    return f"{len(alone)} of {count(len(every), 'kernel')} alone, the others together with later ones"
 
 
 def _sizes(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:
@@ -89,7 +93,7 @@ def _device(run: ComparedRun) -> str:
 
 
 def _where(made: Planned, named: FunctionSignature, run: ComparedRun) -> str:
-    """`A: 4x8xf32, B: 8x4xf32: on the CPU`."""
+    """The sizes and the device of a run: `A: 4x8xf32, B: 8x4xf32: on the CPU`."""
     version = f", version {run.version + 1} of {len(made.plan.versions)}" if run.version is not None else ""
     return f"{_sizes(made, named, run)}: {_device(run)}{version}"
 
@@ -115,7 +119,7 @@ def _differs(made: Planned, named: FunctionSignature, run: ComparedRun) -> WeftE
 
 
 def too_long(work: PayloadWork) -> str:
-    """Why nothing was compared, and where most of it is."""
+    """The reason why nothing was compared: the payload's time, and the ops that take most of it."""
     parts = sorted(work.parts, key=lambda part: -part.operations)
     long = [part for part in parts if part.operations > MOST_WORK] or parts[:1]
     places = "; ".join(f"{part.place} takes {part.operations * SECONDS_EACH:.1f} s" for part in long[:3])

@@ -1,5 +1,5 @@
-"""Which sizes kernels are compared at: the built ones; where they are open, those at which tiles begin and end;
-where they are too large, smaller ones that the payload's builder makes."""
+"""The sizes at which kernels are compared: the sizes that were built; for open sizes, the sizes
+around whole tiles; for sizes that are too large, smaller ones that the payload's builder accepts."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from ..recipes.builder import Value
 from ..runtime.plan.plan import Apply, Plan
 
 PRIME = 67
-"""A size that no tile divides, with more than one warp."""
+"""A size that no tile divides and that takes more than one warp."""
 LARGEST_TILE = 1 << 17
 FEWEST, MOST = 64, 256
-"""Between these lies what a size is shrunk by multiples of, first."""
+"""The bounds of the first period: the modulus to which large sizes are reduced."""
 TRIES = 3
-"""Smaller payloads that are scheduled, at most."""
+"""The maximal number of smaller payloads that are scheduled."""
 
 
 def open_sizes(plan: Plan) -> tuple[int, ...]:
-    """Sizes for all that is open: 0, 1, a prime, one less and more than whole tiles; and as each version assumes."""
+    """Values for all open sizes: 0, 1, a prime, one less and one more than a tile; and these
+    rounded up to the multiples that each version assumes."""
     tiles = sorted(_tiles(plan))
     wanted = (
         {0, 1, PRIME, *(tile + more for tile in {tiles[0], tiles[-1]} for more in (-1, 1))} if tiles else {0, 1, PRIME}
@@ -35,7 +36,8 @@ def open_sizes(plan: Plan) -> tuple[int, ...]:
 
 
 def _tiles(plan: Plan) -> set[int]:
-    """What grids of launches divide sizes by; and the threads of a launch, or a block, where the grid does not ask."""
+    """The divisors of sizes in the grids of launches; if there are none, the number of threads of
+    each launch or block."""
     divisors = [n for step in plan.launches for size in step.grid for n in _divisors(size)]
     threads = [prod(n for n in (*step.block, *step.grid) if isinstance(n, int)) for step in plan.launches]
     return {n for n in divisors or threads if 1 < n <= LARGEST_TILE}
@@ -49,13 +51,14 @@ def _divisors(size: Any) -> Iterator[int]:
 
 
 def smaller(recipe: Recipe) -> Iterator[Recipe]:
-    """The recipe with smaller payloads of its builder, the schedule's parameters as they are: sizes are what they
-    are modulo a power of two, so that tiles that divide them still do, and others do not."""
+    """The recipe with smaller payloads of its builder and the same schedule parameters. Each size
+    stays the same modulo a power of two, so that the tiles that divide it still do, and others
+    still do not."""
     builder = builder_of(recipe.file, recipe.choice.payload) if recipe.payload_values else None
     if builder is None:
         return
     tiles = [v for v in recipe.values.values() if isinstance(v, int) and not isinstance(v, bool) and v <= MOST]
-    first = min(MOST, max(FEWEST, 2 << (max(tiles, default=1) - 1).bit_length()))  # two tiles, where they are not large
+    first = min(MOST, max(FEWEST, 2 << (max(tiles, default=1) - 1).bit_length()))  # two tiles, unless tiles are large
     kept = dict(recipe.payload_values)
     for period in (first << n for n in range(TRIES)):
         values: dict[str, Value] = {
@@ -68,5 +71,6 @@ def smaller(recipe: Recipe) -> Iterator[Recipe]:
 
 
 def shrunk(size: Value, period: int) -> Value:
-    """The smallest size from `period` on that is the same modulo `period`; one below that stays."""
+    """The smallest size ≥ `period` that is equal to `size` modulo `period`; a size below 2 ×
+    `period` is kept."""
     return size if not isinstance(size, int) or size < 2 * period else period + size % period

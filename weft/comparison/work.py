@@ -1,4 +1,5 @@
-"""How much a payload computes, and of which integers it computes exactly what it says, in whatever order."""
+"""The number of operations of a payload, and the integers for which its results are exact in every
+order of evaluation."""
 
 from __future__ import annotations
 
@@ -18,11 +19,13 @@ from ..runtime.plan.dtypes import FLOATS
 from ..runtime.plan.signature import FunctionSignature
 
 INTEGERS = {"f64": 1 << 53, "f32": 1 << 24, "f16": 1 << 11, "bf16": 1 << 8, "f8E4M3FN": 1 << 4, "f8E5M2": 1 << 3}
-"""Up to which magnitude a float type has every integer."""
+"""Float type → the magnitude up to which it represents every integer."""
 FEW_DIGITS = 1 << 13
-"""The same of what tensor cores add up of products of f8."""
+"""The same bound for the sums of products of f8 in tensor cores."""
 MAGNITUDES = tuple(1 << n for n in (20, 16, 13, 11, 8, 7, 6, 5, 4, 3, 2, 1, 0))
-"""Of inputs; the largest exact one is taken: among few numbers a row's largest is the same as that of its half."""
+"""Candidates for the magnitude of inputs. The largest exact one is used: with few different
+numbers, the maximum of a row is often equal to that of its half, and a wrong reduction gives the
+same result."""
 
 _EXACT = named(
     arith="addf subf mulf negf maximumf minimumf maxnumf minnumf cmpf extf truncf sitofp addi subi muli maxsi minsi"
@@ -30,16 +33,16 @@ _EXACT = named(
 )
 _MOVES = ("tensor.", "memref.", "linalg.", "func.", "scf.", "affine.", "bufferization.", "builtin.")
 _ELSEWHERE = ("func.call", "gpu.launch_func", "memref.get_global")
-"""What uses more of a module than the function that it is in."""
+"""Ops that use parts of a module outside of their function."""
 _INEXACT = frozenset({"scf.while", "scf.index_switch", "linalg.softmax", "func.call"})
 GUESSED = 64
-"""Iterations of a loop that may be done any number of times."""
+"""The assumed number of iterations of a loop without a known number."""
 _CONVERTED = frozenset({"arith.extf", "arith.extsi", "arith.extui", "arith.constant"})
 
 
 @record
 class WorkPart:
-    """An op of a payload, and how many operations it is."""
+    """An op of a payload, and its number of operations."""
 
     place: str
     operations: int
@@ -47,13 +50,14 @@ class WorkPart:
 
 @record
 class PayloadWork:
-    """What a payload computes.
+    """The work of a payload.
 
     Args:
-        parts: what it is made of.
-        indexed: numbers of arrays say where others are.
-        partial: ops of it leave open what they compute of some numbers.
-        most: the magnitude of integers of which every sum in it is exact; None: of none.
+        parts: its ops.
+        most: the largest magnitude of integer inputs for which every sum is exact; None if there is
+            none.
+        indexed: whether values of arrays are used as indices.
+        partial: whether the result of an op is undefined for some inputs.
     """
 
     parts: tuple[WorkPart, ...]
@@ -67,7 +71,8 @@ class PayloadWork:
 
 
 def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> PayloadWork:
-    """An estimate of the entry function, with `size` in the place of all that is known at run time only."""
+    """An estimate of the work of the entry function, with `size` for all sizes known at run time
+    only."""
     if any(op.name.startswith("affine.") and len(op.regions) for op in operations(payload.operation)):
         payload = clone_module(payload)
         run_passes(payload, "lower-affine")
@@ -81,7 +86,8 @@ def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> Payl
 
 @record
 class _Step:
-    """An op that is done so many `times`, each of them in so many operations; of a reduction, `into` one element."""
+    """An op that is executed `times` times, with `each` operations each time; in a reduction,
+    `into` values are combined into one element."""
 
     op: ir.Operation
     times: int
@@ -108,7 +114,7 @@ def _steps(op: ir.Operation, size: int, times: int) -> Iterator[_Step]:
 
 
 def _trips(op: ir.Operation, size: int) -> int:
-    """How often the body of an op is done, each time, at most."""
+    """The maximal number of executions of an op's body, for each execution of the op."""
     if op.name in ("scf.for", "scf.parallel"):
         operands = list(op.operands)
         count = 1 if op.name == "scf.for" else len(operands) // 3
@@ -152,7 +158,7 @@ def _is_exact(op: ir.Operation) -> bool:
     if op.name == "memref.global":
         return str(ir.MemRefType(ir.TypeAttr(op.attributes["type"]).value).element_type) not in FLOATS
     if _says_where(op):
-        return False  # any number is not one that is there
+        return False  # a random number is no valid index
     return op.name in _EXACT or op.name.startswith(_MOVES)
 
 
@@ -161,7 +167,8 @@ def _says_where(op: ir.Operation) -> bool:
 
 
 def _constant(op: ir.Operation) -> int | None:
-    """The magnitude of a constant of integers, 0 for infinities, which stay what they are; None for other numbers."""
+    """The magnitude of an integral constant, 0 for infinities, which are exact in every operation
+    here; None for other numbers."""
     value = op.attributes["value"]
     if isinstance(value, ir.FloatAttr):
         number = value.value
@@ -172,7 +179,8 @@ def _constant(op: ir.Operation) -> int | None:
 
 
 def _holds(steps: Iterable[_Step], most: int) -> bool:
-    """Whether integers of this magnitude make none that is too large to be exact, in whichever order they are added."""
+    """Whether inputs of this magnitude keep every intermediate result small enough to be exact, in
+    every order of summation."""
     bound, rounded = most, False
     for step in steps:
         kinds = {str(element_type(value)) for value in (*step.op.operands, *step.op.results)} & set(FLOATS)
@@ -183,9 +191,9 @@ def _holds(steps: Iterable[_Step], most: int) -> bool:
             if op.name == "arith.constant" and (number := _constant(op)):
                 bound = max(bound, number)
         if rounded and (sums or "arith.mulf" in names):
-            return False  # of what was rounded on the way, the reference has all digits
+            return False  # a value was rounded that the reference computes with all digits
         if "arith.mulf" in names and not sums and step.into > 1 and is_structured(step.op):
-            return False  # a product of so many
+            return False  # a product over many elements
         made = bound ** (1 << names.count("arith.mulf"))
         if sums:
             made *= max(step.into, 1) + 1 << len(sums) - 1

@@ -1,7 +1,9 @@
-"""Checks a parsed file without a payload: names, kinds, arity, domains, literal values, and handles.
+"""Checks a parsed file without a payload: names, kinds, arity, domains, literal values, and
+handles.
 
-What a statement is comes in as data (`Signature`). Handles are followed through every way of `if` and `foreach`, and
-through calls: a call consumes what the called schedule consumes of its parameters.
+Statements are described by data (`Signature`). Handles are followed through both branches of `if`,
+through `foreach`, and through calls: a call consumes the arguments that the called schedule
+consumes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from .signature import Signature, check_count, check_statement
 
 
 def check(file: tree.File, signatures: Mapping[str, Signature], *, defaults: bool = False) -> list[Diagnostic]:
-    """All that is wrong with a file, in the order of its text; with `defaults`, of its main schedule with these."""
+    """All errors and warnings of a file in the order of its text; with `defaults`, also those of
+    its main schedule with the defaults of its parameters."""
     found: list[Diagnostic] = []
     for settled in (None, file.main.name) if defaults else (None,):
         checker = _Checker(file, signatures, settled)
@@ -36,7 +39,7 @@ def check(file: tree.File, signatures: Mapping[str, Signature], *, defaults: boo
 
 
 def expect_right(file: tree.File, signatures: Mapping[str, Signature]) -> None:
-    """Raises all that is wrong with a file."""
+    """Raises the diagnostics of a file if one of them is an error."""
     found = check(file, signatures)
     if any(d.severity == "error" for d in found):
         raise WeftError(*found)
@@ -44,7 +47,8 @@ def expect_right(file: tree.File, signatures: Mapping[str, Signature]) -> None:
 
 @record
 class Interface:
-    """What callers need to know of a schedule: the handle parameters it consumes, and the names of what it returns."""
+    """A schedule's interface to its callers: the handle parameters that it consumes, and the names
+    of its results."""
 
     consumes: Mapping[str, Gone]
     results: tuple[str, ...]
@@ -54,7 +58,8 @@ class _Checker:
     def __init__(self, file: tree.File, signatures: Mapping[str, Signature], settled: str | None) -> None:
         self.file = file
         self.settled = settled
-        """The schedule whose parameters have their defaults; those of others may have any value."""
+        """The schedule that is checked with the defaults of its parameters; parameters of others
+        may have any value."""
         self.signatures = signatures
         self.schedules: dict[str, tree.Schedule] = {}
         self.found: list[Diagnostic] = []
@@ -90,7 +95,7 @@ class _Checker:
         check = self.check(Scope())
         first = self.schedules.setdefault(schedule.name, schedule)
         if first is not schedule:
-            notes = (f"the first one stands at {first.span}",)
+            notes = (f"the first one is at {first.span}",)
             check.error("W0201", f"there are two schedules `{schedule.name}`", schedule.span, None, notes)
         elif schedule.name in RESERVED.union(tree.CONTROL):
             check.error(
@@ -103,7 +108,7 @@ class _Checker:
     # ---- schedules -------------------------------------------------------------------------------
 
     def interface(self, schedule: tree.Schedule) -> Interface:
-        """Check a schedule, once, and say what callers see of it."""
+        """Checks a schedule, once, and returns its interface."""
         if schedule.name in self.interfaces:
             return self.interfaces[schedule.name]
         self.path.append(schedule.name)
@@ -180,14 +185,15 @@ class _Checker:
                 self._bind(target, "several" if results else "any", results, more, check)
 
     def _bind(self, target: tree.Binding, shape: Shape, results: tuple[str, ...], more: str, check: ScopeCheck) -> None:
-        """Bind a name. A name may be bound again once its handle is consumed: `let op = interchange op [1, 0]`."""
+        """Binds a name to handles. A name may be bound again once its handle is consumed: `let op =
+        interchange op [1, 0]`."""
         if target.name != "_":
             self._free(target, check)
             bound = BoundName(next(self.numbers), target.span, shape, results, more, check.scope.loops)
             check.scope.names[target.name] = bound
 
     def _bind_value(self, target: tree.Binding, value: Any, check: ScopeCheck) -> None:
-        """Bind a name to a value, which it keeps."""
+        """Binds a name to a value, permanently."""
         if target.name in ELEMENT_TYPES:
             check.error("W0205", f"`{target.name}` is an element type and can't name a value", target.span)
         self._free(target, check)
@@ -219,7 +225,7 @@ class _Checker:
         check = self.check(scope, node.keyword)
         signature = self.signatures.get(node.keyword)
         if signature is None:
-            hint = "the word is kept for a later version; `weft statements` lists those that are there"
+            hint = "the word is reserved for a later version; `weft statements` lists the statements"
             check.error("W0204", f"`{node.keyword}` is not a statement of this version", node.span, hint)
             return None
         check.each = "" if let is None else None
@@ -233,7 +239,7 @@ class _Checker:
             return None
         if schedule is None:
             if call.schedule in self.signatures:
-                hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows how it is written"
+                hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows its syntax"
             else:
                 hint = did_you_mean(call.schedule, self.schedules)
             check.error("W0203", f"there is no schedule `{call.schedule}`", call.span, hint)
@@ -244,7 +250,7 @@ class _Checker:
                 "W0202",
                 f"a schedule calls itself, directly or through others: {circle}",
                 call.span,
-                "repeat steps by `foreach x in [1, 2] { … }`",
+                "repeat statements with `foreach x in [1, 2] { … }`",
             )
             return None
         interface = self.interface(schedule)
@@ -301,7 +307,7 @@ class _Checker:
         for part, ref in written or ():
             if part in once:
                 message = (
-                    f"`{ref.spelling}` stands twice in the list, and {gone.by} in line {gone.span.line} consumes it"
+                    f"`{ref.spelling}` occurs twice in the list, and {gone.by} in line {gone.span.line} consumes it"
                 )
                 check.error("W0228", message, ref.span, f"write `{ref.spelling}` once")
             else:
@@ -311,7 +317,7 @@ class _Checker:
     def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> BoundName:
         bound = check.find(ref)
         if bound.shape == "one" or bound.shape == "several":
-            message = f"`foreach` walks over a list, or over the handles of a `match*`; `{ref.spelling}` is neither"
+            message = f"`foreach` iterates over a list, or over the handles of a `match*`; `{ref.spelling}` is neither"
             hint = f"a list of it alone is `[{ref.spelling}]`" if bound.shape == "one" else None
             raise fail("W0233", message, hint, span=ref.span)
         if (gone := check.scope.gone.get((bound.number, ""))) is not None:
@@ -320,7 +326,7 @@ class _Checker:
         return bound
 
     def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> UnknownValue:
-        """What is known of the elements of a list, of each of them."""
+        """The common properties of the elements of a list, as an unknown value."""
         if isinstance(iterable, tree.NameRef) and iterable.name not in check.scope.names:
             with check.reporting():
                 check.find(tree.HandleRef(iterable.span, iterable.name))
@@ -328,13 +334,13 @@ class _Checker:
             kinds: set[Kind] = {kind_of(check.value(element)) for element in iterable.items}
             return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
         elif not fits("list", value := check.value(iterable)):
-            message = "`foreach` walks over a list, or over the handles of a `match*`, not over"
+            message = "`foreach` iterates over a list, or over the handles of a `match*`, not over"
             check.error("W0233", f"{message} {NAMES[kind_of(value)]}", iterable.span)
         return UNKNOWN
 
     def _return(self, item: tree.Return, check: ScopeCheck, last: bool) -> None:
         if not last:
-            check.error("W0207", "`return` stands at the end of a schedule, outside `if` and `foreach`", item.span)
+            check.error("W0207", "`return` belongs at the end of a schedule, outside `if` and `foreach`", item.span)
         seen: set[str] = set()
         for ref in item.values:
             with check.reporting():
@@ -342,5 +348,5 @@ class _Checker:
             name = (ref.fields or (ref.name,))[-1]
             if name in seen:
                 hint = f"bind it to another name first: `let (…, {name}2) = …`"
-                check.error("W0206", f"two results would be called `{name}`", ref.span, hint)
+                check.error("W0206", f"two results would be named `{name}`", ref.span, hint)
             seen.add(name)

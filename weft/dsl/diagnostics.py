@@ -1,7 +1,8 @@
-"""The one diagnostic type, used by the checker, the statements, the runtime, the command line and editors alike.
+"""`Diagnostic`, the type of all messages of the checker, the statements, the runtime and the
+command line, and its text.
 
-A `Diagnostic` is data, and `render` makes text of it. Reading a file stands here, too: what is wrong with one is a
-diagnostic. Code ranges, one room each:
+A `Diagnostic` is data, and `render` makes its text. Files are read here, too, since errors of
+reading are diagnostics. Code ranges, one part of Weft each:
 
 | codes | what |
 |---|---|
@@ -10,7 +11,7 @@ diagnostic. Code ranges, one room each:
 | W02xx | checking: names, types, arity, domains, consumed handles |
 | W03xx | a statement refuses |
 | W04xx | the payload: it does not parse, nothing matches, several match |
-| W05xx | CUDA text: an op or a type the emitter does not know |
+| W05xx | CUDA text: an op or a type that the emitter does not support |
 | W06xx | synchronization: conflicts, races, barriers |
 | W07xx | running: plan, bundle, inputs, device |
 | W08xx | the reference and the comparison |
@@ -35,29 +36,31 @@ Severity = Literal["error", "warning", "note"]
 
 @record
 class Source:
-    """A text a user wrote, with the name it is shown under (a path, a recipe's name, `<repl>`)."""
+    """A text by a user, with its displayed name (a path, a recipe's name, `<repl>`)."""
 
     name: str
     text: str = field(repr=False)
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line begins."""
+        """The offset at which each line begins."""
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def line(self, number: int) -> str:
-        """The text of 1-based line `number`, without its end; empty past the text's end. Only `\\n` ends a line."""
+        """The text of 1-based line `number`, without its end; empty after the text's end. Only `\\n`
+        ends a line."""
         if not 1 <= number <= len(self.starts):
             return ""
         start, *end = self.starts[number - 1 : number + 1]
         return self.text[start : end[0] - 1 if end else None].removesuffix("\r")
 
     def offset(self, line: int, column: int) -> int:
-        """Where a 1-based line and column are; of a line past the end, in the last one."""
+        """The offset of a 1-based line and column; a column after the line's end, or a line after
+        the last, is limited to the text."""
         return self.starts[min(line, len(self.starts)) - 1] + column - 1
 
     def edited(self, edits: Iterable[tuple[Span | tuple[int, int], str]]) -> str:
-        """The text with others in the place of spans, or between two offsets; no two of these overlap."""
+        """The text with spans, or ranges of offsets, replaced; no two of these overlap."""
 
         def ends(at: Span | tuple[int, int]) -> tuple[int, int]:
             if isinstance(at, tuple):
@@ -70,7 +73,7 @@ class Source:
         return text
 
     def span(self, position: int, length: int = 1) -> Span:
-        """The place of `length` characters of one line, from an offset on."""
+        """The span of `length` characters of one line, from an offset on."""
         line = bisect_right(self.starts, position)
         column = position - self.starts[line - 1] + 1
         return Span(self, line, column, line, column + length)
@@ -78,7 +81,7 @@ class Source:
 
 @record
 class Span:
-    """Where something stands in a `Source`: 1-based lines and columns; the end column is exclusive."""
+    """A place in a `Source`: 1-based lines and columns; the end column is exclusive."""
 
     source: Source
     line: int
@@ -91,7 +94,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """What stands there, as its writer put it."""
+        """The source text of the span."""
         lines = [self.source.line(number) for number in range(self.line, self.end_line + 1)]
         lines[-1] = lines[-1][: self.end_column - 1]
         lines[0] = lines[0][self.column - 1 :]
@@ -100,16 +103,17 @@ class Span:
 
 @record
 class Diagnostic:
-    """What is wrong, where, why, and the way out.
+    """A message: the problem, its place, its cause, and a way out.
 
     Args:
-        code: `Wnnnn`; `weft explain CODE` has the long form.
-        message: one sentence, lower case at its start, without a full stop.
-        span: the place in the schedule (or in an MLIR text: `Source` does not care).
-        statement: the keyword of the statement that speaks, where there is one.
-        notes: what one needs to know to understand the message: the payload op, the candidates, the witness.
+        code: `Wnnnn`; `weft explain CODE` prints the long form.
+        message: one sentence, which begins in lower case and has no full stop.
+        span: the place in a schedule or an MLIR text.
+        statement: the keyword of the statement that reports it, if there is one.
+        notes: what is needed to understand the message: the payload op, the candidates, the
+            witness.
         hint: what to write instead.
-        payload: the op of the payload that is meant, e.g. `linalg.matmul at payload.mlir:4:8`.
+        payload: the op of the payload that it concerns, e.g. `linalg.matmul at payload.mlir:4:8`.
     """
 
     code: str
@@ -130,14 +134,16 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 class WeftError(Exception):
-    """Carries one or more diagnostics up to whoever shows them. The only exception user input may cause."""
+    """The exception that carries one or more diagnostics. It is the only exception that user input
+    may cause."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics
 
     def __str__(self) -> str:
-        """What the command line shows, for a script or a notebook: place, notes, hint, after each `Wnnnn: message`."""
+        """The text for a script or a notebook: for each diagnostic `Wnnnn: message`, then place,
+        notes and hint, as on the command line."""
         return "\n\n".join(map(plain, self.diagnostics))
 
     def __reduce__(self) -> tuple[type[WeftError], tuple[Diagnostic, ...]]:
@@ -147,7 +153,7 @@ class WeftError(Exception):
 def fail(
     code: str, message: str, hint: str | None = None, *, span: Span | None = None, notes: tuple[str, ...] = ()
 ) -> WeftError:
-    """`raise fail("Wnnnn", "what is wrong", "the way out")`: an error with a single diagnostic."""
+    """An error with a single diagnostic: `raise fail("Wnnnn", "the problem", "the way out")`."""
     return WeftError(Diagnostic(code, message, span, notes=notes, hint=hint))
 
 
@@ -163,7 +169,7 @@ def quoted(words: Iterable[str]) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A hint, where one of the known words is close."""
+    """A hint with the known word that is close to `word`, if there is one."""
     import difflib
 
     close = difflib.get_close_matches(word[:100], sorted(known), 1, 0.6)
@@ -171,7 +177,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 name`, `2 names`, `3 launches`."""
+    """A number with its noun: `1 name`, `2 names`, `3 launches`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
@@ -179,10 +185,12 @@ MAX_SCHEDULE_BYTES = 1_000_000
 
 
 def read_source(path: str | os.PathLike[str], *, limit: int | None = None, at: Span | None = None) -> Source:
-    """The text of a file. `limit`: refuse more bytes than that. `at`: the place that named the file (an `include`).
+    """The text of a file. `limit`: the maximal number of bytes. `at`: the place that names the file
+    (an `include`).
 
     Raises:
-        WeftError: W0001 unreadable, W0002 a directory, W0004 binary, W0005 not UTF-8, W0006 too large.
+        WeftError: W0001 unreadable, W0002 a directory, W0004 binary, W0005 not UTF-8, W0006 too
+            large.
     """
     name = os.fspath(path)
     try:
@@ -204,7 +212,7 @@ def read_source(path: str | os.PathLike[str], *, limit: int | None = None, at: S
 
 
 def schedule_text(text: str, name: str) -> Source:
-    """A schedule's text that is at hand. Raises W0006."""
+    """A schedule's text that is given directly, as a source. Raises W0006."""
     if len(text) > MAX_SCHEDULE_BYTES:
         raise _too_large(name, f"{len(text):,} characters", MAX_SCHEDULE_BYTES)
     return Source(name, text)
@@ -216,7 +224,7 @@ def _too_large(name: str, size: str, limit: int, at: Span | None = None) -> Weft
 
 
 def decode(data: bytes, name: str, at: Span | None = None) -> str:
-    """`data` as UTF-8 text, without a byte order mark."""
+    """`data` as UTF-8 text, without a byte order mark. Raises W0004, W0005. 232:"""
     if b"\0" in data:
         hint = "save it in the encoding `UTF-8`" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else None
         raise fail("W0004", f"`{name}` is binary: byte {data.index(0)} is zero", span=at, hint=hint)
@@ -230,11 +238,11 @@ def decode(data: bytes, name: str, at: Span | None = None) -> str:
 
 # ---- a diagnostic as text ------------------------------------------------------------------------
 #
-# Message, place, source line with carets, payload, notes, hint. The plain form needs nothing; colors are ANSI codes by
-# rich. Control characters in what users wrote are shown, not sent.
+# Message, place, source line with carets, payload, notes, hint. The plain form needs no library; colors are ANSI codes
+# from rich. Control characters in the user's text are shown as escapes, not sent to the terminal.
 
 Piece = tuple[str, str]
-"""Text and its style, as rich names it."""
+"""A text and its rich style."""
 
 _COLORS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 _FRAME = "blue"
@@ -242,7 +250,8 @@ _WIDTH = 140
 
 
 def render(diagnostic: Diagnostic, color: bool = False, width: int | None = None) -> str:
-    """The text of a diagnostic, without a last line end; message, notes, hint in lines of at most `width` columns."""
+    """The text of a diagnostic, without a final line end; message, notes and hint in lines of at
+    most `width` columns."""
     lines = list(_lines(diagnostic, width))
     if not color:
         return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
@@ -259,19 +268,21 @@ def render(diagnostic: Diagnostic, color: bool = False, width: int | None = None
 
 
 def plain(diagnostic: Diagnostic) -> str:
-    """The text of a diagnostic after the name of an exception: `Wnnnn: message`, then the lines that `render` makes."""
+    """The text of a diagnostic after the name of an exception: `Wnnnn: message`, then the other
+    lines of `render`."""
     _, *lines = _lines(replace(diagnostic, message=""), None)
     text = "".join("\n" + "".join(text for text, _ in line).rstrip() for line in lines)
     return f"{diagnostic.code}: {diagnostic.message}{text}"
 
 
 def render_all(diagnostics: Iterable[Diagnostic], color: bool = False, width: int | None = None) -> str:
-    """Several diagnostics, an empty line between them."""
+    """The text of several diagnostics, separated by empty lines."""
     return "\n\n".join(render(diagnostic, color, width) for diagnostic in diagnostics)
 
 
 def printable(text: str) -> str:
-    """`text` with control, bidirectional and other invisible characters as escapes, and tabs as four spaces."""
+    """`text` with control, bidirectional and other invisible characters as escapes, and tabs as
+    four spaces."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(character) for character in text)
@@ -282,7 +293,7 @@ def _shown(character: str) -> str:
         return "    "
     if character == "\n":
         return "\\n"
-    import unicodedata  # late: few texts need it
+    import unicodedata  # imported late: few texts need it
 
     if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         return f"\\u{{{ord(character):x}}}"
@@ -290,7 +301,7 @@ def _shown(character: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal `text` takes."""
+    """The number of terminal columns of `text`."""
     if text.isascii():
         return len(text)
     import unicodedata
@@ -328,9 +339,10 @@ def _lines(diagnostic: Diagnostic, width: int | None) -> Iterable[list[Piece]]:
 
 
 def _excerpt(span: Span, room: int) -> tuple[str, int, int]:
-    """The source line, how many columns are before the carets, and how many carets there are.
+    """The source line, the number of columns before the carets, and the number of carets.
 
-    Of a span of several lines the first is shown; of a line longer than `room` the part around the carets.
+    Of a span of several lines the first is shown; of a line longer than `room`, the part around the
+    carets.
     """
     line = span.source.line(span.line)
     start = min(max(span.column - 1, 0), len(line))
@@ -351,7 +363,8 @@ def _entry(indent: str, title: str, text: str, width: int | None) -> Iterable[li
 
 
 def _paragraph(text: str, width: int | None, before: int) -> list[str]:
-    """The lines of a text that begins behind `before` columns, broken between words where one has more than `width`."""
+    """The lines of a text that begins after `before` columns, broken between words into at most
+    `width` columns."""
     lines = [printable(line) for line in text.split("\n")]
     if width is None:
         return lines
@@ -360,8 +373,8 @@ def _paragraph(text: str, width: int | None, before: int) -> list[str]:
 
 
 def in_lines(text: str, width: int) -> list[str]:
-    """A line in several of at most `width` columns, broken between words, each as far to the right as the first; those
-    of an example, as what follows `wrong:`."""
+    """A line as several of at most `width` columns, broken between words and indented like the
+    first; lines of an example are indented like the text after `wrong:`."""
     indent = text[: len(text) - len(text.lstrip())]
     example = next((word for word in ("wrong: ", "right: ") if text.startswith(word, len(indent))), "")
     hanging = indent + " " * len(example)

@@ -1,6 +1,7 @@
-"""Expressions of a schedule, evaluated: integers are exact and stay within 64 bits.
+"""Evaluates the expressions of a schedule: integers are exact and stay within 64 bits.
 
-The checker evaluates them, too, before there are values: what only the run will tell is an `UnknownValue` of a kind.
+The checker evaluates them too, before all values are known: a value known at run time only is an
+`UnknownValue` of some kind.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ Value = int | float | bool | str | tuple
 Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown"]
 
 ELEMENT_TYPES = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "tf32", "i1", "i8", "i16", "i32", "i64", "index")
-"""Words that are values of the parameter type `type`; as Python values they are strings."""
+"""The values of the parameter type `type`; as Python values they are strings."""
 
 SPLIT_TYPES = ("3xtf32", "bf16x3")
-"""What else `as` says of operands, which no element is of."""
+"""Further types that `as` accepts for operands; no element has such a type."""
 
 NAMES: Mapping[Kind, str] = {
     "int": "an integer",
@@ -35,14 +36,14 @@ NAMES: Mapping[Kind, str] = {
 }
 
 _WANTED = {"number": "numbers", "int": "integers", "bool": "true or false", "type": "an element type"}
-"""What operators and functions take, in words."""
+"""The kinds that operators and functions take, in words."""
 
 INT_LIMIT = 2**63
 
 
 @record
 class UnknownValue:
-    """A value that only the run will tell. Nothing is known of one whose kind is unknown, too."""
+    """A value known at run time only. Its kind may be unknown, too."""
 
     kind: Kind = "unknown"
 
@@ -52,23 +53,24 @@ UNKNOWN = UnknownValue()
 
 @record
 class KnownValue(UnknownValue):
-    """A value that need not wait for the run: what a name is bound to by `let`, or a parameter by its default."""
+    """A value known before the run: that of a name bound by `let`, or a parameter's default."""
 
     value: Any = None
 
 
 def evaluate(expr: tree.Expr | tree.HandleRef, values: Mapping[str, Any]) -> Any:
-    """The value of an expression. `values`: what the names in scope stand for.
+    """The value of an expression. `values`: the values of the names in scope.
 
     Raises:
-        WeftError: W0220 unknown name, W0221 a handle, W0232 wrong type, W0234 inexact division, W0235 division by zero,
-            W0236 overflow, W0237 unknown function or wrong number of arguments.
+        WeftError: W0220 unknown name, W0221 a handle, W0232 wrong type, W0234 inexact division,
+            W0235 division by zero, W0236 overflow, W0237 unknown function or wrong number of
+            arguments.
     """
     return evaluator(values).value(expr)
 
 
 def evaluator(values: Mapping[str, Any]) -> Evaluator:
-    """The one that raises what is wrong."""
+    """An evaluator that raises errors."""
 
     def lookup(ref: tree.NameRef) -> Any:
         value = values.get(ref.name, ref.name if ref.name in ELEMENT_TYPES else None)
@@ -86,11 +88,13 @@ def evaluator(values: Mapping[str, Any]) -> Evaluator:
 
 @record
 class Evaluator:
-    """Evaluates expressions in one scope: of `and`, `or` and `select` only what is not decided yet.
+    """Evaluates expressions in one scope. `and`, `or` and `select` evaluate only the operands that
+    decide the result.
 
     Args:
-        lookup: what a name stands for.
-        report: takes what is wrong. If it does not raise, the value is unknown and the evaluation goes on.
+        lookup: a function from a name to its value.
+        report: takes errors. If it does not raise, the value is unknown and the evaluation
+            continues.
     """
 
     lookup: Callable[[tree.NameRef], Any]
@@ -107,7 +111,8 @@ class Evaluator:
         self, expr: tree.Expr | tree.HandleRef, kind: Kind, what: str, minimum: int | None, maximum: int | None = None,
         hint: str | None = None,
     ) -> Any:  # fmt: skip
-        """The value of `expr`, which is `what`. Reports one that is not of the kind, or out of range."""
+        """The value of `expr`; `what` names it in messages. Reports a value of another kind or out
+        of range."""
         value = self.value(expr)
         if not fits(kind, value):
             self.report(fail("W0232", f"{what} is {NAMES[kind]}, not {NAMES[kind_of(value)]}", span=expr.span))
@@ -142,13 +147,13 @@ class Evaluator:
                 items = tuple(self.value(item) for item in expr.items)
                 return UnknownValue("list") if any(isinstance(item, UnknownValue) for item in items) else items
             case tree.Skip():
-                raise fail("W0232", "`_` stands only in a list of tile sizes", span=expr.span)
+                raise fail("W0232", "`_` is only allowed in a list of tile sizes", span=expr.span)
             case tree.Call():
                 if handles := [
                     argument.value for argument in expr.arguments if isinstance(argument.value, tree.HandleRef)
                 ]:
                     return self._value(handles[0])
-                message = f"`{expr.schedule}` stands in an expression, and functions take values by position"
+                message = f"`{expr.schedule}` is used in an expression, where functions take values by position"
                 raise fail("W0237", message, span=expr.span, notes=(f"functions: {quoted(FUNCTIONS)}",))
             case tree.HandleRef():
                 raise fail("W0221", f"`{expr.spelling}` is a handle, not a value", span=expr.span)
@@ -163,7 +168,7 @@ class Evaluator:
 
 
 def show(value: object) -> str:
-    """A value as a schedule would write it."""
+    """A value in the syntax of a schedule."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -175,7 +180,7 @@ def show(value: object) -> str:
 
 
 def kind_of(value: object) -> Kind:
-    """What a value is."""
+    """The kind of a value."""
     match value:
         case UnknownValue():
             return value.kind
@@ -193,11 +198,11 @@ def kind_of(value: object) -> Kind:
 
 
 _TAKEN = {"float": ("int",), "str": ("type",), "number": ("int", "float")}
-"""What is taken besides where this is wanted. (A text may spell an element type.)"""
+"""Kind → other kinds that are accepted in its place. (A text may name an element type.)"""
 
 
 def fits(wanted: str, value: object) -> bool:
-    """Whether a value is of the kind that is wanted, or may be."""
+    """Whether a value is, or may be, of the wanted kind."""
     kind = kind_of(value)
     return kind in ("unknown", wanted) or kind in _TAKEN.get(wanted, ())
 
@@ -238,7 +243,8 @@ _OPERATORS: Mapping[str, tuple[str, Kind | None, Callable[[Any, Any], Any]]] = {
     "/": ("number", None, operator.truediv),
     "%": ("int", "int", operator.mod),
 }
-"""Operator → what it takes, what it gives (None: an integer of integers, else a float), and how."""
+"""Operator → the kind of its operands, the kind of its result (None: an integer for integers,
+otherwise a float), and its function."""
 
 
 def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
@@ -269,7 +275,8 @@ def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
 
 @record
 class Builtin:
-    """A function of expressions: what it takes, how many of them (at least one if None), and how it is computed."""
+    """A function of expressions: the kind and number of its arguments (None: at least one), and its
+    computation."""
 
     takes: str
     count: int | None
@@ -284,7 +291,8 @@ FUNCTIONS: Mapping[str, Builtin] = {
     "bits": Builtin("type", 1, lambda kind: 64 if kind == "index" else int(kind.lstrip("bfit").partition("E")[0])),
     "select": Builtin("bool", 3, lambda condition, a, b: a if condition else b),
 }
-"""`pow2(n)`: the least power of two ≥ n; `bits(type)`: the width of an element; `select` takes two of any kind."""
+"""The functions: `pow2(n)` is the least power of two ≥ n; `bits(type)` the width of an element;
+`select` takes two values of any kind."""
 
 
 def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:
@@ -308,7 +316,7 @@ def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:
 
 
 def unmet(item: tree.Require, values: Mapping[str, Any]) -> WeftError:
-    """W0240: the requirement does not hold, with the values that it speaks of."""
+    """W0240: the requirement does not hold; with the values of its names."""
     names = [name for name in dict.fromkeys(_names(item.condition)) if name in values]
     written = " ".join(item.condition.span.text.split())
     shown = ", ".join(f"{name} = {values[name]}" for name in names)
@@ -317,7 +325,7 @@ def unmet(item: tree.Require, values: Mapping[str, Any]) -> WeftError:
 
 
 def _names(expr: tree.Expr | tree.HandleRef) -> Iterator[str]:
-    """The names that an expression mentions, in order."""
+    """The names in an expression, in order."""
     match expr:
         case tree.NameRef():
             yield expr.name

@@ -1,7 +1,9 @@
-"""Prints a schedule in its one form: two spaces per level, one between words, at most one empty line in a row.
+"""Formats a schedule: two spaces per level, one space between words, at most one empty line in
+succession.
 
-Works on the grammar's tokens and the comments between them, so that every comment stays where it is and a new statement
-needs nothing here. Line breaks inside brackets and after operators are the writer's; all others follow from the text.
+The formatter works on the grammar's tokens and the comments between them, so that comments keep
+their places and new statements need no code here. Line breaks inside brackets and after operators
+are kept; all others follow from the syntax.
 """
 
 from __future__ import annotations
@@ -18,16 +20,16 @@ from .syntax_errors import BRACKETS, OPERATORS
 
 _SPACES = frozenset({"BLOCKS", "THREADS", "WARPS", "WARPGROUPS", "GRID", "LANES"})
 _CALLED = _SPACES | {"NAME", "WORD", "CALLED", "GROUPED", "PANELS", "NOALIAS", "CLUSTER"}
-"""Before a bracket, these call it: `blocks(y, x)`, `min(a, b)`."""
+"""Tokens that form a call with a bracket after them: `blocks(y, x)`, `min(a, b)`."""
 
 _OPERAND_ENDS = frozenset({"NAME", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})
 
 
 def format_text(text: str, name: str) -> str:
-    """The formatted text. Formatting it again changes nothing.
+    """The formatted text. Formatting is idempotent.
 
     Raises:
-        WeftError: W01xx where the text does not parse, W0006 where it is too large.
+        WeftError: W01xx for a syntax error, W0006 for a text that is too large.
     """
     source = schedule_text(text.removeprefix("\ufeff"), name)
     found = reading(source, "file")
@@ -43,9 +45,10 @@ class _Piece:
     """A token or a comment.
 
     Args:
-        newlines: how many line ends stand before it.
-        unary: it is a minus sign that belongs to what follows.
-        column: of a comment, where the writer put it: behind code it stays there if there is room.
+        newlines: the number of line ends before it.
+        unary: whether it is a unary minus; for a comment, whether the statement continues after it.
+        column: the column of a comment in the source: a comment after code keeps it if there is
+            room.
     """
 
     kind: str
@@ -67,7 +70,7 @@ def _pieces(text: str, tokens: list[Token]) -> Iterator[_Piece]:
         following = tokens[index + 1] if index + 1 < len(tokens) else token
         closes = token.type == "COMMA" and following.type in ("RPAR", "RSQB")
         if closes and "\n" not in text[end : following.start_pos]:
-            continue  # a last comma stands only at the end of a line
+            continue  # a trailing comma is kept only at the end of a line
         yield _Piece(token.type, text[start:end].replace("\r\n", "\n"), newlines, unary)
     yield from _gap(text, end, len(text))[0]
 
@@ -87,7 +90,7 @@ def _gap(text: str, start: int, end: int) -> tuple[list[_Piece], int]:
 
 
 class _Lines:
-    """The text that grows piece by piece."""
+    """The formatted text, built piece by piece."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -97,7 +100,7 @@ class _Lines:
         self.indent = 0
         self.continued = False
         self.kept = True
-        """Whether the line at hand begins where the writer's line began."""
+        """Whether the current line begins at the beginning of a source line."""
 
     def text(self) -> str:
         self._end()
@@ -124,7 +127,7 @@ class _Lines:
             self.brackets.append(piece.kind)
         if piece.kind != "COMMENT" or self.last is None or not self._continues(self.last):
             self.last = piece
-        else:  # a comment after an operator: the statement still goes on
+        else:  # a comment after an operator: the statement continues
             self.last = _Piece("COMMENT", piece.text, piece.newlines, True)
 
     def _end(self) -> None:
@@ -141,13 +144,13 @@ class _Lines:
         return len(self.brackets) + (2 if self.continued and not self._inside() and not closes else 0)
 
     def _continues(self, last: _Piece) -> bool:
-        """Whether a statement goes on after `last`, wherever the line ends."""
+        """Whether a statement continues after `last`, also across a line end."""
         if last.kind == "COMMENT":
             return last.unary
         return last.kind in OPERATORS or last.kind in ("EQUAL", "COMMA")
 
     def _breaks(self, last: _Piece, piece: _Piece) -> bool:
-        """Whether a line ends between the two."""
+        """Whether there is a line end between the two."""
         if last.kind == "COMMENT":
             return True
         if piece.kind == "COMMENT":
@@ -157,7 +160,7 @@ class _Lines:
         return "RBRACE" in (last.kind, piece.kind) or last.kind == "LBRACE" or piece.newlines > 0
 
     def _space(self, piece: _Piece) -> str:
-        """What stands between the last piece and this one on a line."""
+        """The blanks between the last piece and this one on a line."""
         last = self.last
         if last is None:
             return ""

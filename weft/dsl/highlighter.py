@@ -1,4 +1,5 @@
-"""One Pygments lexer, for the REPL, the docs and reports. It colors text that does not parse (yet) as well."""
+"""A Pygments lexer for the REPL, the documentation and reports. It also colors text that does not
+parse."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _OPTIONS = (
 
 
 class WeftLexer(RegexLexer):
-    """Highlights `.weft`. A statement is what stands where statements begin, so that a new one needs nothing here."""
+    """The lexer of `.weft`. The first word of a statement is its keyword, so that new statements
+    need no code here."""
 
     name = "Weft"
     aliases: ClassVar[list[str]] = ["weft"]

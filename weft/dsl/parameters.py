@@ -1,5 +1,5 @@
-"""The parameters of a schedule: how they get their values (defaults, arguments of a call, the texts of `--set`), and
-what is wrong with them or with the arguments of a call before there are values."""
+"""The parameters of a schedule: their values (from defaults, arguments of a call, or the texts of
+`--set`), and the checks of parameters and of a call's arguments before values are known."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ _WANTED = {**NAMES, "float": "a number"}
 
 
 def bind(schedule: tree.Schedule, settings: Mapping[str, object]) -> dict[str, Value]:
-    """The parameters of a schedule that is run by itself. Raises also W0230 if it wants handles."""
+    """The parameter values of a schedule that is run directly. Raises W0230 as well if it has
+    handle parameters."""
     for parameter in schedule.parameters:
         if parameter.type == "handle":
-            message = f"`{schedule.name}` can't be run by itself: `{parameter.name}` is a handle"
+            message = f"`{schedule.name}` cannot be run alone: `{parameter.name}` is a handle"
             hint = f"call it from a schedule after it: `{schedule.name}(…)`"
             raise fail("W0230", message, span=parameter.span, hint=hint)
     return bind_parameters(schedule, settings)
 
 
 def bind_parameters(schedule: tree.Schedule, settings: Mapping[str, object]) -> dict[str, Value]:
-    """Parameter name → value; parameters that are handles are left out.
+    """Parameter name → value; handle parameters are left out.
 
     Args:
-        settings: name → value, or a text (`--set bm=64`) that is read as the parameter's type says. Defaults fill in
-            the rest; they may use the parameters before them.
+        settings: name → value, or a text (`--set bm=64`) that is read according to the parameter's
+            type. Other parameters have their defaults, which may use the parameters before them.
 
     Raises:
-        WeftError: W0210 not of the parameter's type, W0211 not in its domain, W0213 no value, W0482 unknown name.
+        WeftError: W0210 not of the parameter's type, W0211 not in its domain, W0213 no value, W0482
+            unknown name.
     """
     known = {parameter.name: parameter for parameter in schedule.parameters if parameter.type != "handle"}
     wrong = [_unknown(schedule, name, list(known)) for name in settings if name not in known]
@@ -47,7 +49,7 @@ def bind_parameters(schedule: tree.Schedule, settings: Mapping[str, object]) -> 
             values[parameter.name] = _value(schedule, parameter, settings, values)
         except WeftError as error:
             wrong.append(error)
-            break  # later defaults may need this one
+            break  # later defaults may need this value
     if wrong:
         raise WeftError(*(diagnostic for error in wrong for diagnostic in error.diagnostics))
     return values
@@ -68,7 +70,7 @@ def _value(
 
 
 def read_setting(parameter: tree.Parameter, text: object) -> Value:
-    """A text from `--set`, as the type of the parameter says. Raises W0210."""
+    """The value of a text from `--set`, according to the parameter's type. Raises W0210."""
     text = str(text).strip()
     value: Value | None = None
     match parameter.type:
@@ -91,10 +93,12 @@ def read_setting(parameter: tree.Parameter, text: object) -> Value:
 
 
 def fit(parameter: tree.Parameter, value: Any, span: Span | None = None) -> Any:
-    """`value` as a value of the parameter: an integer becomes a float where one is wanted, what is unknown stays so.
+    """`value` as a value of the parameter: an integer becomes a float if the parameter is one; an
+    unknown value stays unknown.
 
     Raises:
-        WeftError: W0210 not of the parameter's type, W0211 not in its domain; at `span`, or else at the parameter.
+        WeftError: W0210 not of the parameter's type, W0211 not in its domain; at `span`, or at the
+            parameter.
     """
     if not fits(parameter.type, value):
         given = NAMES[kind_of(value)]
@@ -111,7 +115,7 @@ def fit(parameter: tree.Parameter, value: Any, span: Span | None = None) -> Any:
 
 
 def _legal_hint(parameter: tree.Parameter) -> str | None:
-    """The legal values of a parameter, where they can be listed."""
+    """A hint with the legal values of a parameter, if they can be listed."""
     legal: tuple[object, ...] = ()
     if parameter.domain is not None:
         with contextlib.suppress(WeftError):
@@ -128,7 +132,8 @@ def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:
 
 
 def check_parameters(schedule: tree.Schedule, check: ScopeCheck, *, settled: bool = False) -> None:
-    """Put the parameters that are values into the scope; report what is wrong. `settled`: with their defaults."""
+    """Adds the value parameters to the scope and reports their errors. `settled`: whether they have
+    their defaults."""
     seen: set[str] = set()
     for parameter in schedule.parameters:
         name = parameter.name
@@ -162,7 +167,7 @@ def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:
     for item in parameter.domain.items:
         value = check.value(item)
         if isinstance(value, UnknownValue):
-            if value.kind != "unknown":  # else reported
+            if value.kind != "unknown":  # otherwise the error is reported already
                 check.error("W0212", "a domain lists constants", item.span)
             return False
         if not fits(parameter.type, value):
@@ -178,7 +183,7 @@ def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:
 def check_arguments(
     call: tree.Call, schedule: tree.Schedule, check: ScopeCheck
 ) -> dict[str, tuple[Part, tree.HandleRef]]:
-    """Report what is wrong with the arguments; return the live handles that are passed, by parameter."""
+    """Reports errors of the arguments; returns the live handles that are passed, by parameter."""
     given = _by_parameter(call, schedule, check)
     handles: dict[str, tuple[Part, tree.HandleRef]] = {}
     for parameter in schedule.parameters:
@@ -205,7 +210,7 @@ def check_arguments(
 
 
 def signature_of(schedule: tree.Schedule) -> str:
-    """`stage(step: handle, bk: int = …)`."""
+    """The interface in words: `stage(step: handle, bk: int = …)`."""
     parts = (f"{p.name}: {p.type}{' = …' if p.default is not None else ''}" for p in schedule.parameters)
     return f"{schedule.name}({', '.join(parts)})"
 
@@ -218,7 +223,7 @@ def _by_parameter(call: tree.Call, schedule: tree.Schedule, check: ScopeCheck) -
         if argument.name is not None:
             name, named = argument.name, True
         elif named:
-            check.error("W0208", "an argument by position stands before those by name", argument.span)
+            check.error("W0208", "arguments by position come before those by name", argument.span)
             continue
         elif position >= len(names):
             message = f"`{schedule.name}` has {count(len(names), 'parameter')}, not {position + 1}"

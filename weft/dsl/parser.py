@@ -1,7 +1,7 @@
-"""Text → `tree.File`: one file with what it includes, or the items of a REPL line.
+"""Text → `tree.File`, one file with its includes; or the items of a REPL line.
 
-Lark's parse tree becomes the syntax tree of `tree.py` from the leaves up. Nothing here knows a statement: the children
-of the grammar's `statement` are rules named after the fields they fill.
+Lark's parse tree becomes the syntax tree of `tree.py` bottom-up. No statement has code here: the
+children of the grammar's `statement` are rules named after the fields that they fill.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 
 
 class FilledField(NamedTuple):
-    """What a rule makes that is named after the field it fills: True where only the word is written."""
+    """The result of a rule named after its field; True if the rule is only a word."""
 
     name: str
     span: Span
@@ -31,7 +31,8 @@ class FilledField(NamedTuple):
 
 
 class TreeBuilder:
-    """Builds the tree of one source: by the method of the rule's name, or as its table says."""
+    """Builds the tree of one source: each rule by the method of its name, or by an entry of a
+    table."""
 
     _NODES: ClassVar[dict[str, Any]] = {
         "binary": tree.Binary,
@@ -46,7 +47,7 @@ class TreeBuilder:
         "skip": tree.Skip,
         "unary": tree.Unary,
     }
-    """Rules whose children are the fields of a node."""
+    """Rules with the fields of a node as children."""
 
     _GATHERING: ClassVar[dict[str, tuple[Any, int]]] = {
         "call": (tree.Call, 1),
@@ -56,14 +57,14 @@ class TreeBuilder:
         "return": (tree.Return, 0),
         "versions": (tree.Versions, 0),
     }
-    """Rules whose children from the n-th on are one field."""
+    """Rules with children that form one field from the n-th on."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.errors: list[Diagnostic] = []
 
     def report(self, code: str, message: str, span: Span, hint: str | None = None) -> None:
-        """Note what is wrong, and go on."""
+        """Records an error and continues."""
         self.errors.append(Diagnostic(code, message, span, hint=hint))
 
     def span(self, node: Tree | Token) -> Span:
@@ -122,7 +123,7 @@ class TreeBuilder:
         return tree.Schedule(span, name, tuple(parameters), body, self._doc(span.line))
 
     def _doc(self, line: int) -> str:
-        """The comment lines directly above `line`, else those at the top of the file."""
+        """The comment lines directly above `line`, or those at the top of the file."""
         lines = [text.strip() for text in self.source.text.split("\n")]
         above = list(takewhile(_is_comment, reversed(lines[: line - 1])))[::-1] or takewhile(_is_comment, lines)
         return "\n".join(text.removeprefix("//").strip() for text in above)
@@ -140,7 +141,7 @@ class TreeBuilder:
         return tree.Let(span, (target,), False, value)
 
     def _call_expr(self, span: Span, name: str, *given: tree.CallArgument) -> tree.CallExpr | tree.Call:
-        """A function of values; of a schedule where what is given is not what a function takes."""
+        """A function of values, or a call of a schedule if the arguments do not fit a function."""
         values = [argument.value for argument in given if argument.name is None]
         expressions = tuple(value for value in values if not isinstance(value, tree.HandleRef))
         whole = len(expressions) == len(given)
@@ -173,14 +174,14 @@ class TreeBuilder:
         return FilledField("most", span, value)
 
     def _split(self, span: Span, word: str) -> tree.Word:
-        """What operands of f32 become in tensor cores."""
+        """The types into which tensor cores split operands of f32."""
         return tree.Word(span, word)
 
     def _zero(self, span: Span, *written: str) -> str:
-        """What is assumed of a size is that nothing is left of its division. The words are no field."""
+        """An assumption that the remainder of a size is zero; its words are no field."""
         if written != ("==", "0"):
             hint = "write `assume A.1 % 4 == 0`: axis 1 of the argument `A` is a multiple of 4"
-            self.report("W0109", "what is assumed of a size is that a number divides it", span, hint)
+            self.report("W0109", "the only assumption on a size is that a number divides it", span, hint)
         return " ".join(written)
 
     # ---- values ----------------------------------------------------------------------------------
@@ -230,35 +231,36 @@ def _is_comment(line: str) -> bool:
 
 
 def parse_text(text: str, name: str) -> tree.File:
-    """Parse a schedule text; `include` paths are relative to the folder of `name`.
+    """Parses a schedule's text; `include` paths are relative to the folder of `name`.
 
     Raises:
-        WeftError: W00xx for included files, W0003 if there is no schedule in it, W01xx for syntax.
+        WeftError: W00xx for included files, W0003 for a text without a schedule, W01xx for syntax.
     """
     return _complete(schedule_text(text, name))
 
 
 def parse_file(path: str | os.PathLike[str]) -> tree.File:
-    """Parse a `.weft` file and what it includes.
+    """Parses a `.weft` file and its includes.
 
     Raises:
-        WeftError: W00xx for files that can't be read, W0003 if there is no schedule in it, W01xx for syntax.
+        WeftError: W00xx for unreadable files, W0003 for a text without a schedule, W01xx for
+            syntax.
     """
     return _complete(read_source(path, limit=MAX_SCHEDULE_BYTES))
 
 
 def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
-    """Parse the inside of a schedule, such as a line of the REPL."""
+    """Parses the body of a schedule, such as a line of the REPL."""
     return _built(Source(name, text), "body")
 
 
 def _built(source: Source, start: Start) -> Any:
-    """The tree of one text alone: `include`s are not followed. Raises W01xx, all that are found."""
+    """The tree of one text; `include`s are not followed. Raises W01xx, all errors at once."""
     return built(source, reading(source, start))
 
 
 def built(source: Source, found: ParsedText) -> Any:
-    """The tree of a text that was read. Raises W01xx, all that are found."""
+    """The tree of a parsed text. Raises W01xx, all errors at once."""
     builder = TreeBuilder(source)
     made = builder.build(found.tree) if found.tree is not None else None
     if errors := in_order((*found.errors, *builder.errors))[:MOST_ERRORS]:
@@ -276,20 +278,21 @@ def _complete(source: Source) -> tree.File:
 
 @dataclass
 class _Includes:
-    """Follows includes; each file's schedules come in once, however often it is included."""
+    """Follows includes; the schedules of each file are included once."""
 
     seen: set[str] = field(default_factory=set)
 
     def follow(self, file: tree.File, path: tuple[str, ...]) -> tree.File:
-        """`file` with the schedules it includes in front of its own. `path`: the files that led here, itself last."""
+        """`file` with the included schedules before its own. `path`: the chain of files from the
+        first to this one."""
         included: list[tree.Schedule] = []
         for include in file.includes:
             target = os.path.join(os.path.dirname(file.source.name), include.path)
             identity = os.path.realpath(target)
             if identity in path:
                 circle = " → ".join(f"`{os.path.basename(p)}`" for p in (*path[path.index(identity) :], identity))
-                hint = "move what both need into a third file, and `include` that in both"
-                raise fail("W0007", f"this `include` makes a circle: {circle}", span=include.span, hint=hint)
+                hint = "move the common part into a third file, and `include` that in both"
+                raise fail("W0007", f"this `include` forms a cycle: {circle}", span=include.span, hint=hint)
             if len(path) > 32:
                 raise fail("W0007", "includes nest deeper than 32 files", span=include.span)
             if identity in self.seen:

@@ -1,7 +1,8 @@
-"""Frozen data classes that cost a start little: one generated method each, not six.
+"""Frozen data classes with a short start-up time: one generated method per class instead of six.
 
-`dataclasses` writes and compiles six methods for a frozen class: 0.5 ms at each start, and Weft has hundreds. A record
-has its own `__init__`, and shares the others. That nothing sets its fields is for the type checker to see.
+`dataclasses` writes and compiles six methods for a frozen class: 0.5 ms at each start, and Weft has
+hundreds of classes. A record has its own `__init__` and shares the other methods. Only the type
+checker enforces that fields are not assigned.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ def record(made: T) -> T: ...
 def record(*, eq: bool = True, kw_only: bool = False, compared: bool = False) -> Callable[[T], T]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def record(made: Any = None, *, eq: bool = True, kw_only: bool = False, compared: bool = False) -> Any:
-    """Make a class a record.
+    """A decorator that makes a class a record.
 
     Args:
-        eq: equal if all fields are; else if it is the same object.
-        kw_only: its fields are given by name.
-        compared: often compared or hashed: with methods of its own for that.
+        eq: whether objects with equal fields are equal; otherwise only an object itself is.
+        kw_only: whether fields are given by name.
+        compared: whether objects are often compared or hashed: generates methods of its own for
+            that.
     """
 
     def register(cls: Any) -> Any:
@@ -41,7 +43,7 @@ def record(made: Any = None, *, eq: bool = True, kw_only: bool = False, compared
 
 
 def _compared(cls: Any) -> tuple[str, ...]:
-    """The fields that tell one from another, found at the first comparison."""
+    """The fields that are compared, computed at the first comparison."""
     names = vars(cls).get("__compared__")
     if names is None:
         names = tuple(field.name for field in dataclasses.fields(cls) if field.compare)

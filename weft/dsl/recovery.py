@@ -1,8 +1,10 @@
-"""Recovery from a syntax error, so that a parse reports the next one: the text without the statement that was wrong.
+"""Recovery from a syntax error: computes the text without the wrong statement, which is parsed for
+the next error.
 
-Blanks take the place of what is skipped, and positions stay. A statement ends with its line, or where its brackets close;
-the header of a block is replaced by one that is valid, so that the block is read. Outside of schedules, what is wrong ends
-before the next line that begins one.
+Skipped text is replaced by blanks, so that positions stay the same. A statement ends with its line,
+or where its brackets close. A wrong header of a block is replaced by a valid one, so that the block
+is parsed. Outside of schedules, the skipped text ends before the next line that begins a
+declaration.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from .tree import ITEMS
 
 _TOP = re.compile(r"^[ \t]*(schedule|payload|include)\b", re.MULTILINE)
 _BLOCKS = {"schedule": "schedule a", "if": "if", "foreach": "if"}
-"""The words that begin a block of statements, and a header that is as short as any."""
+"""The words that begin a block of statements, each with the shortest valid header."""
 _BOUNDARIES = frozenset({"_NL", "LBRACE", "RBRACE", "ELSE"})
 _SIGNS = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|[][(){}]')
 _CONTINUED = re.compile(r"(?:[-+*/%,=<>(\[]|\b(?:and|or|not))\s*$")
@@ -26,12 +28,12 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 @record
 class Skipped:
-    """What is parsed after an error.
+    """The text to parse after an error.
 
     Args:
-        text: without what was wrong.
-        end: how far it was skipped.
-        whole: no brace was skipped alone, so that each of those left closes what it closed before.
+        text: the text with the wrong part blanked.
+        end: the offset up to which text was skipped.
+        whole: whether braces were only skipped in pairs, so that the others still match as before.
     """
 
     text: str
@@ -40,12 +42,12 @@ class Skipped:
 
 
 def without(failure: Failure, text: str, statements: frozenset[str], top: bool) -> Skipped | None:
-    """The text to parse next; None where nothing more can be told from it.
+    """The text to parse next; None if no further error can be found reliably.
 
     Args:
-        text: as it was parsed.
+        text: the text that was parsed.
         statements: every keyword that begins a statement.
-        top: the text is a file, and not the inside of a schedule.
+        top: whether the text is a file, and not the body of a schedule.
     """
     if failure.found == "$END":
         return None
@@ -55,7 +57,7 @@ def without(failure: Failure, text: str, statements: frozenset[str], top: bool) 
     begins = _TOP.match(text, line) if top else None
     if in_block and begins:
         return Skipped(_blanked(text, 0, line), line)  # a `}` is missing before it
-    if (top and not in_block and not begins) or text.startswith("else", failure.position):  # of what, is not known
+    if (top and not in_block and not begins) or text.startswith("else", failure.position):  # its statement is not known
         following = (
             _TOP.search(text, text.find("\n", failure.position)) if top and "\n" in text[failure.position :] else None
         )
@@ -82,7 +84,7 @@ def without(failure: Failure, text: str, statements: frozenset[str], top: bool) 
 
 
 def _without_header(text: str, start: int, opening: int, header: str) -> Skipped | None:
-    """The header of a block replaced by one that is valid; the `{` at `opening` remains."""
+    """The text with the header of a block replaced by a valid one; the `{` at `opening` remains."""
     if opening < start + len(header) + 3 or text[opening - 1] == "\n":
         return None
     name = "" if header.startswith("schedule") else "a"
@@ -91,7 +93,7 @@ def _without_header(text: str, start: int, opening: int, header: str) -> Skipped
 
 
 def _start(tokens: tuple[Token, ...], position: int) -> int:
-    """Where the statement begins that the parse stopped in."""
+    """The offset of the statement in which the parse stopped."""
     begun = position
     for token in reversed(tokens):
         if token.type in _BOUNDARIES:
@@ -101,8 +103,8 @@ def _start(tokens: tuple[Token, ...], position: int) -> int:
 
 
 def _end(text: str, start: int, stopped: int, statements: frozenset[str]) -> int:
-    """Where a statement ends: with a line that leaves no `(` or `[` open and is not continued, or before one that begins
-    a statement."""
+    """The end of a statement: the end of a line that leaves no `(` or `[` open and is not
+    continued, or of the line before the next statement."""
     at, depth = start, 0
     while True:
         end = text.find("\n", at)
@@ -120,7 +122,8 @@ def _end(text: str, start: int, stopped: int, statements: frozenset[str]) -> int
 
 
 def _balance(text: str, start: int, end: int) -> tuple[int, int | None]:
-    """How many braces are opened and not closed, and where the last of them is; below 0 where one is closed too often."""
+    """The number of braces that are opened and not closed, and the offset of the last of them; -1
+    if a brace is closed that is not open."""
     opened: list[int] = []
     for sign in _SIGNS.finditer(text, start, end):
         if sign.group() == "{":
@@ -133,7 +136,7 @@ def _balance(text: str, start: int, end: int) -> tuple[int, int | None]:
 
 
 def _closed(text: str, opening: int) -> int | None:
-    """Behind the `}` that closes the `{` at `opening`."""
+    """The offset after the `}` that closes the `{` at `opening`."""
     depth = 0
     for sign in _SIGNS.finditer(text, opening):
         depth += (sign.group() == "{") - (sign.group() == "}")

@@ -1,4 +1,5 @@
-"""Names of a schedule that is checked: what each stands for, which handles are gone; look-ups report what is wrong."""
+"""The scope of names in a schedule that is checked: the meaning of each name, the consumed handles,
+and lookups that report errors."""
 
 from __future__ import annotations
 
@@ -18,13 +19,15 @@ Shape = Literal["one", "several", "list", "any"]
 
 @record
 class BoundName:
-    """A name bound to a handle.
+    """A name bound to handles.
 
     Args:
-        number: tells it from others of the same name, before and after.
-        shape: one handle, several named results, the handles of a `match*`, or what only the run will tell.
-        results: the names of several results; `open`: a pattern of further ones, empty if there are none.
-        loops: in how many `foreach` it was bound.
+        number: distinguishes it from earlier and later bindings of the name.
+        shape: one handle, several named results, the handles of a `match*`, or unknown before the
+            run.
+        results: the names of several results; `open`: a pattern for the names of further results,
+            empty if there are none.
+        loops: the number of `foreach` around the binding.
     """
 
     number: int
@@ -41,13 +44,13 @@ class BoundName:
 
 @record
 class Gone:
-    """Why a handle is gone: what consumed it, and the names of what that returned instead.
+    """The statement that consumed a handle, and the names of the results that replace it.
 
     Args:
-        by: for messages, "`tile`" or "the call of `stage`".
-        returned: names the user gave to the results.
-        unnamed: names of results that the user gave no name.
-        certain: False if only one way through an `if` or a `foreach` consumes it.
+        by: the statement in messages, "`tile`" or "the call of `stage`".
+        returned: the user's names of the results.
+        unnamed: the results that the user gave no name.
+        certain: False if only some ways through an `if` or a `foreach` consume it.
     """
 
     by: str
@@ -58,35 +61,38 @@ class Gone:
 
 
 Part = tuple[int, str]
-"""A handle: the number of its `BoundName` and the name of the result, empty for the only one."""
+"""A handle: the number of its `BoundName` and the name of the result, empty for a single one."""
 
 
 @dataclass
 class Scope:
-    """What a line of a schedule can see. A block works on a `copy`; `merge` brings back what its ways consumed."""
+    """The names visible at a statement. A block works on a `copy`; `merge` adds the handles that
+    its ways consumed."""
 
     names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
     gone: dict[Part, Gone] = field(default_factory=dict)
     loops: int = 0
 
     def copy(self, *, unknown: bool = False) -> Scope:
-        """The scope of a block. `unknown`: one that is not gone through with the known values, but with others."""
+        """A copy for a block. `unknown`: the block runs with other values than the known ones."""
         names = {n: UnknownValue(v.kind) if unknown and isinstance(v, KnownValue) else v for n, v in self.names.items()}
         return Scope(names, dict(self.gone), self.loops)
 
     def values(self) -> dict[str, Any]:
-        """The values that are known."""
+        """The known values by name."""
         return {name: known.value for name, known in self.names.items() if isinstance(known, KnownValue)}
 
     def merge(self, *ways: Scope) -> None:
-        """After blocks of which one was gone through: what all of them consumed is gone, what some did may be."""
+        """Joins the scopes of alternative blocks: a handle that all of them consumed is gone, one
+        that some consumed may be gone."""
         for part in {part for way in ways for part in way.gone}:
             found = [way.gone[part] for way in ways if part in way.gone]
             certain = len(found) == len(ways) and all(gone.certain for gone in found)
             self.gone[part] = self.gone.get(part) or replace(found[0], certain=certain)
 
     def as_handle(self, value: tree.Expr | tree.HandleRef) -> tree.Expr | tree.HandleRef:
-        """A bare name is read as an expression: as a handle where it names one."""
+        """A name that the parser read as an expression, as a handle if it names one; otherwise the
+        value unchanged."""
         if isinstance(value, tree.NameRef) and isinstance(self.names.get(value.name), BoundName):
             return tree.HandleRef(value.span, value.name)
         return value
@@ -96,27 +102,30 @@ class Scope:
         return [name for name, known in self.names.items() if isinstance(known, kind)]
 
     def alive(self, bound: BoundName) -> bool:
-        """Whether any handle of it is certainly there."""
+        """Whether one of the handles of a name is certainly live."""
         return any((bound.number, part) not in self.gone for part in bound.parts)
 
 
 def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> tuple[tree.HandleRef, ...] | None:
-    """The handles of a written list; None: of values. Raises W0233 for one of both. `is_handle`: of a name."""
+    """The handles of a list literal; None if it is a list of values. Raises W0233 for a mixture.
+    `is_handle`: whether a name names a handle."""
     items = [tree.HandleRef(i.span, i.name) if isinstance(i, tree.NameRef) else i for i in listed.items]
     refs = tuple(item for item in items if isinstance(item, tree.HandleRef))
     if not any(ref.fields or is_handle(ref.name) for ref in refs):
         return None
     if other := [item for item in items if not isinstance(item, tree.HandleRef)]:
-        raise fail("W0233", "`foreach` walks over handles or over values, and this list has both", span=other[0].span)
+        raise fail(
+            "W0233", "`foreach` iterates over handles or over values, and this list has both", span=other[0].span
+        )
     return refs
 
 
 def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
-    """The error of using a handle that is gone: who consumed it, and what that returned instead."""
+    """The error of using a consumed handle, with the consumer and the names of its results."""
     line = gone.span.line
     where = f"in line {line}" if gone.span.source == span.source else f"at {gone.span}"
     if not gone.certain:
-        message = f"`{spelling}` may be gone: {gone.by} {where} consumes it on one way through the schedule"
+        message = f"`{spelling}` may be gone: {gone.by} {where} consumes it on one path through the schedule"
         hint = f"use `{spelling}` only where it is not consumed, or consume it in every branch"
         return fail("W0227", message, span=span, hint=hint)
     notes: tuple[str, ...] = ()
@@ -125,19 +134,19 @@ def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
         notes = (f"line {line} returned {quoted(gone.returned)} instead",)
         hint = f"use {' or '.join(f'`{name}`' for name in gone.returned)}"
     elif gone.unnamed:
-        notes = (f"what {gone.by} returned there has no name",)
+        notes = (f"the result of {gone.by} there has no name",)
         hint = f"name it: `{let_of(gone.unnamed)} = …`"
     return fail("W0223", f"`{spelling}` was consumed by {gone.by} {where}", span=span, notes=notes, hint=hint)
 
 
 def let_of(results: Iterable[str]) -> str:
-    """`let (loop, op)`, `let op`."""
+    """The syntax for naming results: `let (loop, op)`, `let op`."""
     names = list(results)
     return f"let ({', '.join(names)})" if len(names) != 1 else f"let {names[0]}"
 
 
 def names_of(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
-    """How the user can call the results: the names of `let`, or `t.loop` and `t.op`."""
+    """The user's names for the results: those of `let`, or `t.loop` and `t.op`."""
     if let is None:
         return ()
     if let.destructured or len(results) <= 1:
@@ -145,18 +154,19 @@ def names_of(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{let.targets[0].name}.{result}" for result in results)
 
 
-# ---- look-ups, and what is wrong with them -------------------------------------------------------
+# ---- lookups and their errors ------------------------------------------------------------------------
 
 
 class ScopeCheck:
-    """Looks up names in a scope and reports what is wrong with them. `keyword`: the statement that is looked at."""
+    """Looks up names in a scope and reports errors. `keyword`: the statement that is checked."""
 
     def __init__(self, scope: Scope, report: Callable[[Diagnostic], None], keyword: str | None = None) -> None:
         self.scope = scope
         self.report = report
         self.keyword = keyword
         self.each: str | None = None
-        """The one name of all matched ops that the statement may take, to be done with each of them; empty: any."""
+        """The name of a `match*` list in a statement that is executed for each of its ops; None:
+        not allowed yet, empty: any name."""
         self.evaluator = Evaluator(self._lookup, self._report_all)
         self.value = self.evaluator.value
 
@@ -169,20 +179,20 @@ class ScopeCheck:
 
     @contextmanager
     def reporting(self) -> Iterator[None]:
-        """What is raised is reported."""
+        """A context that reports the errors raised inside."""
         try:
             yield
         except WeftError as error:
             self._report_all(error)
 
-    # ---- look-ups, which raise -------------------------------------------------------------------
+    # ---- lookups that raise ---------------------------------------------------------------------
 
     def _lookup(self, ref: tree.NameRef) -> Any:
         found = self.scope.names.get(ref.name)
         if isinstance(found, UnknownValue):
             return found.value if isinstance(found, KnownValue) else found
         if isinstance(found, BoundName):
-            hint = "`if h { … }` alone asks whether a handle is there; it can't be part of an expression"
+            hint = "only `if h { … }` tests whether a handle is present; a handle can't be part of an expression"
             raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)
         if ref.name in ELEMENT_TYPES:
             return ref.name
@@ -192,12 +202,12 @@ class ScopeCheck:
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span, notes=notes, hint=hint)
 
     def find(self, ref: tree.HandleRef) -> BoundName:
-        """What a name is bound to."""
+        """The binding of a handle's name. Raises W0220, W0221."""
         found = self.scope.names.get(ref.name)
         if isinstance(found, BoundName):
             return found
         if isinstance(found, UnknownValue):
-            if found.kind == "unknown":  # what made it unknown was reported
+            if found.kind == "unknown":  # the cause was reported
                 raise WeftError
             raise fail("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", span=ref.span)
         handles = self.scope.known(BoundName)
@@ -206,12 +216,12 @@ class ScopeCheck:
         raise fail("W0220", f"there is no handle `{ref.name}`", span=ref.span, notes=notes, hint=hint)
 
     def single(self, ref: tree.HandleRef) -> tuple[Part, tuple[str, ...]]:
-        """The one live handle that `ref` names, and the fields that are left over: `step.lhs` → (step, ("lhs",))."""
+        """The live handle named by `ref`, and the remaining fields: `step.lhs` → (step, ("lhs",))."""
         bound = self.find(ref)
         part, rest = "", ref.fields
         if bound.shape == "list" and self.each not in (ref.name, ""):
-            hint = f"walk over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` names all ops that matched", span=ref.span, hint=hint)
+            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
+            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
         if bound.shape == "list":
             self.each = ref.name
         if bound.shape == "several":
@@ -227,7 +237,7 @@ class ScopeCheck:
         return (bound.number, part), tuple(rest)
 
     def op(self, ref: tree.HandleRef) -> Part:
-        """The live handle of a field that takes an op or a loop."""
+        """The live handle for a field that takes an op or a loop."""
         part, rest = self.single(ref)
         if rest and not (self.find(ref).shape == "any" and len(rest) == 1):
             owner = ref.spelling.removesuffix(f".{'.'.join(rest)}")
@@ -236,7 +246,7 @@ class ScopeCheck:
         return part
 
     def written(self, iterable: tree.Expr) -> list[tuple[Part, tree.HandleRef]] | None:
-        """The handles of a written list, as far as they are live; None of values. What is wrong is reported."""
+        """The live handles of a list literal; None for a list of values. Errors are reported."""
         if not isinstance(iterable, tree.ListExpr):
             return None
         parts: list[tuple[Part, tree.HandleRef]] = []
@@ -250,7 +260,7 @@ class ScopeCheck:
         return parts
 
     def operand(self, ref: tree.HandleRef) -> None:
-        """The field that takes an operand: a handle, and the operand's name."""
+        """Checks a field that takes an operand: a handle, and the operand's name."""
         if len(self.single(ref)[1]) != 1:
             hint = f"write `{ref.name}.lhs`, `{ref.name}.rhs`, …; `weft statements` lists the names"
             raise fail("W0224", f"`{ref.spelling}` names no operand of an op", span=ref.span, hint=hint)
@@ -258,7 +268,7 @@ class ScopeCheck:
     def consume(self, part: Part, ref: tree.HandleRef, gone: Gone) -> None:
         bound = self.find(ref)
         if bound.loops < self.scope.loops:
-            message = f"`{ref.spelling}` is consumed in the first round of `foreach`, and gone in the next"
+            message = f"`{ref.spelling}` is consumed in the first iteration of `foreach`, and gone in the next"
             notes = (f"it is bound outside the loop, in line {bound.span.line}",)
             self.error("W0228", message, ref.span, "bind it in the loop: `let … = match …`", notes)
         self.scope.gone[part] = gone

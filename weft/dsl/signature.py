@@ -1,7 +1,8 @@
-"""A statement as data: its signature, the values of its fields, and what is wrong with one before it is applied.
+"""Statements as data: the signature, the values of the fields, and the checks before a statement is
+applied.
 
-The registry of statements makes signatures; nothing reaches back. Fields are evaluated for a statement, and checked
-before it, by the same walk.
+The registry of statements makes the signatures; this module does not import it. The same code
+evaluates fields for a statement and checks them before it.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from .scopes import BoundName, Gone, Part, ScopeCheck, consumed, let_of
 
 FieldKind = Literal[
     "handle",  # HandleRef to a live handle (a field of it names one of several results)
-    "operand",  # HandleRef whose last field names an operand of the op: `step.lhs`
+    "operand",  # HandleRef with the name of an operand of the op as its last field: `step.lhs`
     "size",  # an axis: of an argument of the payload, `A.1`; of an operand of the op of a live handle, `gemm.lhs.1`
     "int",  # an expression that evaluates to an integer
     "sizes",  # a list of integers and `_`
     "ints",  # a list of integers
     "str",  # a string literal
-    "word",  # an op name or a function name, as written
+    "word",  # the name of an op or a function, as in the source
     "space",
     "distribution",
     "names",  # a word, alone or with names in parentheses
-    "flag",  # True where the word was written
+    "flag",  # True if the word is present
     "raw",  # the text of `transform { … }`
     "handles",  # implicit: every handle named in a raw text
 ]
@@ -39,8 +40,8 @@ FieldKind = Literal[
 
 @record
 class Wrong:
-    """What is wrong with a field without a payload: a name that there is not, or counts that no block has. `certain`:
-    the statement can only fail."""
+    """An error of a field that is found without a payload: an unknown name, or counts that no block
+    has. `certain`: the statement always fails."""
 
     message: str
     hint: str | None
@@ -50,17 +51,17 @@ class Wrong:
 
 @record
 class Field:
-    """One field of a statement, in source order.
+    """A field of a statement.
 
     Args:
-        consumes: the handle dies with the statement.
+        consumes: whether the statement consumes the handle.
         minimum, maximum: the range of an int, or of each entry of a list.
-        unless: the flags with any of which there is no `maximum`.
-        permutation: a list has each of 0 … n-1 once.
+        unless: flags that remove the `maximum`.
+        permutation: whether a list must be a permutation of 0 … n-1.
         hint: what to write instead of a value out of range.
-        written: the word in front of it, where that is not its name.
-        judge: of a word, a text or a space and the statement's keyword, what is wrong without a payload, and the way
-            out.
+        written: the keyword before the field, if it differs from its name.
+        judge: a check of a word, a text or a space, given the statement's keyword, that needs no
+            payload; returns the error with a way out.
     """
 
     name: str
@@ -77,25 +78,26 @@ class Field:
 
     @property
     def word(self) -> str:
-        """As it is written."""
+        """The keyword of the field in the source."""
         return self.written or self.name.replace("_", "-")
 
     def beside(self, written: Container[str]) -> Field:
-        """The field as it is in a statement that has these fields."""
+        """The field's definition in a statement with these fields."""
         return dataclasses.replace(self, maximum=None) if any(flag in written for flag in self.unless) else self
 
 
 @record
 class Signature:
-    """A statement as the checker sees it.
+    """The description of a statement for the checker.
 
     Args:
-        keyword: as written, e.g. `promote-to-shared`.
+        keyword: the keyword, e.g. `promote-to-shared`.
         fields: in source order.
-        results: the names of what it returns, e.g. ("loop", "op"); empty if it returns nothing.
-        variadic: more results than `results` names may come (a `tile` of several reduction dimensions): a `let (…)`
-            must take at least `len(results)` names, and how many there are is known when it is applied.
-        more: a pattern of the names of these further results.
+        results: the names of its results, e.g. ("loop", "op"); empty if it returns nothing.
+        variadic: whether there may be more results than `results` (a `tile` of several reduction
+            dimensions): a `let (…)` must take at least `len(results)` names, and the number is
+            known when the statement is applied.
+        more: a pattern for the names of these further results.
         apart: two fields that must name different handles.
         summary: the first sentence of the statement's docstring.
         doc: the whole docstring (Args, Returns, Errors, Source, Example).
@@ -111,7 +113,8 @@ class Signature:
     doc: str = ""
 
     def page(self, width: int | None = None) -> str:
-        """How it is written, the docstring as a reader sees it, and the results. Paragraphs fill lines of `width`."""
+        """The reference page: the syntax, the docstring and the results, with paragraphs filled to
+        `width` columns."""
         from ..explain import titled
         from .usage import written
 
@@ -123,13 +126,14 @@ class Signature:
 
 
 PAGE_WIDTH = 120
-"""Columns of a page that goes to no terminal."""
+"""The columns of a page for other outputs than a terminal."""
 _ENTRY = re.compile(r" {4}[\w-]+(, [\w-]+)*: ")
-"""Where an argument, a result or a code begins in its section; its other lines are further to the right."""
+"""The beginning of an entry in a section: an argument, a result or a code. Its other lines are
+indented further."""
 
 
 def filled(doc: str, width: int) -> str:
-    """A docstring with the lines of each paragraph, and of each entry of a section, made as long as `width` allows."""
+    """A docstring with each paragraph, and each entry of a section, filled to `width` columns."""
     out: list[str] = []
     paragraph: list[str] = []
     section = ""
@@ -160,7 +164,8 @@ def filled(doc: str, width: int) -> str:
 
 @record
 class SpaceSpec:
-    """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or "?" (symbolic)."""
+    """An evaluated space. `counts[i]` belongs to `axes[i]`: an int, None (as many as iterations) or
+    "?" (symbolic)."""
 
     kind: Literal["blocks", "threads", "warpgroups", "quarters", "warps", "lanes", "registers", "grid", "tma"]
     axes: tuple[str, ...]
@@ -177,7 +182,7 @@ class DistributionSpec:
 
 
 def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
-    """The value of a field that names no handle. What is wrong with it goes to the evaluator's `report`."""
+    """The value of a field that names no handle. Errors go to the evaluator's `report`."""
     match given:
         case tree.Word():
             return given.text
@@ -206,7 +211,7 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
 
 
 def _entry(field: Field, item: tree.Expr | tree.HandleRef, evaluator: Evaluator) -> int | None:
-    """An entry of a list; None for a dimension that is left alone."""
+    """An entry of a list; None for a dimension that is not tiled."""
     what = "a tile size" if field.kind == "sizes" else f"an entry of `{field.name}`"
     if not isinstance(item, tree.Skip):
         value = evaluator.expect(item, "int", what, field.minimum)
@@ -233,7 +238,8 @@ def _counts(space: tree.Space, evaluator: Evaluator) -> Iterator[Any]:
 
 
 def check_statement(node: tree.StatementNode, signature: Signature, check: ScopeCheck, names: tuple[str, ...]) -> None:
-    """Check the fields of `node`, and take from the scope what it consumes. `names`: what its `let` binds."""
+    """Checks the fields of `node`, and removes from the scope the handles that it consumes.
+    `names`: the names that its `let` binds."""
     for name, value in node.fields.items():
         if signature.field(name) is None:
             word = name.replace("_", "-")
@@ -255,7 +261,7 @@ def check_statement(node: tree.StatementNode, signature: Signature, check: Scope
 
 
 def expect_apart(node: tree.StatementNode, signature: Signature) -> None:
-    """Raises W0239 where one handle is given twice to a statement that takes two."""
+    """Raises W0239 if one handle is given for two fields that must differ."""
     one, other = (node.fields.get(name) for name in signature.apart or ("", ""))
     if isinstance(one, tree.HandleRef) and isinstance(other, tree.HandleRef) and one.spelling == other.spelling:
         words = " and ".join(f"its {name}" for name in signature.apart or ())
@@ -263,7 +269,7 @@ def expect_apart(node: tree.StatementNode, signature: Signature) -> None:
 
 
 def _judged(field: Field, value: str | SpaceSpec, span: Span, check: ScopeCheck) -> None:
-    """Report what is wrong with it; a warning where the statement can do without."""
+    """Reports the error of a field; a warning if the statement may still succeed."""
     found = None if field.judge is None else field.judge(value, check.keyword or "")
     if found is not None:
         severity = "error" if found.certain else "warning"
@@ -271,7 +277,7 @@ def _judged(field: Field, value: str | SpaceSpec, span: Span, check: ScopeCheck)
 
 
 def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part, tree.HandleRef]]:
-    """Check one field; return the handles it consumes."""
+    """Checks one field; returns the handles that it consumes."""
     match field.kind, value:
         case "handle", tree.HandleRef():
             part = check.op(value)
@@ -281,7 +287,7 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
         case "size", tree.HandleRef() if len(value.fields) > 1:
             check.operand(dataclasses.replace(value, fields=value.fields[:-1]))
         case "size", tree.HandleRef():
-            pass  # what arguments a payload has shows when it is there
+            pass  # the payload's arguments are not known yet
         case "raw", tree.Word():
             _check_raw(value, check)
         case "word", tree.Word():
@@ -297,7 +303,8 @@ _SSA_NAME = re.compile(r"%([A-Za-z_]\w*)")
 
 
 def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
-    """`%name` in a raw text is the op of the handle `name`, unless the text itself defines `%name`."""
+    """Checks the handles that a raw text uses: `%name` is the op of the handle `name`, unless the
+    text itself defines `%name`."""
     defined = set(re.findall(r"%([A-Za-z_]\w*)\s*(?:,[^=\n]*)?=", raw.text))
     for name in dict.fromkeys(_SSA_NAME.findall(raw.text)):
         bound = check.scope.names.get(name)
@@ -310,7 +317,7 @@ def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
 
 
 def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bool, check: ScopeCheck) -> None:
-    """Whether as many names stand in `let (…)` as there are results."""
+    """Checks that `let (…)` has a name for each result."""
     if not results and not variadic:
         check.error("W0225", f"{what} returns nothing", let.span, "write it without `let`")
         return
@@ -321,6 +328,6 @@ def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bo
     notes = (f"{what} returns {quoted(results)}",)
     names = [*(target.name for target in let.targets), *results[given:]][: len(results)]
     hint = f"write `{let_of(names)} = …`; `_` discards a result"
-    if results == ("op",):  # several ops may be meant
+    if results == ("op",):  # several ops may match
         hint += "; of several ops that match, `match … #1` is one, and `match* …` all"
     check.error("W0226", f"{count(given, 'name')} for {least}{count(len(results), 'result')}", let.span, hint, notes)

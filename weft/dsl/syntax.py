@@ -1,9 +1,11 @@
-"""Text → Lark's tree and its tokens: the grammar, loaded once, and the drive through it.
+"""Text → Lark's tree and tokens: the grammar, loaded once, and the calls of the parser.
 
-Before the parser, raw text is blanked and idle line ends go; limits keep walks over the tree inside Python's recursion.
+Before parsing, raw texts are blanked and line ends without meaning are dropped; limits keep
+recursion over the tree within Python's limit.
 
-Making the parse tables takes longer than a parse. A wheel brings them along, for the Lark that it was built with; else
-Lark keeps them beside the compiled Python files, and makes them anew where they are damaged, or of other versions.
+Making the parse tables takes longer than a parse. A wheel contains the tables for the Lark version
+that it was built with; otherwise Lark caches them beside the compiled Python files, and makes them
+again if they are damaged or of another version.
 """
 
 from __future__ import annotations
@@ -40,11 +42,11 @@ MAX_ELSE_IFS = 50
 MAX_WORDS = 30_000
 
 _CONTINUES = OPERATORS | {"COMMA", "EQUAL"}
-"""After these a line end can't end a statement."""
+"""A line end after these tokens does not end a statement."""
 
 
 class LimitError(Exception):
-    """The text nests deeper, or holds a longer expression, than any schedule a person writes."""
+    """The text is nested deeper, or has a longer expression, than the parser supports."""
 
     def __init__(self, message: str, token: Token) -> None:
         super().__init__(message)
@@ -52,9 +54,9 @@ class LimitError(Exception):
 
 
 class OfState(BasicLexer):
-    """The terminals that a state of the parser accepts, the first that matches. Lark makes one pattern of all of them,
-    for each state, slower than a parse; here a terminal is compiled where a text has its first letters. No callbacks.
-    """
+    """The terminals that a state of the parser accepts, in the order in which they are tried. Lark
+    compiles one pattern of all terminals per state, which takes longer than a parse; here a
+    terminal is compiled when the text contains its first letters. Callbacks are not supported."""
 
     def __init__(self, conf: LexerConf, comparator: object = None) -> None:
         super().__init__(conf, comparator)
@@ -79,19 +81,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 class ByTerminal(ContextualLexer):
-    """Lark's contextual lexer, whose states share what is compiled."""
+    """Lark's contextual lexer with compiled terminals that its states share."""
 
     BasicLexer = OfState
 
     def __init__(
         self, conf: LexerConf, states: dict[int, Collection[str]], always_accept: Collection[str] = ()
     ) -> None:
-        conf.skip_validation = True  # each terminal is compiled once more
+        conf.skip_validation = True  # Lark would compile each terminal once more
         super().__init__(conf, states, always_accept)
 
 
 class Lines:
-    """Lark's hook between lexer and parser. It sees one token at a time: the contextual lexer can't look ahead."""
+    """Lark's hook between lexer and parser. It gets one token at a time: the contextual lexer
+    cannot look ahead."""
 
     always_accept = ("_NL",)
 
@@ -134,10 +137,9 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 def blank_raw_texts(text: str) -> tuple[str, int | None]:
-    """Blank what stands between the braces of every `transform { … }`, so that a regular terminal can match it.
-
-    Positions stay as they are. The second value is where a `{` stands that is never closed.
-    """
+    """The text with the contents of every `transform { … }` blanked, so that a regular terminal
+    matches them; positions stay the same. The second value is the offset of a `{` that is never
+    closed."""
     if "transform" not in text:
         return text, None
     pieces: list[str] = []
@@ -157,7 +159,8 @@ def blank_raw_texts(text: str) -> tuple[str, int | None]:
 
 
 def raw_end(text: str, opening: int) -> int | None:
-    """The position after the `}` that closes the `{` at `opening`; MLIR's comments and strings don't count."""
+    """The offset after the `}` that closes the `{` at `opening`; braces in MLIR's comments and
+    strings do not count."""
     depth = 0
     for found in BRACES.finditer(text, opening):
         if found.group() == "{":
@@ -177,8 +180,8 @@ class Language:
     """The loaded grammar.
 
     Args:
-        parser: Lark's.
-        spellings: terminal name → its text, for terminals that have one.
+        parser: Lark's parser.
+        spellings: terminal name → its text, for terminals with a fixed text.
         statements: the keywords that begin a statement.
     """
 
@@ -189,7 +192,7 @@ class Language:
 
 @cache
 def language() -> Language:
-    """The grammar's parser, and what its tokens and statements are called; built once."""
+    """The grammar's parser, with the texts of its tokens and the statements' keywords; built once."""
     parser = load()
     spellings = {terminal.name: text for terminal in parser.terminals if (text := _spelling(terminal))}
     first = {rule.expansion[0].name for rule in parser.rules if rule.origin.name == "statement"}
@@ -216,7 +219,7 @@ def _made(cache: str | bool) -> Lark:
         maybe_placeholders=False,
         postlex=Lines(),
         _plugins={"ContextualLexer": ByTerminal},
-        edit_terminals=_end_keyword_at_word_end,  # not among what Lark compares the tables by
+        edit_terminals=_end_keyword_at_word_end,  # Lark's comparison of tables does not include it
         cache=cache,
     )
 
@@ -225,14 +228,15 @@ GRAMMAR, TABLES = "weft.lark", "weft.lark.tables"
 
 
 def ship_tables() -> None:
-    """Write the tables beside the grammar: for a wheel."""
+    """Writes the tables beside the grammar, for a wheel."""
     data = _made(False).memo_serialize([TerminalDef, Rule])
     with open(_beside(TABLES), "wb") as file:
         file.write(_key() + pickle.dumps(data, protocol=4))
 
 
 def _shipped() -> Lark | None:
-    """The parser of the tables that a wheel brought; None where there are none, or others are needed."""
+    """The parser from the tables of a wheel; None if there are none, or they do not fit this
+    grammar and Lark."""
     try:
         with open(_beside(TABLES), "rb") as file:
             kept = file.read()
@@ -248,7 +252,7 @@ def _shipped() -> Lark | None:
 
 
 def _key() -> bytes:
-    """Of what grammar and Lark the tables are."""
+    """A key of the grammar and the Lark version."""
     with open(_beside(GRAMMAR), "rb") as file:
         return hashlib.sha256(file.read() + lark.__version__.encode()).digest()
 
@@ -258,7 +262,7 @@ def _beside(name: str) -> str:
 
 
 def tables() -> str:
-    """Where the parse tables are kept; empty where Python keeps no compiled files."""
+    """The file of the parse tables; empty if Python writes no compiled files."""
     try:
         compiled = importlib.util.cache_from_source(grammar.__file__ or "")
     except NotImplementedError:
@@ -270,9 +274,9 @@ _WORD_END = r"(?!\w|-[A-Za-z])"
 
 
 def _end_keyword_at_word_end(terminal: TerminalDef) -> TerminalDef:
-    """Keep a keyword from matching the beginning of a longer word (`block` in `blocky`).
+    """Keeps a keyword from matching the beginning of a longer word (`block` in `blocky`).
 
-    A keyword then goes before a name wherever the grammar accepts both.
+    A keyword has precedence over a name in every state that accepts both.
     """
     if isinstance(terminal.pattern, PatternStr):
         text = terminal.pattern.value
@@ -283,7 +287,7 @@ def _end_keyword_at_word_end(terminal: TerminalDef) -> TerminalDef:
 
 
 def _spelling(terminal: TerminalDef) -> str | None:
-    """The text of a terminal that has but one."""
+    """The text of a terminal with a fixed text."""
     pattern = terminal.pattern
     if isinstance(pattern, PatternStr):
         return pattern.value
@@ -292,17 +296,17 @@ def _spelling(terminal: TerminalDef) -> str | None:
 
 MOST_ERRORS = 20
 MOST_CHARACTERS = 1_000_000
-"""How many characters are parsed, over all that is parsed again behind an error."""
+"""The maximal number of characters that are parsed, including the repeated parses after errors."""
 
 
 @record
 class ParsedText:
-    """What a parse found.
+    """The result of a parse.
 
     Args:
-        tree: of the text without what is wrong; None where the parse had to stop.
-        tokens: line ends that separate nothing and comments are not among them.
-        errors: W01xx, as they were found.
+        tree: the tree of the text without its wrong parts; None if the parse had to stop.
+        tokens: the tokens without comments and without line ends that separate nothing.
+        errors: the W01xx, in the order of detection.
     """
 
     tree: Tree | None
@@ -316,13 +320,13 @@ def in_order(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def reading(source: Source, start: Start) -> ParsedText:
-    """Parse `source`, and parse it again without what was wrong, for at most 20 errors.
+    """Parses `source`, and again without the part that was wrong, for at most 20 errors.
 
-    What is wrong within what was skipped is not reported: it may follow from the first error there.
+    Errors within skipped text are not reported: they may follow from the error before.
     """
     text, unclosed = blank_raw_texts(source.text)
     errors: list[Diagnostic] = []
-    if unclosed is not None:  # what comes after it cannot be told apart from it
+    if unclosed is not None:  # where the raw text ends is not known
         errors = [Diagnostic("W0105", "this `{` is never closed", source.span(unclosed), hint="close it with `}`")]
         text = text[: text.rfind("\n", 0, unclosed) + 1]
     statements, parsed = language().statements, 0
@@ -348,7 +352,8 @@ def reading(source: Source, start: Start) -> ParsedText:
 
 
 def _follows(error: Diagnostic, before: list[Diagnostic], here: Skipped) -> bool:
-    """Whether an error may be one only because of another: on its line, or of braces after some were skipped."""
+    """Whether an error probably follows from another: it is on the same line, or about braces after
+    a brace was skipped."""
     lines = {other.span.line for other in before if other.span is not None}
     if error.span is None or not before:
         return False
@@ -360,7 +365,7 @@ def _follows(error: Diagnostic, before: list[Diagnostic], here: Skipped) -> bool
 
 
 def _parsed(source: Source, text: str, start: Start) -> tuple[Tree, tuple[Token, ...]] | Failure:
-    """The tree and the tokens of a text, or where its parse stopped. Raises W0107."""
+    """The tree and the tokens of a text, or the place where its parse stopped. Raises W0107."""
     lang = language()
     tokens: list[Token] = []
     run = lang.parser.parse_interactive(text, start)
@@ -374,12 +379,12 @@ def _parsed(source: Source, text: str, start: Start) -> tuple[Tree, tuple[Token,
         raise fail("W0107", str(error), span=source.span(at.start_pos or 0, len(at)), hint=hint) from None
     except UnexpectedInput as error:
         if tokens and getattr(error, "token", None) is tokens[-1]:
-            tokens.pop()  # yielded, but not eaten
+            tokens.pop()  # the lexer returned it, the parser did not accept it
         return Failure(source, error, tuple(tokens), frozenset(run.accepts()), lang.spellings)
 
 
 def accepted(text: str, start: Start) -> frozenset[str]:
-    """The terminals that may stand behind a text; none where the text itself cannot be."""
+    """The terminals that the parser accepts after a text; none if the text itself is wrong."""
     run = language().parser.parse_interactive(text, start)
     try:
         for _ in run.iter_parse():

@@ -1,4 +1,5 @@
-"""What a syntax error says: what was found, what could stand there, and what was probably meant."""
+"""The message of a syntax error: the token found, the tokens expected, and a guess of the
+intention."""
 
 from __future__ import annotations
 
@@ -47,11 +48,11 @@ _MEANT = {
 
 @record
 class Failure:
-    """Where a parse stopped.
+    """The state in which a parse stopped.
 
     Args:
-        tokens: what was read before.
-        accepts: the terminals that could have come next.
+        tokens: the tokens before.
+        accepts: the terminals that are accepted next.
         spellings: terminal name → its text.
     """
 
@@ -63,7 +64,7 @@ class Failure:
 
     @property
     def found(self) -> str | None:
-        """The type of the token that could not come; None where it is no token at all."""
+        """The terminal of the unexpected token; None if the characters form no token."""
         return getattr(getattr(self.error, "token", None), "type", None)
 
     @property
@@ -71,7 +72,7 @@ class Failure:
         return len(self.source.text) if self.found == "$END" else self.error.pos_in_stream or 0
 
     def kind(self, back: int) -> str | None:
-        """The type of the `back`-th last token; None before the first."""
+        """The terminal of the `back`-th last token; None before the first."""
         return self.tokens[-back].type if len(self.tokens) >= back else None
 
 
@@ -96,7 +97,7 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
 
 
 def expected(failure: Failure, statements: frozenset[str]) -> str:
-    """What could stand there, by spelling: "`]` or `,`"."""
+    """The expected tokens: "`]` or `,`"."""
     names = set(failure.accepts)
     groups: list[str] = []
     keywords = {name for name in names if failure.spellings.get(name) in statements}
@@ -129,7 +130,8 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
 
 
 def _found(failure: Failure) -> tuple[str, Span]:
-    """What stands at the failure, and its span. The end of a line is shown where the text before it ends."""
+    """The text at the failure, and its span. For the end of a line the span is at the end of the
+    code before it."""
     at_end, text = failure.found == "$END", failure.source.text
     place = (failure.tokens[-1].end_pos or 0) if failure.tokens else len(text) if at_end else 0
     opening = _innermost(failure.tokens)
@@ -159,7 +161,7 @@ def _innermost(tokens: Iterable[Token]) -> Token | None:
 
 
 def _unclosed(failure: Failure) -> Diagnostic | None:
-    """A bracket that is open where the file ends, or another schedule begins."""
+    """The error of a bracket that is still open at the end of the file or at the next schedule."""
     opened, last = open_brackets(failure.tokens), failure.tokens[-1] if failure.tokens else None
     if failure.found == "$END" and opened:
         opening, where = opened[-1], "the file ends inside it"
@@ -173,7 +175,7 @@ def _unclosed(failure: Failure) -> Diagnostic | None:
 
 
 def _bad_literal(failure: Failure) -> Diagnostic | None:
-    """A text without its end, a number that is none."""
+    """The error of an unterminated string or a malformed number."""
     text, position = failure.source.text, failure.position
     if position >= len(text):
         return None
@@ -193,11 +195,12 @@ def _bad_literal(failure: Failure) -> Diagnostic | None:
 
 
 def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnostic | None:
-    """A statement's place, a word that is none, and no `(` behind it that would make it a call."""
+    """The error of an unknown word at the beginning of a statement without a `(` after it, which
+    would make it a call."""
     text, _ = _found(failure)
     named = failure.kind(1) == "NAME" and (failure.kind(2), failure.kind(4)) == ("EQUAL", "LET")
     if named and not re.match(r"`(?:[\w@\[\"]|the end)", text):
-        return None  # a value that goes on wrong
+        return None  # the error is inside a value
     if not named and (failure.kind(1) != "WORD" or failure.kind(2) in {"SCHEDULE", "PAYLOAD"}):
         return None
     word = failure.tokens[-1]
@@ -224,7 +227,7 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
         return "comparisons don't chain: `a < b and b < c`"
     last = str(failure.tokens[-1]) if failure.tokens else ""
     if word == "(" and last in statements:
-        return f"a statement takes no parentheses; `weft statements {last}` shows how it is written"
+        return f"a statement takes no parentheses; `weft statements {last}` shows its syntax"
     if word in statements.union(ITEMS) and "SCHEDULE" in failure.accepts:
         more = any(token.type == "LBRACE" for token in failure.tokens)
         either = "a `}` above it is one too many: delete it, or begin a schedule" if more else "write it in a schedule"

@@ -1,8 +1,8 @@
-"""The syntax tree of a `.weft` file: frozen dataclasses with spans, and nothing that decides.
+"""The syntax tree of a `.weft` file: frozen data classes with spans, without behaviour.
 
-The parser makes it, the checker reads it, the interpreter walks it, the formatter prints it.
-A statement of the language is generic here (`StatementNode`): its keyword and its fields by name, as the grammar
-rule of that statement names them. What the fields mean stands in the statement's own file.
+The parser makes it; the checker, the interpreter and the formatter use it. Statements have one
+generic node (`StatementNode`): the keyword, and the fields by the names of the grammar's rules. The
+file of each statement defines what its fields mean.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .diagnostics import Source, Span
 from .records import record
 
 ITEMS = ("let", "require", "if", "foreach", "versions", "return")
-"""Words, other than statements', with which a line of a schedule begins."""
+"""Words, other than statements' keywords, that begin a line of a schedule."""
 
 CONTROL = (*ITEMS, "else", "schedule", "payload", "include")
 
@@ -23,7 +23,7 @@ ParameterType = Lit["int", "float", "bool", "str", "type", "handle"]
 
 @record
 class Node:
-    """Part of a tree, with its place in the text."""
+    """A part of the tree, with its place in the text."""
 
     span: Span
 
@@ -40,7 +40,8 @@ class Literal(Node):
 
 @record
 class NameRef(Node):
-    """A parameter, a loop variable of `foreach`, an element type (`f32`, `i8`, …), or a handle where that can be."""
+    """A parameter, a loop variable of `foreach`, an element type (`f32`, `i8`, …), or a handle
+    where one is allowed."""
 
     name: str
 
@@ -55,7 +56,7 @@ class Unary(Node):
 
 @record
 class Binary(Node):
-    """`+ - * / % == != < <= > >= and or`; integer `/` must be exact (checked when it is evaluated)."""
+    """`+ - * / % == != < <= > >= and or`; integer `/` must be exact (checked at evaluation)."""
 
     left: Expr
     operator: str
@@ -72,12 +73,12 @@ class CallExpr(Node):
 
 @record
 class Skip(Node):
-    """`_` in a list of tile sizes: leave this dimension alone."""
+    """`_` in a list of tile sizes: the dimension is not tiled."""
 
 
 @record
 class ListExpr(Node):
-    """`[a, b, _]`; behind `foreach x in` also handles, `[gemm, t.op]`."""
+    """`[a, b, _]`; after `foreach x in` also handles, `[gemm, t.op]`."""
 
     items: tuple[Expr | HandleRef, ...]
 
@@ -102,7 +103,8 @@ class HandleRef(Node):
 
 @record
 class Dimension(Node):
-    """One dimension of a space: `x`, `x: 16`, `x: ?`. `count`: None where none is given, `"?"` if symbolic."""
+    """A dimension of a space: `x`, `x: 16`, `x: ?`. `count`: None if none is given, `"?"` if
+    symbolic."""
 
     axis: Lit["x", "y", "z"]
     count: Expr | Lit["?"] | None = None
@@ -128,8 +130,8 @@ class Distribution(Node):
 
 @record
 class Word(Node):
-    """A bare word that is neither a handle nor an expression: an op name (`linalg.matmul`), a function (`@f`); or
-    the text between the braces of `transform { … }`, as it stands."""
+    """A bare word that is neither a handle nor an expression: the name of an op (`linalg.matmul`)
+    or a function (`@f`); or the text between the braces of `transform { … }`, unchanged."""
 
     text: str
 
@@ -139,9 +141,10 @@ FieldValue = Expr | HandleRef | Space | Distribution | Word | bool
 
 @record
 class StatementNode(Node):
-    """Any statement of the registry: `tile gemm [bm, bn]` is `Statement("tile", {"target": …, "sizes": ListExpr})`.
+    """Any statement of the registry: `tile gemm [bm, bn]` is `Statement("tile", {"target": …,
+    "sizes": ListExpr})`.
 
-    A field that was not written is absent; a flag (`transpose`) that was written is `True`.
+    A field that is not in the source is absent; a flag (`transpose`) in the source is `True`.
     """
 
     keyword: str
@@ -161,7 +164,8 @@ class CallArgument(Node):
 
 @record
 class Call(Node):
-    """A call of another schedule: `stage(step, bk = 8)`. A bare name is a `NameRef`, of a handle, too."""
+    """A call of another schedule: `stage(step, bk = 8)`. A bare name is a `NameRef`, also for a
+    handle."""
 
     schedule: str
     arguments: tuple[CallArgument, ...]
@@ -169,14 +173,15 @@ class Call(Node):
 
 @record
 class Binding(Node):
-    """A name on the left of `let`. `_` throws the result away."""
+    """A name on the left of `let`. `_` discards the result."""
 
     name: str
 
 
 @record
 class Let(Node):
-    """`let x = …` (destructured False: x is the result, or all: `x.loop`), `let (a, b) = …` (True); or a value."""
+    """`let x = …` (`destructured` False: x is the result, or all results: `x.loop`), `let (a, b) =
+    …` (True); or a value."""
 
     targets: tuple[Binding, ...]
     destructured: bool
@@ -185,7 +190,7 @@ class Let(Node):
 
 @record
 class Require(Node):
-    """`require condition, "message"`: refused where the condition is false."""
+    """`require condition, "message"`: refuses the schedule if the condition is false."""
 
     condition: Expr
     message: str | None = None
@@ -193,7 +198,8 @@ class Require(Node):
 
 @record
 class If(Node):
-    """`if bm > 16 { … } else { … }`, or `if init { … }` on a handle that `match?` may have left absent."""
+    """`if bm > 16 { … } else { … }`, or `if init { … }` on a handle that `match?` may have left
+    empty."""
 
     condition: Expr | HandleRef
     then: tuple[Item, ...]
@@ -202,8 +208,8 @@ class If(Node):
 
 @record
 class Foreach(Node):
-    """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }` over handles written
-    out, or `foreach n in [1, 2] { … }` over values."""
+    """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }`
+    over a list of handles, or `foreach n in [1, 2] { … }` over values."""
 
     variable: Binding
     iterable: Expr | HandleRef
@@ -212,8 +218,9 @@ class Foreach(Node):
 
 @record
 class Versions(Node):
-    """`versions { … } else { … }`: the payload is scheduled once through each block and what follows, and a run takes
-    the first version whose assumptions hold. `values`: what each block names, for itself, and is known after them."""
+    """`versions { … } else { … }`: the payload is scheduled once for each block and the statements
+    after it, and a run uses the first version with assumptions that hold. `values`: the names that
+    the blocks define, known after them."""
 
     blocks: tuple[tuple[Item, ...], ...]
 
@@ -228,7 +235,7 @@ class Versions(Node):
 
 @record
 class Return(Node):
-    """`return (a, b)` at the end of a schedule that is called by others: its named results, in order."""
+    """`return (a, b)` at the end of a called schedule: its named results, in order."""
 
     values: tuple[HandleRef, ...]
 
@@ -241,7 +248,8 @@ Item = StatementNode | Call | Let | Require | If | Foreach | Versions | Return
 
 @record
 class Parameter(Node):
-    """`bm: int = 128 in [64, 128]`. No default: a value must be given. A `handle` parameter has neither."""
+    """`bm: int = 128 in [64, 128]`. No default: a value must be given. A `handle` parameter has
+    neither default nor domain."""
 
     name: str
     type: ParameterType
@@ -251,7 +259,8 @@ class Parameter(Node):
 
 @record
 class Payload(Node):
-    """`payload matmul(m = 512, type = f32)` (a builder that ships) or `payload "model.mlir"` (a path from the file)."""
+    """`payload matmul(m = 512, type = f32)` (a built-in builder) or `payload "model.mlir"` (a path
+    relative to the file)."""
 
     builder: str | None
     path: str | None
@@ -277,7 +286,8 @@ class Schedule(Node):
 
 @record
 class File(Node):
-    """One parsed file, with the schedules that it includes; the last one written in this file is its main one."""
+    """A parsed file with the schedules that it includes; the last one written in this file is its
+    main schedule."""
 
     source: Source
     includes: tuple[Include, ...]

@@ -1,4 +1,5 @@
-"""How statements are written, from the grammar's text: `"unroll" target [factor]` → `unroll TARGET [by n]`."""
+"""The syntax of statements from the grammar's text: `"unroll" target [factor]` → `unroll TARGET [by
+n]`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from .. import grammar
 _PLAIN = {"_expr": "n", "_atom": "n", "_sign": "n", "list": "[n, …]", "names": "A, …", "string": '"…"', "OP": "op"}
 _PLAIN |= {"RAW": "{ … }", "FUNCTION": "@function", "SIZE": "A.1", "EQUALS": "==", "AT_MOST": "<=", "INT": "0"}
 _PLAIN |= {"NAME": "NAME", "space_value": "SPACE", "distribution_value": "block|cyclic|block-cyclic(n)"}
-"""What stands for a value, by its rule or its terminal; a handle is its field in capitals."""
+"""The text for a value, by its rule or its terminal; a handle is its field in capitals."""
 
 
 @cache
@@ -22,13 +23,13 @@ def _rules() -> dict[str, str]:
 
 
 def written(keyword: str) -> str:
-    """The line that shows how a statement is written; several where there are several ways."""
+    """The syntax of a statement; several lines if there are several forms."""
     ways = re.split(r"\n +\| ", _rules()["statement"])
     return "\n".join(_shown(way, "") for way in ways if way.startswith(f'"{keyword}"'))
 
 
 def _shown(definition: str, field: str) -> str:
-    """A definition's words as they are, with what its rules stand for."""
+    """The words of a definition, with the texts of its rules."""
     optional = re.sub(
         r"\(([^()]*)\)\*", lambda found: " ".join(f"[{one.strip()}]" for one in found[1].split("|")), definition
     )

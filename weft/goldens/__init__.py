@@ -1,5 +1,6 @@
-"""Golden tests of schedules: what a schedule makes, kept beside it and compared.
+"""Golden tests of schedules: the output of a schedule is kept beside it and compared with the
+current output.
 
-`golden.py` is a golden and its first line, and finds them, `judging.py` makes their texts and compares, `checks.py`
-tries CHECK lines. `weft golden` and the pytest plugin drive these.
+`golden.py` finds goldens and reads their first lines, `judging.py` makes the current texts and
+compares, `checks.py` evaluates CHECK lines. `weft golden` and the pytest plugin use these.
 """

@@ -1,4 +1,5 @@
-"""CHECK lines: what must stand in a module or a CUDA text, in this order, in the language of LLVM's FileCheck.
+"""CHECK lines: texts that must occur in a module or a CUDA text, in this order, in the language of
+LLVM's FileCheck.
 
     // CHECK: scf.forall
     // CHECK-NEXT: [[tile:%[a-z0-9_]+]] = memref.subview
@@ -6,7 +7,8 @@
     // CHECK-NOT: memref.alloc
     // CHECK-DAG: …   CHECK-COUNT-3: …   CHECK-LABEL: …   CHECK-EMPTY:   CHECK{LITERAL}: …
 
-The package `filecheck` does the matching. What it passes over in silence (`CHECK-NXT`, no check) is refused here first.
+The package `filecheck` does the matching. Errors that it ignores (`CHECK-NXT`, a file without a
+check) are refused here first.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ _SEEN = re.compile(r"(?m)^(?P<what>Matching at|Possible intended match at):[^\n]
 
 @record
 class Directive:
-    """One CHECK line, and where it stands."""
+    """A CHECK line and its place."""
 
     span: Span
     kind: str
@@ -40,7 +42,8 @@ class Directive:
 
 
 def directives(source: Source) -> list[Directive]:
-    """The CHECK lines of a file. Raises W0906 for a line that is neither one nor a comment, and where none is."""
+    """The CHECK lines of a file. Raises W0906 for a line that is neither a CHECK line nor a
+    comment, and for a file without checks."""
     found: list[Directive] = []
     for number, line in enumerate(source.text.split("\n"), 1):
         whole = Span(source, number, 1, number, len(line) + 1)
@@ -54,7 +57,7 @@ def directives(source: Source) -> list[Directive]:
         if not found and kind in _RELATIVE:
             raise _malformed(f"`CHECK{kind}` is about the line of the check before it, and this is the first", span)
         if bool(match["what"].strip()) == (kind == "-EMPTY"):
-            raise _malformed("`CHECK-EMPTY:` has nothing behind it, every other one says what it looks for", span)
+            raise _malformed("`CHECK-EMPTY:` takes no text, and every other check needs one", span)
         found.append(Directive(span, kind, match["what"].strip()))
     if not found:
         raise _malformed("there is no CHECK line here", Span(source, 1, 1, 1, len(source.line(1)) + 1))
@@ -62,7 +65,8 @@ def directives(source: Source) -> list[Directive]:
 
 
 def check(golden: Golden, text: str) -> None:
-    """Try the CHECK lines of a file on a text. Raises W0906 for a wrong file, W0907 where one does not hold."""
+    """Evaluates the CHECK lines of a file on a text. Raises W0906 for a malformed file, W0907 for a
+    check that fails."""
     from filecheck.error import CheckError
     from filecheck.finput import FInput
     from filecheck.matcher import Matcher
@@ -72,24 +76,25 @@ def check(golden: Golden, text: str) -> None:
     source = Source(os.fspath(golden.path), text_of(golden.path))
     lines = {found.span.line: found for found in directives(source)}
     options = Options("checks", check_prefixes=["CHECK"], comment_prefixes=["\0"])
-    # Comments are left out, so that one that speaks of `CHECK:` is none.
+    # comments are dropped: one that mentions `CHECK:` is no check
     kept = "".join(f"{line if n in lines else ''}\n" for n, line in enumerate(source.text.split("\n"), 1))
     matcher = Matcher(options, FInput("in", text), Parser(options, io.StringIO(kept), *pattern_for_opts(options)))
-    said = matcher.stderr = io.StringIO()
+    report = matcher.stderr = io.StringIO()
     try:
-        with contextlib.redirect_stdout(io.StringIO()):  # a trace of version 1.0.6 at CHECK-DAG
+        with contextlib.redirect_stdout(io.StringIO()):  # version 1.0.6 prints a trace at CHECK-DAG
             status = matcher.run()
-    except CheckError:  # it has said what fails, looked for a shorter match, and stumbled over the unknown variable
+    except CheckError:
+        # it has reported the failure, then searched for a shorter match, and failed at the unknown variable
         status = 1
     except (NotImplementedError, re.error) as error:
-        raise _malformed(f"a CHECK line that can't be tried: {error}", next(iter(lines.values())).span) from None
+        raise _malformed(f"a CHECK line that cannot be evaluated: {error}", next(iter(lines.values())).span) from None
     if status:
-        raise _failed(golden, lines, said.getvalue(), text, matcher.file.range.start)
+        raise _failed(golden, lines, report.getvalue(), text, matcher.file.range.start)
 
 
-def _failed(golden: Golden, lines: dict[int, Directive], said: str, text: str, position: int) -> WeftError:
-    """W0907 at the CHECK line that `filecheck` means, or W0906 where the line itself is wrong."""
-    plain = re.sub(r"\x1b\[\d*m", "", said)
+def _failed(golden: Golden, lines: dict[int, Directive], report: str, text: str, position: int) -> WeftError:
+    """W0907 at the CHECK line that `filecheck` names, or W0906 if the line itself is malformed."""
+    plain = re.sub(r"\x1b\[\d*m", "", report)
     head = _FAILED.match(plain)
     if head is None or int(head["line"]) not in lines:
         return _malformed(plain.strip().partition("\n")[0], next(iter(lines.values())).span)
@@ -99,7 +104,7 @@ def _failed(golden: Golden, lines: dict[int, Directive], said: str, text: str, p
     notes: list[str] = []
     seen = {match["what"]: match["text"].strip() for match in _SEEN.finditer(plain)}
     if at.kind == "-NOT":
-        message = "this is there, and must not be"
+        message = "this text occurs, and must not"
         notes += [f"in the line `{seen['Matching at']}`"] if "Matching at" in seen else []
     elif "referenced before assignment" in head["message"]:
         return _malformed("a name in `[[ ]]` is used before a check gave it a value", at.span)
@@ -107,7 +112,7 @@ def _failed(golden: Golden, lines: dict[int, Directive], said: str, text: str, p
         message = "not found"
         line = text.count("\n", 0, position) + 1
         where = text.split("\n")[line - 1].strip()
-        notes.append(f"looked for from line {line} of the {golden.title.removeprefix('checks of the ')} on: `{where}`")
+        notes.append(f"searched from line {line} of the {golden.title.removeprefix('checks of the ')} on: `{where}`")
         if near := seen.get("Possible intended match at"):
             notes.append(f"near it comes `{near}`")
     shown = at.span.source.line(at.span.line)[at.span.column - 1 :].strip()

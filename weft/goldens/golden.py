@@ -38,14 +38,14 @@ _CHECKS_FORM = _FORM.replace("[--after", "[--cuda | --after")
 
 @record
 class Golden:
-    """What is kept in one file, and how it is made.
+    """The contents of a golden file, and how they are made.
 
     Args:
         path: the file.
-        after: the step whose module it is (`judging.py`); None: the module at the end.
-        cuda: it is about the CUDA text.
-        choice: of this schedule; the payload relative to the golden.
-        span: the first line, where the golden was read from a file.
+        after: the step after which the module is taken (`judging.py`); None: the module at the end.
+        cuda: whether it contains the CUDA text.
+        choice: the schedule and its settings; the payload is relative to the golden.
+        span: the first line, if the golden was read from a file.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Golden:
 
     @property
     def title(self) -> str:
-        """What of the schedule it holds, in a word or two."""
+        """The kind of its contents, in a word or two."""
         what = "CUDA text" if self.cuda else f"module after {self.after}" if self.after else "module"
         return f"checks of the {what}" if self.kind == "checks" else what
 
@@ -83,17 +83,17 @@ class Golden:
 
 
 def suffix_of(path: Path) -> str | None:
-    """`.golden.mlir` of a file that is called like a golden."""
+    """The suffix of a file with the name of a golden, such as `.golden.mlir`; None for other files."""
     return next((suffix for suffix in SUFFIXES if path.name.endswith(suffix) and path.name != suffix), None)
 
 
 def text_of(path: Path) -> str:
-    """A golden's text; the line ends are `\\n`, whatever version control made of them."""
+    """A golden's text; line ends are `\\n`, even if version control changed them."""
     return read_source(path).text.replace("\r\n", "\n")
 
 
 def read_golden(path: Path) -> Golden:
-    """Read from its first line how a golden was made. Raises W0902 for what is none."""
+    """A golden, read from its first line. Raises W0902 for a file that is no golden."""
     first = text_of(path).partition("\n")[0]
     suffix = suffix_of(path)
     source = Source(os.fspath(path), first)
@@ -101,17 +101,18 @@ def read_golden(path: Path) -> Golden:
     form = _CHECKS_FORM if suffix == ".check" else _FORM
     if suffix is None or not first.startswith(HEADER):
         notes = (form.replace("it is", "its first line is", 1),)
-        raise fail("W0902", f"`{path}` does not begin with how it was made", notes=notes)
+        raise fail("W0902", f"`{path}` does not begin with the command that makes it", notes=notes)
     try:
         return _parsed(path, shlex.split(first.removeprefix(HEADER)), span)
     except ValueError as error:
-        raise fail("W0902", f"this is not how a golden is made: {error}", span=span, notes=(form,)) from None
+        raise fail("W0902", f"this line does not make a golden: {error}", span=span, notes=(form,)) from None
     except WeftError as error:
         raise fail("W0902", error.diagnostics[0].message, span=span, notes=(form,)) from None
 
 
 def _parsed(path: Path, words: list[str], span: Span) -> Golden:
-    """The words after `// weft golden`. Raises ValueError, which says what is wrong with them."""
+    """The golden that the words after `// weft golden` define. Raises ValueError with the reason if
+    they are malformed."""
     if not words or words[0].startswith("-"):
         raise ValueError("the schedule is missing")
     schedule, *rest = words
@@ -119,7 +120,7 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
         raise ValueError(f"`{schedule}` is neither a schedule in this folder nor a recipe")
     if not path.name.startswith(f"{schedule.removesuffix('.weft')}."):
         ending = (suffix_of(path) or "").removeprefix(".")
-        raise ValueError(f"a golden of `{schedule}` is called `{schedule.removesuffix('.weft')}.….{ending}`")
+        raise ValueError(f"a golden of `{schedule}` is named `{schedule.removesuffix('.weft')}.….{ending}`")
     given: dict[str, Any] = {"cuda": path.name.endswith(".cu")}
     flags = {
         "--unproven": "unproven",
@@ -145,7 +146,8 @@ def _parsed(path: Path, words: list[str], span: Span) -> Golden:
 
 
 def new_path(schedule: Path, name: str | None, after: str | None, cuda: bool) -> Path:
-    """The path of a new golden of a schedule: `gemm.ragged.golden.mlir`, `gemm.after-fuse-init.golden.mlir`."""
+    """The path of a new golden of a schedule: `gemm.ragged.golden.mlir`,
+    `gemm.after-fuse-init.golden.mlir`."""
     parts = [schedule.name.removesuffix(".weft"), *([name] if name else [])]
     if after and not name:
         parts.append("after-" + re.sub(r"[^A-Za-z0-9]+", "-", after).strip("-").lower())
@@ -153,7 +155,8 @@ def new_path(schedule: Path, name: str | None, after: str | None, cuda: bool) ->
 
 
 GENERATED = frozenset({"build", "dist", "node_modules", "__pycache__"})
-"""Folders that hold copies; so does one with a dot in front, or a virtual environment."""
+"""Folders of generated files, which are skipped; so are folders with a dot before their name, and
+virtual environments."""
 
 
 def golden_paths(file: str) -> list[Path]:
@@ -176,7 +179,8 @@ def golden_paths(file: str) -> list[Path]:
 
 
 def beside(schedule: Path) -> list[Path]:
-    """The goldens of a schedule: files that are called like it and, where another one's name fits too, say so."""
+    """The goldens of a schedule: files that begin with its name. If the name of another schedule
+    fits too, the first line decides."""
     stem = schedule.name.removesuffix(".weft")
     if not schedule.parent.is_dir():
         return []
@@ -185,7 +189,7 @@ def beside(schedule: Path) -> list[Path]:
 
 
 def below(folder: Path) -> Iterator[Path]:
-    """Every golden in a folder and the folders in it, in order of their names."""
+    """Every golden in a folder and its subfolders, in order of their names."""
     for root, folders, files in os.walk(folder):
         place = Path(root)
         folders[:] = sorted(name for name in folders if not _is_generated(place / name))
@@ -197,7 +201,8 @@ def _is_generated(folder: Path) -> bool:
 
 
 def is_golden(path: Path) -> bool:
-    """Whether a file found in a folder is one of ours: it says so, or is called like a schedule beside it."""
+    """Whether a file found in a folder is a golden of Weft: by its first line, or by the name of a
+    schedule beside it."""
     if suffix_of(path) is None or not path.is_file():
         return False
     parts = path.name.split(".")
@@ -206,7 +211,7 @@ def is_golden(path: Path) -> bool:
 
 
 def _owner(path: Path) -> str | None:
-    """The schedule that a golden says it is of; None where that can't be read."""
+    """The schedule in a golden's first line; None if it cannot be read."""
     try:
         return read_golden(path).schedule
     except WeftError:
@@ -216,5 +221,5 @@ def _owner(path: Path) -> str | None:
 def _first_line(path: Path) -> str:
     try:
         return text_of(path).partition("\n")[0]
-    except WeftError:  # unreadable: whoever reads it next says so
+    except WeftError:  # an unreadable file is reported when it is compared
         return HEADER

@@ -1,13 +1,14 @@
-"""Comparing a golden with what its schedule makes today, and writing it anew.
+"""Compares a golden with the current output of its schedule, and rewrites it.
 
-Goldens of one schedule with the same payload and settings share one application of it. A step is meant by a name that
-its `let` binds, or by how the statement begins:
+Goldens of one schedule with the same payload and settings share one application of it. A step is
+named by a name that its `let` binds, or by the beginning of its statement:
 
     let (a, copy_a) = promote-to-shared step.lhs     a, copy_a, promote-to-shared, "promote-to-shared step.lhs"
     map copy_a to threads(*) cyclic                  "map copy_a"
 
-Not by number: a statement put before it would make it mean another one. Where several fit, `#2` is the second:
-`--after "map lanes #2"`, for a statement in a `foreach` or in a schedule called twice.
+Steps have no numbers: a new statement before a step would change its number. If several steps
+match, `#2` is the second: `--after "map lanes #2"`, for a statement in a `foreach` or in a schedule
+that is called twice.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..interpreter.session.session import Step
 
 FOLDED = 60
-"""Lines of a diff that are shown; of a longer one its beginning and its end."""
+"""The number of diff lines that are shown; of a longer diff, the beginning and the end."""
 
 _COLORS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _RESET = "\x1b[0m"
@@ -40,22 +41,23 @@ _SHOWN = 20
 
 
 class Maker:
-    """Applies schedules for goldens, and remembers the last one: goldens that stand together are mostly of one."""
+    """Applies schedules for goldens, and keeps the last result: consecutive goldens are mostly of
+    one schedule."""
 
     def __init__(self, warned: Callable[[tuple[Diagnostic, ...]], object] = lambda _: None) -> None:
         self.warned = warned
-        """Is told what is odd in a schedule, when it is read."""
+        """A function that receives the warnings of a schedule when it is read."""
         self._last: tuple[Choice, Applied] | None = None
 
     def text(self, golden: Golden, *, whole: bool = False) -> str:
-        """The module or the CUDA text that the golden is about, as it is made today.
+        """The current module or CUDA text of the golden's schedule.
 
         Args:
             whole: a CUDA text with its prelude, as CHECK lines get it, too; else with the names of its pieces.
 
         Raises:
-            WeftError: W0904 the schedule is not there, W0905 the step is not there, W0908 nothing is launched; and all
-                that applying it raises.
+            WeftError: W0904 for a missing schedule, W0905 for a missing step, W0908 if nothing is
+                launched; and the errors of applying the schedule.
         """
         done = self._applied(golden)
         if golden.after is not None:
@@ -70,11 +72,12 @@ class Maker:
         return f"{text}\n"
 
     def reads(self, golden: Golden) -> dict[Path, str]:
-        """The files that it is made of, and what to call each."""
+        """The files that it is made from, each with its name in messages."""
         return self._applied(golden).recipe.reads
 
     def check(self, golden: Golden) -> tuple[str, ...]:
-        """Compare the kernels with their payload, and say on what, a line each. Raises W0080, W0081."""
+        """Compares the kernels with their payload. Returns a line for each comparison. Raises
+        W0080, W0081."""
         from ..comparison.comparison import compared_all
 
         return tuple(one.line for one in compared_all(self._applied(golden)) if one.line is not None)
@@ -84,13 +87,13 @@ class Maker:
         schedule = schedules().get(golden.schedule) if ships else golden.path.parent / golden.schedule
         if schedule is None or not schedule.is_file():
             renamed = f"was it renamed? `{golden.path.name}` moves along, or is deleted"
-            message = f"the schedule of `{golden.path}` is not there: `{schedule or golden.schedule}`"
+            message = f"the schedule of `{golden.path}` does not exist: `{schedule or golden.schedule}`"
             hint = (did_you_mean(golden.schedule, schedules()) if ships else None) or renamed
             raise fail("W0904", message, span=golden.span, hint=hint)
         payload = golden.choice.payload and golden.path.parent / golden.choice.payload
         choice = replace(golden.choice, file=str(schedule), payload=payload)
         if self._last is None or self._last[0] != choice:
-            self._last = None  # the old modules go before the new ones come
+            self._last = None  # the old modules are freed before new ones are made
             recipe = choice.open()
             if recipe.warnings:
                 self.warned(recipe.warnings)
@@ -99,7 +102,7 @@ class Maker:
 
 
 def named_step(steps: Sequence[Step], golden: Golden) -> Step:
-    """The step that `golden.after` names. Raises W0905 where there is none, or several."""
+    """The step that `golden.after` names. Raises W0905 if there is none, or several."""
     wanted = " ".join((golden.after or "").split())
     numbered = _NUMBERED.fullmatch(wanted)
     words, number = (numbered[1], int(numbered[2])) if numbered else (wanted, None)
@@ -112,13 +115,13 @@ def named_step(steps: Sequence[Step], golden: Golden) -> Step:
 
 
 def fits(text: str, words: str) -> bool:
-    """Whether a statement is what `words` name: it binds that name, or begins with these words."""
+    """Whether `words` name a statement: it binds that name, or begins with these words."""
     names, statement = bound(text)
     return words in names or f"{statement} ".startswith(f"{words} ")
 
 
 def bound(text: str) -> tuple[tuple[str, ...], str]:
-    """`let (a, copy) = promote-to-shared x` → the names it binds, the statement behind."""
+    """`let (a, copy) = promote-to-shared x` → the names that it binds, and the statement."""
     if not text.startswith("let "):
         return (), text
     targets, _, statement = text.removeprefix("let ").partition("=")
@@ -143,8 +146,9 @@ def _unclear(golden: Golden, words: str, number: int | None, steps: Sequence[Ste
 
 @record
 class GoldenChange:
-    """How a golden and what is made today differ, as the lines of a unified diff; none of them if they are alike.
-    `compared`: on what the kernels were compared with their payload before it was written, a line each."""
+    """The difference between a golden and the current output, as the lines of a unified diff; empty
+    if they are equal. `compared`: a line for each comparison of the kernels with their payload that
+    was made before writing."""
 
     path: str
     lines: tuple[str, ...]
@@ -158,7 +162,7 @@ class GoldenChange:
 
     @property
     def summary(self) -> str:
-        """`3 lines more, 2 less`."""
+        """The numbers of added and removed lines: `+3 −2 lines`."""
         return f"+{sum(1 for _ in self._body('+'))} −{sum(1 for _ in self._body('-'))} lines"
 
     def _body(self, sign: str) -> Iterator[str]:
@@ -173,7 +177,8 @@ class GoldenChange:
         return fail("W0903", self.message, hint=f"if the change is meant: `weft golden {self.path} --update`")
 
     def shown(self, color: bool, folded: bool = True, more: str = "--full") -> list[str]:
-        """The diff for a reader: control characters as escapes, a long one folded. `more`: the option that unfolds."""
+        """The diff for display: control characters as escapes, a long diff folded. `more`: the
+        option that unfolds it."""
         lines: Sequence[str] = self.lines
         if folded and len(lines) > FOLDED + 1:
             head, tail = FOLDED * 2 // 3, FOLDED // 3
@@ -184,7 +189,8 @@ class GoldenChange:
 
 
 def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
-    """None where all is as kept; else the difference. Raises W0906, W0907, and what making the text raises."""
+    """The difference, or None if the golden is equal to the current output. Raises W0906, W0907,
+    and the errors of making the text."""
     now = maker.text(golden)
     if golden.kind == "checks":
         checks.check(golden, now)
@@ -197,8 +203,9 @@ def compare(golden: Golden, maker: Maker) -> GoldenChange | None:
 
 
 def update(golden: Golden, maker: Maker) -> GoldenChange | None:
-    """Write it anew where it differs, and say what changed; never a file of checks, one that is no golden, or what the
-    golden is made of; nor what computes something else than its payload. Raises W0902, W0714, W0080, W0081."""
+    """Rewrites a golden that differs, and returns the difference. Never written are check files,
+    files that are no goldens, files that the golden is made from, and outputs of kernels that
+    differ from their payload. Raises W0902, W0714, W0080, W0081."""
     now = maker.text(golden)
     expect_apart([Output("--update", golden.path, golden.path.suffix)], maker.reads(golden))
     new = not golden.path.exists()

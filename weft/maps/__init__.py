@@ -1,1 +1,2 @@
-"""Which processor owns which element: the maps of a schedule, evaluated by a launch, as text and as a picture."""
+"""The owner of each iteration or element under the maps of a schedule, found by a simulated launch
+and drawn as text or as a picture."""

@@ -1,4 +1,5 @@
-"""Ownership as a grid of numbers, coloured by warp: in a terminal, folded at its width; and as a picture, whole."""
+"""Ownership drawn as a grid of numbers, colored by warp: folded to the width of a terminal, or
+complete in a picture."""
 
 from __future__ import annotations
 
@@ -15,26 +16,26 @@ from rich.text import Text
 
 from ..dsl.records import record
 from ..interpreter.hardware.limits import WARP
-from .ownership import NOBODY, Ownership
+from .ownership import NO_OWNER, Ownership
 
 _COLORS = (
     "9ecae1 fdd0a2 a1d99b dadaeb fcbba1 c7e9c0 f7b6d2 d9d9d9 c6dbef fdae6b 74c476 bcbddc fb9a99 e5d8bd ccebc5 fed9a6"
 )
 PALETTE = tuple(f"#{color}" for color in _COLORS.split())
 LONGEST = 32
-"""Rows or columns of cells up to which a repeated part is shown as often as it is there."""
+"""A periodic grid of more rows or columns of cells shows one period only."""
 
 
 @record(eq=False)
 class Cells:
-    """What is shown of an array of owners (or of banks).
+    """An array of owners (or of banks) as a grid of cells.
 
     Args:
         numbers: rows × columns.
-        size: elements of a cell, along the rows' and the columns' dimension.
-        whole: the array's extent in elements, both ways.
-        folded: the array goes on like this, downwards and to the right.
-        leading: the dimensions that rows count, slowest first.
+        size: the elements of a cell in the rows' and the columns' dimension.
+        whole: the array's extent in elements, in both dimensions.
+        folded: whether the rest of the array, downwards or to the right, repeats the cells shown.
+        leading: the dimensions that the rows enumerate, slowest first.
     """
 
     numbers: np.ndarray
@@ -53,7 +54,8 @@ class Cells:
 
 
 def cells(array: np.ndarray, *, merge: bool = True) -> Cells:
-    """Lay out an array of any rank: the last dimension along a row. `merge`: equal neighbours as one cell."""
+    """The grid of an array of any rank, with the last dimension along a row. `merge`: equal
+    neighbours form one cell."""
     leading = array.shape[:-1]
     flat = array.reshape(math.prod(leading), -1)
     rows = _uniform(flat) if merge else 1
@@ -66,13 +68,13 @@ def cells(array: np.ndarray, *, merge: bool = True) -> Cells:
 
 
 def _uniform(array: np.ndarray) -> int:
-    """The greatest number of rows such that each group of as many is the same row again and again."""
+    """The largest n such that the array consists of groups of n equal rows."""
     changes = np.flatnonzero((array[1:] != array[:-1]).any(axis=1)) + 1
     return int(np.gcd.reduce([len(array), *changes.tolist()]))
 
 
 def _period(array: np.ndarray) -> int:
-    """After how many rows the array repeats."""
+    """The number of rows after which the array repeats."""
     for period in range(1, len(array) // 2 + 1):
         if len(array) % period == 0 and (array[period:] == array[:-period]).all():
             return period
@@ -80,13 +82,14 @@ def _period(array: np.ndarray) -> int:
 
 
 def group_of(number: int, space: str) -> int:
-    """What a processor is coloured by: its warp, or itself where it is a block, a warp, or warps."""
+    """The number by which a processor is colored: its warp, or its own number if it is a block, a
+    warp, a quarter or a warpgroup."""
     return number if space in ("blocks", "warpgroups", "quarters", "warps") else number // WARP
 
 
 def groups(shown: Ownership) -> tuple[list[int], str]:
-    """The groups that own anything, and what one is called."""
-    owners = np.unique(shown.owners[shown.owners != NOBODY])
+    """The groups that own at least one element, and the noun for a group."""
+    owners = np.unique(shown.owners[shown.owners != NO_OWNER])
     called = {"blocks": "block", "warpgroups": "warp group"}.get(shown.space, "warp")
     return sorted({group_of(int(n), shown.space) for n in owners}), called
 
@@ -96,8 +99,8 @@ def colour(group: int) -> str:
 
 
 def summary(shown: Ownership, table: Cells) -> str:
-    """`16 × 16 elements, 64 threads of 64; a cell is 1 × 4 elements`."""
-    owners = np.unique(shown.owners[shown.owners != NOBODY])
+    """A line such as `16 × 16 elements, 64 threads, 4 each; a cell is 1 × 4`."""
+    owners = np.unique(shown.owners[shown.owners != NO_OWNER])
     unit, space = f"{shown.unit}s", "threads of the grid" if shown.space == "grid" else shown.space
     if shown.space in _INNER and len(shown.map) > 1:
         space = _INNER[shown.space]
@@ -105,20 +108,20 @@ def summary(shown: Ownership, table: Cells) -> str:
     space = space.removesuffix("s") if len(owners) == 1 and shown.space != "grid" else space
     extent = " × ".join(map(str, shown.owners.shape))
     text = f"{extent} {unit}, {len(owners)} {space}"
-    counts = np.unique(np.unique(shown.owners[shown.owners != NOBODY], return_counts=True)[1])
+    counts = np.unique(np.unique(shown.owners[shown.owners != NO_OWNER], return_counts=True)[1])
     if len(counts):
         each = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         text += f", {each} each"
-    idle = int((shown.owners == NOBODY).sum())
+    idle = int((shown.owners == NO_OWNER).sum())
     if idle:
-        text += f"; {idle} are nobody's"
+        text += f"; {idle} have no owner"
     if table.size != (1, 1):
         text += f"; a cell is {table.size[0]} × {table.size[1]}"
     return text
 
 
 def repeats(table: Cells) -> str:
-    """What is left out because it repeats, in words; empty if nothing is."""
+    """The period of the omitted parts in words; empty if nothing is omitted."""
     rows, columns = table.numbers.shape[0] * table.size[0], table.numbers.shape[1] * table.size[1]
     parts = [f"down every {rows} of {table.whole[0]}"] if table.folded[0] else []
     parts += [f"to the right every {columns} of {table.whole[1]}"] if table.folded[1] else []
@@ -126,9 +129,10 @@ def repeats(table: Cells) -> str:
 
 
 _INNER = {"lanes": "threads", "quarters": "warps"}
-"""What these are, in loops over warps or warp groups."""
+"""The nouns for the processors of these spaces in loops that are inside loops over warps or
+warpgroups."""
 MOST_ROWS = 64
-"""Rows of cells that a terminal shows; the picture has all."""
+"""Rows of cells shown on a terminal; the picture has all rows."""
 LISTED = 16
 LEGEND = 100
 """Columns of the picture's legend."""
@@ -147,7 +151,7 @@ width="{terminal_width}">
 
 
 def picture(maps: Sequence[Ownership], *, banks: bool = False, thread: int | None = None) -> str:
-    """The maps below one another, as an SVG that stands by itself."""
+    """The maps below one another, as a standalone SVG."""
     lines = [line for shown in maps for line in drawn(shown, None, banks=banks, thread=thread)]
     how: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor", "no_color": False, "highlight": False}
     console = Console(record=True, file=io.StringIO(), width=max(line.cell_len for line in lines) + 2, **how)
@@ -157,8 +161,8 @@ def picture(maps: Sequence[Ownership], *, banks: bool = False, thread: int | Non
 
 
 def drawn(shown: Ownership, width: int | None, *, banks: bool = False, thread: int | None = None) -> Iterator[Text]:
-    """The lines of one map: what it is, who owns what, and the banks of what it fills; `thread`: the others pale.
-    Without a width, as wide and as long as it is."""
+    """The lines of one map: its title, the owners, and the banks of the shared memory that it
+    fills. `thread`: all other owners are dimmed. Without a width nothing is folded."""
     table = cells(shown.owners)
     mapped = " within ".join(reversed(shown.map))
     yield Text.assemble((shown.name, "bold"), "  ", (mapped, "cyan"), f"  on {shown.what}")
@@ -177,7 +181,7 @@ def drawn(shown: Ownership, width: int | None, *, banks: bool = False, thread: i
 
 
 def _grid(table: Cells, width: int | None, style: Callable[[int], Style]) -> Iterator[Text]:
-    """The ruler and the rows, in as many bands as the width asks for."""
+    """The ruler and the rows of a grid, in as many vertical bands as `width` requires."""
     rows, columns = table.numbers.shape
     shown = rows if width is None else min(rows, MOST_ROWS)
     margin = max(len(table.row_label(row)) for row in range(shown)) + 3
@@ -192,7 +196,7 @@ def _grid(table: Cells, width: int | None, style: Callable[[int], Style]) -> Ite
             line = Text.assemble((f"{table.row_label(row):>{margin - 1}} ", "dim"))
             for column in here:
                 number = int(table.numbers[row, column])
-                text = "·" if number == NOBODY else str(number)
+                text = "·" if number == NO_OWNER else str(number)
                 line.append(f"{text:>{digits}}", style(number))
             yield line
         if shown < rows:
@@ -202,13 +206,13 @@ def _grid(table: Cells, width: int | None, style: Callable[[int], Style]) -> Ite
 
 
 def _owner_style(number: int, space: str, thread: int | None) -> Style:
-    if number == NOBODY or (thread is not None and number != thread):
+    if number == NO_OWNER or (thread is not None and number != thread):
         return Style(dim=True)
     return Style(color="black", bgcolor=colour(group_of(number, space)), bold=thread is not None)
 
 
 def _legend(shown: Ownership, width: int) -> Text:
-    """Which colour is which warp; where there is no room for all, those in the middle are left out."""
+    """The color of each warp; if they do not fit, the warps in the middle are left out."""
     there, word = groups(shown)
     line = Text("  ")
     each = len(f" {word} {there[-1]}  ") if there else 1
@@ -224,7 +228,7 @@ def _legend(shown: Ownership, width: int) -> Text:
 
 
 def _owned(shown: Ownership, thread: int) -> str:
-    """What one processor owns, by its indices."""
+    """The indices of the elements of one processor."""
     places = [tuple(int(i) for i in place) for place in np.argwhere(shown.owners == thread)]
     word = shown.processor
     if not places:

@@ -1,7 +1,8 @@
-"""Ownership by trial: a kernel in which each iteration notes who runs it, launched as usual, on the simulator.
+"""Ownership found by simulation: each iteration of a kernel stores the number of its processor.
 
-The mapped loop is outlined as `launch` does it, with the launch's geometry. A store of the processor's number takes the
-place of its body, all other work is dropped, and the rest is run: there is no second formula for who owns what.
+The mapped loop is outlined as by `launch`, with the launch's geometry. A store of the processor's
+number replaces the loop's body, unused ops are removed, and the kernel runs on the simulator. So
+the ownership follows from the generated code, not from a second formula.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ from ..runtime.simulator.machine.banks import BANKS, WORD
 
 @record
 class LiveMap:
-    """A map under the name of the handle that was mapped.
+    """A map with the name of its handle.
 
     Args:
-        name: of the handle, as the schedule spells it.
-        module: the last module in which the op is there, with its map.
+        name: the handle's name in the schedule.
+        module: the last module that contains the op with its map.
     """
 
     name: str
@@ -70,10 +71,12 @@ class LiveMap:
 
 
 def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
-    """The maps of a session that ran to its end, in the order of their handles; or those of `names`.
+    """The maps of a completed session in the order of their handles, or those of the handles
+    `names`.
 
     Raises:
-        WeftError: W0065 for a name that is not a handle, W0971 for one that is never mapped, W0972: none is.
+        WeftError: W0065 for a name that is not a handle, W0971 for a handle that is never mapped,
+            W0972 if there is no map.
     """
     found, handles = dict[str, LiveMap](), set[str]()
     for state in reversed(session.states):
@@ -96,23 +99,28 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
     return [found[name] for name in (names or sorted(found, key=lambda name: found[name].handle.number))]
 
 
-NOBODY = -1
+NO_OWNER = -1
 MOST_ELEMENTS = 1 << 22
 
 
 @record(eq=False)
 class Ownership:
-    """Who owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
+    """The owner of each iteration of a mapped loop, or of each element of a mapped op, in the first
+    block.
 
     Args:
-        name: the handle. `map`: as it is spelled; with the maps around it within the block, outermost first.
+        name: the handle.
+        map: the text of the map, after the maps around it within the block, outermost first.
         what: the op.
-        space: whose numbers the owners are: `blocks`, `threads`, `warps`, `lanes` or `grid`.
-        owners: per iteration, the processor's linear number (x fastest), of `grid` among all threads; `NOBODY`: none.
-            Maps within maps: dimension by dimension, the outer iterations major.
-        dims: what the dimensions count. Loops of other ranks around it come first, dimension after dimension.
-        block, grid: sizes (x, y, z) of the launch; None where only the host knows.
-        banks: of an op that fills shared memory: the bank of each element.
+        space: the space of the owners' numbers: `blocks`, `threads`, `warps`, `lanes` or `grid`.
+        owners: per iteration the linear number of its processor (x fastest), for `grid` among all
+            threads; `NO_OWNER` if there is none. For nested maps each dimension combines the outer
+            (major) and the inner iterations.
+        dims: labels of the dimensions. Enclosing loops of another rank have their own dimensions,
+            which come first.
+        block, grid: the sizes (x, y, z) of the launch; None for a size that is computed on the
+            host.
+        banks: for an op that fills shared memory, the bank of each element.
     """
 
     name: str
@@ -127,7 +135,7 @@ class Ownership:
 
     @property
     def processors(self) -> int:
-        """How many there are, whether they own anything or not."""
+        """The number of processors, idle ones included."""
         block, blocks = (math.prod(size or 1 for size in sizes) for sizes in (self.block, self.grid))
         if self.space in IN_WARPS:
             return (
@@ -139,7 +147,7 @@ class Ownership:
 
     @property
     def processor(self) -> str:
-        """What one is called."""
+        """The noun for a processor."""
         return {"blocks": "block", "warpgroups": "warp group", "quarters": "warp", "warps": "warp"}.get(
             self.space, "thread"
         )
@@ -150,7 +158,8 @@ class Ownership:
 
 
 def ownership(live: LiveMap) -> Ownership:
-    """Evaluate a map. Raises W0973 for sizes that only a run knows, and what a launch of the maps refuses (W035x)."""
+    """The ownership of a map. Raises W0973 for sizes known at run time only, and what a launch of
+    the maps refuses (W035x)."""
     module = clone_module(live.module)
     with module.context, ir.Location.unknown():
         if not is_bufferized(module):
@@ -165,9 +174,9 @@ def ownership(live: LiveMap) -> Ownership:
         banks = banks_of(target.op)
         owners = _Trial(kernel, geometry, chain).run()
     labels = _labels(target, owners.ndim)
-    spelled = tuple(str(one.mapping) for one in chain)
+    maps = tuple(str(one.mapping) for one in chain)
     block, grid = geometry.static_block(), geometry.static_grid()
-    return Ownership(live.name, spelled, what, target.mapping.space, owners, labels, block, grid, banks)
+    return Ownership(live.name, maps, what, target.mapping.space, owners, labels, block, grid, banks)
 
 
 def _around(mapped: list[Mapped], target: Mapped) -> list[Mapped]:
@@ -184,7 +193,7 @@ def _labels(target: Mapped, rank: int) -> tuple[str, ...]:
 
 
 class _Trial:
-    """The kernel of one evaluation, in the making."""
+    """The kernel that evaluates one map, under construction."""
 
     def __init__(self, kernel: Outlined, geometry: Geometry, chain: list[Mapped]) -> None:
         self.kernel, self.geometry, self.chain = kernel, geometry, chain
@@ -214,7 +223,7 @@ class _Trial:
         Materializer(Hardware(self.kernel.entry, self.geometry)).run(self.kernel.root)
         lower(self.kernel)
         function = SimKernel(self.kernel.function)
-        owners = np.full(self.shape, NOBODY, np.int64)
+        owners = np.full(self.shape, NO_OWNER, np.int64)
         args = [*(_stand_in(operand.type) for operand in self.kernel.operands), owners]
         whole = self.space in ("blocks", "grid")
         grid = [n or 1 if whole else 1 for n in self.geometry.static_grid()]
@@ -232,15 +241,14 @@ class _Trial:
         if len(known) < len(trips) or None in static:
             raise fail(
                 "W0973",
-                f"how many {'iterations' if loop else 'elements'} there are for `{one.mapping}`, and for how many"
-                f" processors, is "
-                "known only at run time",
+                f"the number of {'iterations' if loop else 'elements'} or of processors for `{one.mapping}` is known only at"
+                " run time",
                 hint="give the payload its sizes (`--set m=512`), and the map counts (`threads(x: 128)`)",
             )
         return known
 
     def _argument(self) -> ir.Value:
-        """The array of owners, as the kernel's last argument."""
+        """Adds the array of owners as the kernel's last argument."""
         function, i64 = self.kernel.function, ir.IntegerType.get_signless(64)
         kind = ir.MemRefType.get(self.shape, i64)
         probe = self.kernel.entry.add_argument(kind, ir.Location.unknown())
@@ -254,7 +262,7 @@ class _Trial:
         return probe
 
     def _number(self) -> ir.Value:
-        """The linear number of the processor that runs the code, as an i64, ahead of the loops."""
+        """Emits, before the loops, the linear number of the executing processor as an i64."""
         hardware = Hardware(self.kernel.entry, self.geometry)
         with ir.InsertionPoint(self.kernel.root):
             block, blocks = Linear.of(), 1
@@ -273,12 +281,12 @@ class _Trial:
             return arith.IndexCastOp(ir.IntegerType.get_signless(64), value_of(processor)).result
 
     def _path(self) -> list[ir.Operation]:
-        """The target and everything around it, up to the root."""
+        """The target and its ancestors up to the root."""
         outside = self.kernel.root.parent
         return list(itertools.takewhile(lambda op: op != outside, [self.target.op, *ancestors(self.target.op)]))
 
     def _place(self) -> list[ir.Value]:
-        """The subscripts of the iteration of all the loops of the chain."""
+        """Emits the subscripts of the current iteration of all loops of the chain."""
         steps: list[list[tuple[ir.AffineExpr, ir.Value, int]]] = [[] for _ in self.shape]
         first = 0
         for one, trips in zip(self.chain, self.trips, strict=True):
@@ -287,7 +295,7 @@ class _Trial:
             variables = one.op.regions[0].blocks[0].arguments
             for axis, (dimension, variable) in enumerate(zip(loop_dimensions(one.op), variables, strict=True), first):
                 if not isinstance(dimension.lower, int) or not isinstance(dimension.step, int):
-                    raise fail("W0973", f"where the iterations of `{one.mapping}` begin is known only at run time")
+                    raise fail("W0973", f"the first iteration of `{one.mapping}` is known only at run time")
                 at = ir.AffineExpr.get_dim(len(steps[axis]))
                 iteration = ir.AffineExpr.get_floor_div(at - dimension.lower, dimension.step)
                 steps[axis].append((iteration, variable, trips[axis - first]))
@@ -302,7 +310,8 @@ class _Trial:
         return subscripts
 
     def _store_in_op(self, probe: ir.Value, number: ir.Value, path: list[ir.Operation]) -> None:
-        """In the op's place, one that writes the number to each element of the same iteration space."""
+        """Replaces the op by one that writes the number to each element of the same iteration
+        space."""
         op = self.target.op
         with ir.InsertionPoint(op):
             view = self._window(probe, extents(op))
@@ -315,7 +324,8 @@ class _Trial:
         op.erase()
 
     def _window(self, probe: ir.Value, extents: list[Bound]) -> ir.Value:
-        """The part of the array that the op fills in the iteration of the maps around it, as large as the op is."""
+        """The window of the array that the op fills in the current iteration of the enclosing maps;
+        it has the op's extents."""
         outer = self._place()
         sizes = [DYNAMIC if isinstance(extent, ir.Value) else extent for extent in extents]
         strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(outer), len(self.shape))]
@@ -326,7 +336,7 @@ class _Trial:
 
 
 def _prune(root: ir.Operation, path: list[ir.Operation]) -> None:
-    """Drop what does other work than to lead to the last op of the path: all that nobody uses, innermost last."""
+    """Erases all ops that are neither on the path nor used, innermost last."""
     kept = {root, *path}
     for op in path[::-1]:
         if op == path[0]:
@@ -339,7 +349,7 @@ def _prune(root: ir.Operation, path: list[ir.Operation]) -> None:
 
 
 def _stand_in(kind: ir.Type) -> np.ndarray | np.generic:
-    """An argument that is never looked into."""
+    """An argument that the kernel never reads."""
     if not isinstance(kind, ir.MemRefType):
         return NUMPY[str(kind)].type(1)
     shape = [1 if kind.is_dynamic_dim(axis) else kind.get_dim_size(axis) for axis in range(kind.rank)]
@@ -347,8 +357,8 @@ def _stand_in(kind: ir.Type) -> np.ndarray | np.generic:
 
 
 def banks_of(op: ir.Operation) -> np.ndarray | None:
-    """The bank where each element that a linalg op writes begins, of 32 that successive 32-bit words take in turn; None
-    where it writes no shared memory of static shape."""
+    """The bank of each element that a linalg op writes (of its first byte): there are 32 banks, one
+    32-bit word wide. None if the op writes no shared memory of static shape."""
     if not is_structured(op) or not is_shared(op.operands[-1].type):
         return None
     kind, maps, extents = ir.MemRefType(op.operands[-1].type), structure(op).maps, structure(op).extents

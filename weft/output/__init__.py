@@ -1,1 +1,2 @@
-"""What people read: messages, progress, colors, reports and what changed; for the command line and the REPL alike."""
+"""Output for people: messages, progress, colors, reports and diffs, for the command line and the
+REPL."""

@@ -1,8 +1,9 @@
-"""What a step changed in a module: the lines that differ, a little around them, and what they stand in.
+"""The diff of a module before and after a step: the changed lines, a line of context, and the lines
+that open the enclosing blocks.
 
-MLIR numbers values in the order of the text, so that one new op renames all that come after it. A diff of the texts
-would show them all. Here a value is known by the op that makes it: two lines are alike if they are the same up to
-names, and the names they use belong together.
+MLIR numbers values in the order of the text, so that a new op renames all values after it, and a
+diff of the texts would show all their lines. Here values correspond if corresponding ops define
+them. Two lines are equal if they are the same up to value names, and if their values correspond.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ class Line:
 
 @record
 class Change:
-    """A diff of two modules. `lines`: what is shown; `None` stands for lines that are left out."""
+    """A diff of two modules. `lines`: the lines shown; `None` represents omitted lines."""
 
     lines: tuple[Line | None, ...] = ()
 
     @property
     def summary(self) -> str:
-        """`+12 −4 lines`."""
+        """The counts of added and removed lines: `+12 −4 lines`."""
         kinds = [line.kind for line in self.lines if line is not None]
         came, went = kinds.count("+"), kinds.count("-")
         if not came and not went:
@@ -52,8 +53,9 @@ class Change:
 
 
 def change(before: ir.Module, after: ir.Module) -> Change:
-    """The difference of two modules, with a line of context and the line that opens the block each change stands in: of
-    their texts without handle tags, with affine maps where they are used and not numbered in front."""
+    """The diff of two modules, with a line of context and the line that opens the block of each
+    change. Both texts are printed without handle tags and with affine maps inline instead of
+    numbered at the top."""
     if before is after:
         return Change()
     lines = compared(*(strip_tags(module).operation.get_asm(use_local_scope=True) for module in (before, after)))
@@ -67,7 +69,8 @@ def change(before: ir.Module, after: ir.Module) -> Change:
 
 
 def rows(changes: Change, width: int, brief: bool = False) -> list[list[Text]]:
-    """The rows of each line of a diff on a terminal `width` columns wide. `brief`: context takes one row a line."""
+    """The rows of each line of a diff on a terminal `width` columns wide. `brief`: a line of
+    context takes one row only."""
     out: list[list[Text]] = []
     for line in changes.lines:
         if line is None:
@@ -86,7 +89,8 @@ def indent(text: str) -> int:
 
 
 def around(text: str, above: Iterable[tuple[int, str]]) -> Iterator[int]:
-    """Of the numbered lines above one, upwards, those that open the blocks around it."""
+    """The numbers of the lines in `above` (numbered lines before `text`, upwards) that open the
+    blocks around it."""
     depth = indent(text)
     for number, line in above:
         if line.strip() and indent(line) < depth:
@@ -95,7 +99,8 @@ def around(text: str, above: Iterable[tuple[int, str]]) -> Iterator[int]:
 
 
 def _opener(lines: list[Line], index: int) -> int | None:
-    """The line that opens the block of `lines[index]`, or of the `}` there; None for functions and modules."""
+    """The line that opens the block of `lines[index]`, or the block that a `}` there closes; None
+    for functions and modules."""
     line = lines[index]
     above = ((n, lines[n].text) for n in range(index - 1, -1, -1) if lines[n].kind in (" ", line.kind))
     outer = around(line.text, above)
@@ -106,11 +111,11 @@ def _opener(lines: list[Line], index: int) -> int | None:
     return None if at is None or lines[at].text.lstrip().startswith(("func.func", "module")) else at
 
 
-# ---- lines that say the same ---------------------------------------------------------------------
+# ---- equal lines --------------------------------------------------------------------------------
 
 
 def compared(before: str, after: str) -> list[Line]:
-    """All lines of both texts in order: kept ones (as they are now), those that went, those that came."""
+    """All lines of both texts in order: kept lines in their new form, removed lines, added lines."""
     old, new = before.splitlines(), after.splitlines()
     keys = ([_NAME.sub("%", line) for line in text] for text in (old, new))
     names: dict[str, str] = {}
@@ -119,7 +124,7 @@ def compared(before: str, after: str) -> list[Line]:
     came: list[str] = []
 
     def flush() -> None:
-        """A run of changes: what went before what came."""
+        """Appends a run of changes: the removed lines before the added ones."""
         out.extend([*(Line("-", text) for text in went), *(Line("+", text) for text in came)])
         went.clear()
         came.clear()
@@ -130,7 +135,7 @@ def compared(before: str, after: str) -> list[Line]:
             came += new[j1:j2]
             continue
         for one, other in zip(old[i1:i2], new[j1:j2], strict=True):
-            if _alike(one, other, names):
+            if _correspond(one, other, names):
                 flush()
                 out.append(Line(" ", other))
             else:
@@ -140,8 +145,9 @@ def compared(before: str, after: str) -> list[Line]:
     return out
 
 
-def _alike(old: str, new: str, names: dict[str, str]) -> bool:
-    """Whether two lines that are the same up to names use values that belong together; those they make then do, too."""
+def _correspond(old: str, new: str, names: dict[str, str]) -> bool:
+    """Whether two lines, equal up to value names, use corresponding values. If so, the values that
+    they define correspond from now on."""
     made = _made(new)
     for position, (a, b) in enumerate(zip(_NAME.findall(old), _NAME.findall(new), strict=True)):
         a, b = a.partition(":")[0], b.partition(":")[0]
@@ -153,7 +159,8 @@ def _alike(old: str, new: str, names: dict[str, str]) -> bool:
 
 
 def _made(line: str) -> set[int]:
-    """Which of the names on a line are of values that it makes: results, and arguments of its block."""
+    """The positions, among the names on a line, of the values that it defines: results and block
+    arguments."""
     text = line.lstrip()
     head, equals, rest = text.partition(" = ")
     results = len(_NAME.findall(head)) if equals and text.startswith("%") else 0
@@ -161,7 +168,7 @@ def _made(line: str) -> set[int]:
     made = set(range(results))
     if body.startswith(_WITH_ARGUMENTS):
         places = [end for sign in (" in ", " = (") if (end := body.find(sign)) >= 0]
-        listed = min(places, default=0)  # `(%i, %j) in …`: up to there, every name is new
+        listed = min(places, default=0)  # `(%i, %j) in …`: all names up to there are new
         for number, found in enumerate(_NAME.finditer(body), results):
             following = body[found.end() :].lstrip()
             leads = number == results or body[: found.start()].rstrip().endswith(("(", ","))

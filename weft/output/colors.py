@@ -1,4 +1,5 @@
-"""Colors that are readable on dark and on light: the terminal's own eight, bold and dim."""
+"""Colors that are readable on dark and light backgrounds: the terminal's eight colors, bold and
+dim."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ STYLES = {
     "Literal.String": "green",
     "Operator.Word": "magenta",
 }
-"""Token type of Pygments → style of rich; a type takes that of its nearest ancestor."""
+"""Token type of Pygments → style of rich. A type without an entry takes the style of its nearest
+ancestor."""
 
 _IR = re.compile(
     r"(?P<comment>//.*)|(?P<string>\"[^\"]*\")|(?P<value>%[\w$.#-]+)|(?P<mark>weft\.\w+)"
@@ -34,14 +36,14 @@ _IR_STYLES = {"comment": "dim", "string": "green", "value": "", "mark": "magenta
 
 
 def statement(text: str) -> Text:
-    """A statement or a schedule, colored."""
+    """A statement or a schedule with colors."""
     out = _syntax().highlight(text)
     out.rstrip()
     return out
 
 
 def ir(text: str, style: str = "") -> Text:
-    """MLIR, colored; on top of `style` where one is given."""
+    """MLIR with colors, on top of `style`."""
     out = Text(text, style)
     for found in _IR.finditer(text):
         if found.lastgroup:
@@ -50,14 +52,15 @@ def ir(text: str, style: str = "") -> Text:
 
 
 def cuda(text: str, *, numbered: bool = False) -> Syntax:
-    """A kernel's text, colored."""
+    """A kernel's CUDA text with colors."""
     return Syntax(
         text.rstrip(), "cuda", theme="ansi_dark", background_color="default", word_wrap=True, line_numbers=numbered
     )
 
 
 def wrapped(text: Text, width: int, indent: int) -> Iterator[Text]:
-    """`text` in pieces of `width` columns, broken between words; all but the first are indented by `indent`."""
+    """`text` in rows of at most `width` columns, broken between words; all but the first are
+    indented by `indent`."""
     rest, first = text, True
     while True:
         room = max(width if first else width - indent, 20)

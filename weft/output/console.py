@@ -1,7 +1,8 @@
-"""The two streams of the command line: results on stdout, all else on stderr; and the one place that ends a command.
+"""The two streams of the command line: results on stdout, everything else on stderr; and `guarded`,
+the only place that ends a command.
 
-IR and `--json` go through `emit`; diagnostics, reports and progress go to `stderr()`. `guarded` turns whatever ends a
-command into an exit code: 0 right, 1 wrong, 2 usage, 130 interrupted.
+IR and `--json` go through `emit`; diagnostics, reports and progress go to `stderr()`. `guarded`
+turns every end of a command into an exit code: 0 right, 1 wrong, 2 usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ T = TypeVar("T")
 INTERRUPTED = 130
 
 OF_USAGE = ("W0480", "W0481")
-"""Diagnostics of a command line that is not written as it should be: `--set m`, or `--set m=1 --set m=2`."""
+"""Diagnostics of a malformed command line, such as `--set m`, or `--set m=1 --set m=2`."""
 
 
 def emit(result: str | dict[str, Any] | list[Any]) -> None:
-    """Write a result to stdout, whole: a text, or plain data as JSON. Raises W0054 when stdout takes no more."""
+    """Writes a complete result to stdout: a text, or plain data as JSON. Raises W0054 if stdout
+    cannot be written."""
     text = result if isinstance(result, str) else json.dumps(result, indent=2, allow_nan=False)
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
@@ -47,36 +49,37 @@ def emit(result: str | dict[str, Any] | list[Any]) -> None:
 
 
 def stderr(width: int | None = None) -> Console:
-    """A rich console on stderr; plain where stderr is not a terminal or `NO_COLOR` is set."""
+    """A rich console on stderr; plain if stderr is no terminal or `NO_COLOR` is set."""
     from rich.console import Console
 
     return Console(stderr=True, width=width, highlight=False, soft_wrap=False)
 
 
 def say(text: str) -> None:
-    """Plain lines to stderr; on a terminal they are broken between words."""
+    """Writes plain lines to stderr; on a terminal they are broken between words."""
     sys.stderr.write(_broken(text, columns_of(sys.stderr)) + "\n")
 
 
 def show(diagnostics: tuple[Diagnostic, ...]) -> None:
-    """Render diagnostics on stderr."""
+    """Writes rendered diagnostics to stderr."""
     sys.stderr.write(rendered(diagnostics, colored(), columns_of(sys.stderr)) + "\n")
 
 
 def columns_of(stream: TextIO) -> int | None:
-    """How wide a terminal is; None for what is none, whose lines nobody breaks."""
+    """The width of a terminal in columns; None for a stream that is no terminal, on which lines are
+    not broken."""
     import shutil
 
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def page(text: str) -> None:
-    """Emit a text to be read: on a terminal its lines are broken between words."""
+    """Writes running text to stdout; on a terminal its lines are broken between words."""
     emit(_broken(text, columns_of(sys.stdout)))
 
 
 def _broken(text: str, width: int | None) -> str:
-    """A text whose lines have at most `width` columns, as far as words allow it."""
+    """The text with lines of at most `width` columns, broken between words."""
     if width is None or all(len(line) <= width for line in text.splitlines()):
         return text
     from ..dsl.diagnostics import in_lines
@@ -85,7 +88,8 @@ def _broken(text: str, width: int | None) -> str:
 
 
 def explanation(code: str | None) -> str:
-    """The page of a code as plain Markdown; without a code, the list of all by title. Raises W0057."""
+    """The page of a code as plain Markdown; without a code, a list of all codes with titles. Raises
+    W0057."""
     from ..explain import page_of, pages
 
     if code is None:
@@ -96,7 +100,7 @@ def explanation(code: str | None) -> str:
 
 
 def explain(codes: tuple[str, ...]) -> None:
-    """Emit the pages of codes: on a terminal laid out, else as plain Markdown."""
+    """Writes the pages of codes to stdout: laid out on a terminal, otherwise as plain Markdown."""
     texts = [explanation(code) for code in codes]
     if (width := columns_of(sys.stdout)) is None:
         emit("\n\n".join(texts))
@@ -115,7 +119,7 @@ def colored() -> bool:
 
 
 def rendered(diagnostics: tuple[Diagnostic, ...], color: bool, width: int | None = None) -> str:
-    """As every command shows them; in lines of at most `width` columns."""
+    """The text of diagnostics on the command line, in lines of at most `width` columns."""
     from ..dsl.diagnostics import render_all
     from ..recipes import shortened
 
@@ -123,7 +127,8 @@ def rendered(diagnostics: tuple[Diagnostic, ...], color: bool, width: int | None
 
 
 def guarded(command: Callable[[], int | None]) -> int:
-    """Run a command and give its exit code. User input never gets past here as a traceback."""
+    """Runs a command and returns its exit code. Every error that user input can cause becomes a
+    message here, never a traceback."""
     try:
         with interruptible():
             return command() or 0
@@ -143,7 +148,7 @@ def guarded(command: Callable[[], int | None]) -> int:
         say("interrupted")
         return INTERRUPTED
     except OSError as error:
-        if error.filename is not None:  # of a file, and whoever writes one says so
+        if error.filename is not None:  # an error of a file: the function that writes files has to report it
             raise
         show(_full(error).diagnostics)
         return 1
@@ -153,7 +158,8 @@ def guarded(command: Callable[[], int | None]) -> int:
 
 
 def each(things: Iterable[T], do: Callable[[T], object]) -> int:
-    """Do something with each thing, whatever is wrong with others; exit code 1 if anything was, or `do` was true."""
+    """Calls `do` for each thing, also after errors. Returns the exit code: 1 if one failed or `do`
+    returned true."""
     wrong = 0
     for thing in things:
         try:
@@ -165,7 +171,8 @@ def each(things: Iterable[T], do: Callable[[T], object]) -> int:
 
 
 def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
-    """What is said of memory or of a stack that was used up. `smaller`: how a smaller payload is asked for here."""
+    """The diagnostic of exhausted memory or of an exhausted stack. `smaller`: an example of how to
+    request a smaller payload."""
     if isinstance(error, MemoryError):
         return fail("W0055", "out of memory", hint=f"a smaller payload needs less: `{smaller}`")
     return fail("W0056", "something here is nested too deeply")
@@ -173,12 +180,12 @@ def exhausted(error: MemoryError | RecursionError, smaller: str) -> WeftError:
 
 @contextmanager
 def progress(title: str, *, console: Console | None = None, patience: float = 0.0) -> Iterator[Clock]:
-    """A progress line while long work runs: gives the clock whose phases it shows, with the share that is done and the
-    time left, where these are known. Silent off a terminal.
+    """A context that shows a progress line and yields the clock that drives it: the current phase
+    and, where known, the share done and the time left. Nothing is shown if there is no terminal.
 
     Args:
-        console: where it is shown; None: on stderr.
-        patience: seconds before it is shown.
+        console: the console of the line; None: stderr.
+        patience: seconds before the line appears.
     """
     from ..runtime.run.execution import Clock
 
@@ -216,7 +223,8 @@ def progress(title: str, *, console: Console | None = None, patience: float = 0.
 
 
 def share_done(done: float, seconds: float) -> str:
-    """`42 %, 12 s left`: what is left at the same speed, if a second or more has shown how fast that is."""
+    """The share done and the time left: `42 %, 12 s left`. The time assumes constant speed and is
+    shown after one second."""
     text = f"{done:.0%}".replace("%", " %")
     if seconds < 1 or done <= 0:
         return text
@@ -224,11 +232,11 @@ def share_done(done: float, seconds: float) -> str:
     return f"{text}, {left // 60} min {left % 60} s left" if left >= 60 else f"{text}, {left} s left"
 
 
-# ---- streams that are closed, that nobody reads any more, that take no more ----------------------
+# ---- streams that are closed, without a reader, or full -------------------------------------------
 
 
 class _Pipe(io.FileIO):
-    """The writing end of a pipe; of one that nobody reads any more, as good as none."""
+    """The writing end of a pipe. Once the pipe has no reader, output is discarded."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -241,15 +249,17 @@ class _Pipe(io.FileIO):
 
 
 def open_what_is_closed() -> None:
-    """A stream that the caller closed (`>&-`): Python has None for it, on which everything would fail."""
+    """Opens the null device for each standard stream that the caller closed (`>&-`): Python sets
+    such a stream to None, on which every write fails."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it stays open
 
 
 def outlive_readers() -> None:
-    """A reader that has seen enough (`weft golden igemm 2>&1 | head -2`) ends what is printed, not what is done: below
-    Python's streams, since Click and Rich end the process with 1 at a closed pipe."""
+    """Lets a command run to its end after the reader of its output has left (`weft golden igemm
+    2>&1 | head -2`). The streams are replaced below Python's text layer, since Click and Rich end
+    the process with 1 at a closed pipe."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if not isinstance(stream, io.TextIOWrapper):
@@ -264,20 +274,20 @@ def outlive_readers() -> None:
 
 
 def flushed(code: int) -> int:
-    """Write what is still held back for stdout; the exit code then, which says so if that fails."""
+    """Writes the buffered rest of stdout. Returns the exit code, which is 1 if that fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        # Python flushes stdout once more when it exits: let that go nowhere instead of failing.
+        # Python flushes stdout once more at exit; the null device keeps that from failing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if code == 0:  # otherwise what went wrong has been said
+        if code == 0:  # otherwise an error has been reported already
             show(_full(error).diagnostics)
             return 1
     return code
 
 
 def _full(error: OSError) -> WeftError:
-    """W0054: stdout takes no more."""
+    """W0054: stdout cannot be written."""
     from ..runtime.files.writing import reason, unwritable
 
     return unwritable("standard output", reason(error))

@@ -1,4 +1,5 @@
-"""What `weft run --predict` shows: each launch's time, what limits it, what becomes of the schedulers' clocks."""
+"""The output of `weft run --predict`: the time of each launch, its limiting resource, and the use
+of the schedulers' clocks."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from ..runtime.predict.prediction import KernelPrediction, Prediction
 from .report import columns
 
 LEAST = 0.0005
-"""Shares below this are not shown."""
+"""Smaller shares are not shown."""
 
 
 def show_prediction(console: Console, found: Prediction) -> None:
-    """Print a prediction."""
+    """Prints a prediction."""
     for kernel in found.kernels:
         _show(console, kernel)
     if len(found.kernels) > 1:
@@ -25,29 +26,29 @@ def show_prediction(console: Console, found: Prediction) -> None:
         console.print(Text(f"{count(len(found.kernels), 'launch')}: {_time(found.seconds)}{speed}"), soft_wrap=True)
         if found.beside >= LEAST:
             console.print(
-                Text(f"  {found.beside:.1%} of the operations are padding, or beside the payload's"), soft_wrap=True
+                Text(f"  {found.beside:.1%} of the operations are padding, or not in the payload"), soft_wrap=True
             )
     told = f"predicted for {found.title} ({found.arch}) by a model that runs the code; no GPU was used"
     console.print(Text(told, "dim"), soft_wrap=True)
 
 
 def _time(seconds: float) -> str:
-    """`9.8 µs`, `107 µs`, `2.94 ms`."""
+    """A time: `9.8 µs`, `107 µs`, `2.94 ms`."""
     return f"{seconds * 1e6:.3g} µs" if seconds < 1e-3 else f"{seconds * 1e3:.4g} ms"
 
 
 def _rate(rate: float) -> str:
-    """`0.17 TFLOP/s`, `21.3 TFLOP/s`."""
+    """A rate: `0.17 TFLOP/s`, `21.3 TFLOP/s`."""
     return f"{rate / 1e12:.{1 if rate >= 1e12 else 2}f} TFLOP/s"
 
 
 def _share(share: float) -> str:
-    """`29.4%`, `0.007%`."""
+    """A share: `29.4%`, `0.007%`."""
     return f"{share:.1%}" if share >= 0.001 else f"{share * 100:.1g}%"
 
 
 def _show(console: Console, kernel: KernelPrediction) -> None:
-    known = kernel.flops and kernel.work  # else there is nothing that padding would be a part of
+    known = kernel.flops and kernel.work  # otherwise the share of padding is undefined
     speed = f", {_rate(kernel.rate)} ({_share(kernel.share)} of the peak)" if known else ""
     console.print(Text.assemble((f"@{kernel.name}", "bold"), ": ", (_time(kernel.seconds), "bold"), speed))
     grid = "×".join(str(n) for n in kernel.grid if n > 1) + " blocks" if math.prod(kernel.grid) > 1 else "1 block"
@@ -66,12 +67,12 @@ def _show(console: Console, kernel: KernelPrediction) -> None:
         lines.append(f"{count(kernel.idle, 'multiprocessor')} without work")
     if kernel.assumed:
         lines.append(
-            f"{count(kernel.assumed, 'access')} at places that depend on data: taken as a sector for each thread"
+            f"{count(kernel.assumed, 'access')} with data-dependent addresses: counted as one sector per thread"
         )
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
     of_all = (
-        {"of the payload": 1 - kernel.beside, "padding, or beside these": kernel.beside}
+        {"of the payload": 1 - kernel.beside, "padding, or not in the payload": kernel.beside}
         if kernel.beside >= LEAST
         else {}
     )

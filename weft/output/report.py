@@ -1,5 +1,5 @@
-"""What `weft run` shows in a terminal: the steps, the launches, the kernels' text, the comparison, and where the time
-went; and what `weft apply` shows of the steps."""
+"""The terminal report of `weft run` (the steps, the launches, the kernels' text, the comparison,
+the times) and the steps shown by `weft apply`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ..runtime.trace.timeline import Timeline
 
 WIDEST = 108
-"""Columns that the report uses at most; text is hard to follow across more."""
+"""The maximal width of the report in columns; longer lines are hard to read."""
 
 INDENT = 2
-"""Of a section's body."""
+"""The indentation of a section's body."""
 
 SHOWN = 5
-"""Races and faults listed before the rest is a number."""
+"""The number of races and faults that are listed; the rest is only counted."""
 
 
 def show_report(
@@ -45,14 +45,14 @@ def show_report(
     cuda: str | None = None,
     timeline: Timeline | None = None,
 ) -> None:
-    """Print everything that is known of a run; the verdict comes last, where the eye is."""
+    """Prints the report of a run. The verdict comes last, next to the prompt."""
     width = min(console.width, WIDEST)
     parts: list[RenderableType] = []
     if steps:
         total = sum(step.seconds for step in steps)
         parts += _section(f"Schedule {title}", f"{len(steps)} steps, {duration(total)}", _steps(steps))
     launched = count(len(report.kernels), "launch")
-    if (fewest := report.fewest_streams) is not None:  # how many fewer might do, where that is not known exactly
+    if (fewest := report.fewest_streams) is not None:  # the lower bound is shown if the minimum is not known exactly
         launched += f" on {count(report.streams_created, 'stream')}"
         launched += "" if fewest == report.streams_created else f"; no fewer than {fewest} can do"
     if (version := report.version) is not None:
@@ -101,10 +101,10 @@ def _steps(steps: Sequence[Step]) -> Table:
 
 
 def _launches(report: Report) -> RenderableType:
-    alike = Counter((k.name, k.grid, k.block, k.shared_bytes) for k in report.kernels)
-    repeated = (">launches",) if alike.total() > len(alike) else ()
+    launches = Counter((k.name, k.grid, k.block, k.shared_bytes) for k in report.kernels)
+    repeated = (">launches",) if launches.total() > len(launches) else ()
     table = columns("kernel", *repeated, "grid", "block", ">threads", ">shared")
-    for (name, grid, block, shared_bytes), times in alike.items():
+    for (name, grid, block, shared_bytes), times in launches.items():
         threads = block[0] * block[1] * block[2]
         shared = size(shared_bytes) if shared_bytes else "–"
         table.add_row(
@@ -135,7 +135,7 @@ def _comparison(report: Report) -> RenderableType:
 def _synchronization(report: Report) -> RenderableType:
     if report.races is None or report.faults is None:
         where = "GPU" if report.target == "cuda" else "CPU"
-        return Text(f"a {where} does not see races, or results left undefined; `--target sim` does", "dim")
+        return Text(f"a {where} does not detect races or undefined results; `--target sim` does", "dim")
     lines: list[RenderableType] = [Text.assemble("barriers  ", (str(report.barriers), "bold"), " per thread")]
     races = [f"[{r.code}] {r.kind} on {r.buffer}{list(r.element)}: {r.first} and {r.second}" for r in report.races]
     for name, found in (("races", races), ("faults", report.faults)):
@@ -181,7 +181,7 @@ def _banks(report: Report) -> RenderableType:
 
 
 def _first(lines: Sequence[RenderableType], most: int = SHOWN) -> list[RenderableType]:
-    """Those that are shown, and how many more there are."""
+    """The first `most` lines, and a line with the number of the others."""
     more = [Text(f"  and {len(lines) - most} more", "dim")] if len(lines) > most else []
     return [*lines[:most], *more]
 
@@ -190,8 +190,8 @@ _STREAMS: dict[Kind, str] = {"launch": "cyan", "memory": "green", "idle": "", "l
 
 
 def _streams(shown: Timeline, width: int) -> RenderableType:
-    """Rows of blocks `width` characters wide, and what they come to."""
-    from ..runtime.trace.text import rows  # late: an XML library comes along, and with it half of the standard one
+    """The timeline as rows of blocks, `width` characters wide, with a summary."""
+    from ..runtime.trace.text import rows  # imported late: it loads an XML library
 
     if not shown.bars:
         return Text("nothing was launched or copied", "dim")
@@ -202,7 +202,7 @@ def _streams(shown: Timeline, width: int) -> RenderableType:
 
 
 def verdicts(reports: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """A row for each run of a sweep, of what `--json` says of it."""
+    """A table with a row for each run of a sweep, from the same data as `--json`."""
     versions = any(one["version"] is not None for one in reports)
     table = columns(">size", *([">version"] if versions else []), ">max relative error", ">races", ">faults", "")
     for one in reports:
@@ -240,13 +240,14 @@ def _verdict(report: Report) -> Text:
 
 
 def columns(*names: str) -> Table:
-    """A table with these heads; numbers, whose heads begin with `>`, stand to the right."""
+    """A table with these heads. A head that begins with `>` makes a column of numbers, aligned
+    right."""
     heads = (Column(n.lstrip(">"), overflow="fold", justify="right" if n.startswith(">") else "left") for n in names)
     return Table(*heads, box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
 
 
 def listing(style: str = "") -> Table:
-    """Rows of a word, in this style, and what is said of it."""
+    """A table without heads: words in this style, and a text for each."""
     return Table.grid(Column(no_wrap=True, style=style), Column(overflow="fold"), padding=(0, 2, 0, 0))
 
 
@@ -254,7 +255,7 @@ def listing(style: str = "") -> Table:
 
 
 def show_steps(done: Applied, console: Console, *, snapshots: bool, diffs: bool) -> None:
-    """Print every step with its remarks, and the module after it or what changed in it."""
+    """Prints every step with its remarks, and the module after it or the diff."""
     from .changes import change, rows
 
     before = done.payload
@@ -271,11 +272,11 @@ def show_steps(done: Applied, console: Console, *, snapshots: bool, diffs: bool)
         before = step.module
 
 
-# ---- small words ----------------------------------------------------------------------------------------------------
+# ---- quantities -----------------------------------------------------------------------------------------------------
 
 
 def duration(seconds: float) -> str:
-    """`40 µs`, `4.2 ms`, `31 ms`, `1.3 s`."""
+    """A duration: `40 µs`, `4.2 ms`, `31 ms`, `1.3 s`."""
     if seconds >= 1:
         return f"{seconds:.1f} s"
     if seconds < 1e-4:
@@ -285,7 +286,7 @@ def duration(seconds: float) -> str:
 
 
 def size(number: int) -> str:
-    """`512 B`, `2 KiB`, `16.5 KiB`, `40 MiB`."""
+    """A size in bytes: `512 B`, `2 KiB`, `16.5 KiB`, `40 MiB`."""
     if number < 1024:
         return f"{number} B"
     return f"{number / 1024:.4g} KiB" if number < 2**20 else f"{number / 2**20:.4g} MiB"

@@ -1,1 +1,2 @@
-"""Where the program comes from, and how text from elsewhere is read."""
+"""Payloads: where the text of the program comes from, and how text of other tools and older MLIR is
+read."""

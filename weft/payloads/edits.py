@@ -1,4 +1,4 @@
-"""A text with edits, and the way back from its places to those of the original."""
+"""A text with edits, and the map from its places to those of the original."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..dsl.records import record
 
 @record
 class Edit:
-    """`text` in place of what stood from `start` to `end`."""
+    """A replacement of the text between two offsets `start` and `end` by `text`."""
 
     start: int
     end: int
@@ -19,14 +19,14 @@ class Edit:
 
 
 class Older:
-    """A text with edits, and the way back from its places to those of the original."""
+    """A text with edits, and the map from its places to those of the original."""
 
     def __init__(self, original: Source, edits: Sequence[Edit]) -> None:
         self._original, self._edits = original, sorted(edits, key=lambda e: e.start)
         parts: list[str] = []
         at = shift = 0
         self._starts: list[int] = []
-        """Where each edit begins in `text`."""
+        """The offset in `text` at which each edit begins."""
         for edit in self._edits:
             parts += [original.text[at : edit.start], edit.text]
             at = edit.end
@@ -35,7 +35,8 @@ class Older:
         self.source = Source(original.name, "".join([*parts, original.text[at:]]))
 
     def place(self, line: int, column: int) -> tuple[int, int]:
-        """The 1-based line and column of the original that stand at those of `text`; of an edit, its start."""
+        """The 1-based line and column in the original for those in `text`; inside an edit, its
+        start."""
         at = self.source.offset(line, column)
         if last := bisect_right(self._starts, at):
             edit, start = self._edits[last - 1], self._starts[last - 1]

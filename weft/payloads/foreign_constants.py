@@ -1,8 +1,8 @@
-"""`krnl.global`, the constant of ONNX's dialect, as a `memref.global` with the same elements.
+"""Reads `krnl.global`, the constant of ONNX's dialect, as a `memref.global` with the same elements.
 
-The dialect is not registered here, so that its op is parsed as data: a name, a shape, a value. What would have to be
-guessed is refused: a value that is not there, elements that were left out of the text, a constant that the program
-    writes.
+The dialect is not registered, so that its op is parsed as an unregistered op with a name, a shape
+and a value. Constants that would have to be guessed are refused: a value that is missing, elements
+that are elided in the text, a constant that the program writes.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ NAME, ENTRY = "krnl.global", "krnl.entry_point"
 _RESOURCE = re.compile(r"dense_resource<([\w$.-]+|\"[^\"]*\")>")
 _ENTRY = re.compile(r'^[ \t]*+(?:"([^"\n]*+)"|([\w$.-]++))[ \t]*+:[ \t]*+"0x([0-9A-Fa-f]*+)"', re.MULTILINE)
 _ALIGNMENT_BYTES = 4
-"""A blob in the text begins with its alignment, 32 bits."""
+"""The size of the alignment with which a blob in the text begins."""
 
 
 def read_constants(module: ir.Module, source: Source) -> None:
-    """Replace every `krnl.global` of a module, in place, and take out `krnl.entry_point`, which computes nothing: it
-    tells ONNX's own runtime which function to call. A constant that is named twice is one global.
+    """Replaces every `krnl.global` of a module in place, and erases `krnl.entry_point`, which
+    computes nothing: it names the entry function for ONNX's own runtime. Equal names make one
+    global.
 
     Raises:
-        WeftError: W0410 for one without a value, W0411 for a value that is not of the constant's type, W0412 for
-            elements that are not in the text, W0413 for a constant that is written to.
+        WeftError: W0410 for a constant without a value, W0411 for a value that does not have the
+            constant's type, W0412 for elements that are not in the text, W0413 for a constant that
+            is written.
     """
     constants = [_Constant(op, source) for op in operations(module.operation, NAME)]
     if constants:
         symbols, made = ir.SymbolTable(module.operation), dict[tuple[ir.Attribute, ...], ir.StringAttr]()
-        first = next(o for o in module.body.operations if o.operation.name != "memref.global")  # a function, at least
+        first = next(o for o in module.body.operations if o.operation.name != "memref.global")  # at least a function
     for constant in constants:
         op = constant.op
         with module.context, op.location:
@@ -64,7 +66,7 @@ class _Constant:
         return WeftError(Diagnostic(code, f"`{NAME}`: {message}", place, hint=hint, payload=describe(self.op)))
 
     def attributes(self) -> dict[str, ir.Attribute]:
-        """Those of a `memref.global` with the same elements."""
+        """The attributes of a `memref.global` with the same elements."""
         type_ = self.type()
         value = self.value(type_)
         from ..runtime.host.functions import is_written
@@ -84,7 +86,8 @@ class _Constant:
         }
 
     def type(self) -> ir.MemRefType:
-        """A static memref of plain layout, as the constant's `shape` says."""
+        """The type of the constant: a static memref with the identity layout and the constant's
+        `shape`."""
         op = self.op
         shown = op.results[0].type if len(op.results) == 1 and not len(op.operands) else None
         if not isinstance(shown, ir.MemRefType) or not (type_ := ir.MemRefType(shown)).has_static_shape:
@@ -93,7 +96,7 @@ class _Constant:
         if type_ != ir.MemRefType.get(sizes, type_.element_type, None, type_.memory_space):
             raise self.refusal(
                 "W0411",
-                f"the layout of {type_} is not the plain one",
+                f"the layout of {type_} is not the identity",
                 "print the constant row-major, without a layout: `memref<4x8xf32>`",
             )
         shape = op.attributes.get("shape", None)
@@ -107,7 +110,7 @@ class _Constant:
         return type_
 
     def value(self, type_: ir.MemRefType) -> ir.Attribute:
-        """The elements, as a dense attribute of the memref's shape and element type."""
+        """The elements as a dense attribute with the memref's shape and element type."""
         value = self.op.attributes.get("value", None)
         if value is None:
             raise self.refusal("W0410", "this constant has no value", "print it with its elements: `value = dense<…>`")
@@ -123,7 +126,8 @@ class _Constant:
         return value if resource is None else self.blob(resource[1].strip('"'), wanted)
 
     def blob(self, key: str, type_: ir.RankedTensorType) -> ir.Attribute:
-        """The elements of a `dense_resource<key>`, from the hex digits at the end of the text."""
+        """The elements of a `dense_resource<key>`, from the hexadecimal digits at the end of the
+        text."""
         digits = _resources(self.source.text).get(key)
         if digits is None:
             hint = "print the module without `--mlir-elide-elementsattrs-if-larger`"
@@ -138,7 +142,7 @@ class _Constant:
 
 @lru_cache(maxsize=1)
 def _resources(text: str) -> dict[str, str]:
-    """The hex digits of each blob, by its key: from the last `{-#` of the text on."""
+    """Key → hexadecimal digits, for each blob in the text after the last `{-#`."""
     start = text.rfind("{-#")
     if start < 0:
         return {}

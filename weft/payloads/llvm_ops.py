@@ -1,8 +1,10 @@
-"""Ops of the LLVM dialect that only compute, as the ops of arith and math that compute the same.
+"""Rewrites ops of the LLVM dialect that only compute into ops of `arith` and `math` with the same
+meaning.
 
-A payload may have them in the bodies of its ops (chapter H of upstream's transform tutorial has `llvm.intr.maxnum`).
-What they leave undefined, `arith` leaves undefined, too; flags that allow a compiler more than the op says are dropped.
-Those without a counterpart stay, and are refused where a kernel is made of them.
+A payload may use them in the bodies of its ops (chapter H of MLIR's transform tutorial uses
+`llvm.intr.maxnum`). Results that they leave undefined are undefined in `arith`, too; flags that
+only permit optimizations are dropped. Ops without a counterpart are kept, and are refused in
+kernels.
 """
 
 from __future__ import annotations
@@ -27,18 +29,19 @@ intr.sin=math.sin intr.cos=math.cos intr.tan=math.tan intr.asin=math.asin intr.a
 intr.atan2=math.atan2 intr.sinh=math.sinh intr.cosh=math.cosh intr.tanh=math.tanh
 """
 _SAME = {pair.partition("=")[0]: pair.partition("=")[2] for pair in _WRITTEN.split()}
-"""Op of the LLVM dialect → the same in arith or math. `rint` and `nearbyint` round to nearest even, as is set."""
+"""Op of the LLVM dialect → op of `arith` or `math`. `rint` and `nearbyint` round to nearest even,
+the default mode."""
 
 _FUSED = "llvm.intr.fmuladd"
 _ANY = ("llvm.mlir.zero", "llvm.mlir.undef", "llvm.mlir.poison")
-"""Constants that are 0, or may be (Polygeist begins a variable as undefined)."""
+"""Constants that are 0 or may be taken as 0 (Polygeist initializes variables as undefined)."""
 
 _KEPT = ("predicate", "value")
-"""Attributes that mean the same in both: the numbers of predicates are the same."""
+"""Attributes with the same meaning in both dialects; the numbers of predicates are equal."""
 
 
 def in_plain_ops(module: ir.Module) -> None:
-    """Rewrite, in place, the ops of `_SAME` in functions, where no operand or result is of a type of LLVM's."""
+    """Rewrites the ops of `_SAME` in functions, in place, if no operand or result has an LLVM type."""
     for op in list(operations(module.operation)):
         new = _SAME.get(op.name.removeprefix("llvm.")) if op.name.startswith("llvm.") else None
         if (new is None and op.name not in (_FUSED, *_ANY)) or not _plain(op):
@@ -67,17 +70,18 @@ def _zero(kind: ir.Type) -> ir.Attribute:
 
 
 def _value_of(value: ir.Attribute, kind: ir.Type) -> ir.Attribute:
-    """The value of a constant of type `kind`: `3 : index` is written for an i64, too, sign-extended or cut off."""
+    """The value of a constant as an attribute of type `kind`: `3 : index` may be written for an
+    i64, and an integer of another width is sign-extended or truncated."""
     if not isinstance(value, ir.IntegerAttr) or not isinstance(kind, ir.IntegerType) or value.type == kind:
         return value
     return ir.IntegerAttr.get(kind, (value.value + (1 << kind.width - 1)) % (1 << kind.width) - (1 << kind.width - 1))
 
 
 def _plain(op: ir.Operation) -> bool:
-    """Whether the op computes on plain values, in a function that is not LLVM's."""
+    """Whether the op has no LLVM types and is in a function that is not `llvm.func`."""
     if any("!llvm." in str(value.type) for value in (*op.operands, *op.results)):
         return False
-    if "value" in op.attributes:  # of a constant: a text is LLVM's own
+    if "value" in op.attributes:  # a string constant is only legal in the LLVM dialect
         kind = op.results[0].type
         value = _value_of(op.attributes["value"], kind)
         if not isinstance(value, ir.IntegerAttr | ir.FloatAttr | ir.DenseElementsAttr) or value.type != kind:

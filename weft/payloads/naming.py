@@ -1,4 +1,5 @@
-"""What a module's text calls its values, and where it has its ops. The parser drops SSA names, but keeps places."""
+"""The names of values and the places of ops in a module's text. The parser drops SSA names but
+keeps locations."""
 
 from __future__ import annotations
 
@@ -18,13 +19,15 @@ _LAUNCH_IDS = 12
 
 
 def span_of(location: ir.Location, source: Source, width: int = 1) -> Span | None:
-    """The place in `source` that a location means, of `width` columns; None where it names none."""
+    """The span in `source` of a location, `width` columns wide; None if the location is not in
+    `source`."""
     found = _PLACE.search(str(location))
     return Span(source, int(found[1]), int(found[2]), int(found[1]), int(found[2]) + width) if found else None
 
 
 def argument_names(text: str, start: int = 0) -> list[str]:
-    """The typed names in the brackets in front of an op's body: `@f(%a: f32) … workgroup(%b : memref<4xf32>) … {`."""
+    """The names of the typed arguments before an op's body: `@f(%a: f32) … workgroup(%b :
+    memref<4xf32>) … {`."""
     found: list[str] = []
     around = ""
     for token in _HEADER.finditer(text, start):
@@ -40,7 +43,7 @@ def argument_names(text: str, start: int = 0) -> list[str]:
 
 
 class WrittenNames:
-    """A function that gives a value's name in `source`, or None where the text does not show it."""
+    """A function from a value to its name in `source`; None if the text does not show it."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -59,15 +62,16 @@ class WrittenNames:
         return names[number] if 0 <= number < len(names) else None
 
     def at(self, place: ir.Location) -> list[str]:
-        """The names that the text, or the place, gives the results of the op there; none where they are numbers."""
+        """The names of the results of the op at `place`, from the text or from the location; none
+        if they are numbers."""
         at, named = self._offset(place), _NAMED.match(str(place))
-        if named is not None:  # a statement's
+        if named is not None:  # the location of a statement of a schedule
             return [named[1]]
         names = results(self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]) if at is not None else []
         return [re.sub(r"\W", "_", name, flags=re.ASCII) for name in names if not name[0].isdigit()]
 
     def arguments(self, op: ir.Operation) -> list[str]:
-        """Those of a function's arguments, or of what a `gpu.launch` allocates."""
+        """The names of a function's arguments, or of the buffers that a `gpu.launch` allocates."""
         at = self._offset(op.location)
         return argument_names(self.source.text, at) if at is not None else []
 
@@ -78,7 +82,7 @@ class WrittenNames:
 
 
 def results(before: str) -> list[str]:
-    """The names in front of the `=` that `before` ends with: `… %a:2, %b =` → `a`, `b`."""
+    """The names before the `=` at the end of `before`: `… %a:2, %b =` → `a`, `b`."""
     text = before.rstrip()
     end = len(text) - 1
     names: list[str] = []

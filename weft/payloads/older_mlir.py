@@ -1,10 +1,13 @@
-"""Payload text that older MLIR accepted and today's verifier does not, rewritten into text that it does.
+"""Rewrites payload text of older MLIR versions, which the current verifier rejects, into text that
+it accepts.
 
-Older `affine.apply`, `affine.load` and `affine.store` took any index as a symbol, the variable of a loop too (see "How
-to Implement Asynchronous Concurrent Execution Between gpu.launch Operations?" on the MLIR forum, whose module came from
-ONNX). Today a loop variable must be a dimension. A map means the same whether an operand is a dimension or a symbol, so
-that symbols become dimensions here, wherever the map stays affine: `d0 * s0` is affine for a symbol alone, and is left
-to the parser's message. All that happens on the text; `Older.place` leads every place back to what the user wrote.
+Older `affine.apply`, `affine.load` and `affine.store` accepted any index as a symbol, also a loop
+variable (an example is the ONNX module in "How to Implement Asynchronous Concurrent Execution
+Between gpu.launch Operations?" on the MLIR forum). Now a loop variable must be a dimension. The
+value of a map does not depend on whether an operand is a dimension or a symbol. So symbols become
+dimensions here if the map stays affine: `d0 * s0` is affine only with a symbol and is left to the
+parser's message. The edits are made on the text; `Older.place` maps every place back to the user's
+text.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from ..interpreter.ir import mlir
 from .edits import Edit, Older
 
 REJECTED = "cannot be used as a symbol"
-"""What today's verifier says of such an operand."""
+"""A part of the current verifier's message for such an operand."""
 
 _GAP = r"(?:\s|//[^\n]*+)*+"
 _VALUE = r"%[\w$.\#-]++"
@@ -32,20 +35,21 @@ _FORMS = re.compile(
     """,
     re.VERBOSE,
 )
-"""Comments and texts, which hold nothing; named maps; and ops, in the general form and in people's."""
+"""Comments and strings, which are skipped; named maps; ops in generic and in custom form."""
 
 _PARTS = re.compile(r"affine_map\s*<\s*\(([^()]*)\)\s*+(?:\[([^\[\]]*)\]\s*+)?->\s*(.*)>", re.DOTALL)
 _OPERAND = re.compile(rf"\bsymbol{_GAP}\({_GAP}(?P<symbol>{_VALUE}){_GAP}\)|(?P<dimension>{_VALUE})")
 
 
 def rewritten(source: Source, *, symbols: bool = True) -> Older | None:
-    """`source` with today's names and headers and, with `symbols`, those of accesses as dimensions; None: as it is."""
+    """`source` with current names and headers and, with `symbols`, with symbols of accesses as
+    dimensions; None if there is nothing to edit."""
     from .older_names import edits as names
 
     context = mlir.context()
 
     def affine(written: str) -> bool:
-        """Whether the parser takes `written` as a map: it refuses the product of two dimensions."""
+        """Whether the parser accepts the map `written`: it refuses the product of two dimensions."""
         try:
             mlir.ir.Attribute.parse(written, context)
         except mlir.ir.MLIRError:
@@ -57,7 +61,7 @@ def rewritten(source: Source, *, symbols: bool = True) -> Older | None:
 
 
 def edits(text: str, affine: Callable[[str], bool]) -> Iterator[Edit]:
-    """What makes symbols dimensions."""
+    """The edits that make symbols dimensions."""
     found = list(_FORMS.finditer(text))
     named = {form["alias"]: form["aliased"] for form in found if form["alias"] is not None}
     for form in found:
@@ -71,7 +75,7 @@ def _of_map(form: re.Match[str], written: str, affine: Callable[[str], bool]) ->
     parts = _PARTS.fullmatch(written)
     symbols, given = _listed(parts[2] or "") if parts is not None else [], _listed(form["symbols"] or "")
     if parts is None or (form["map"] is not None and len(given) != len(symbols)):
-        return  # the parser counts, and says so
+        return  # the parser reports the wrong number of operands
 
     def text(taken: set[int]) -> str:
         return f"affine_map<{_brackets(_listed(parts[1]), symbols, taken)} -> {parts[3].strip()}>"
@@ -80,7 +84,7 @@ def _of_map(form: re.Match[str], written: str, affine: Callable[[str], bool]) ->
     if form["map"] is not None and taken:
         yield Edit(*form.span("map"), text(taken))
         yield Edit(form.start("dims") - 1, form.end("symbols") + 1, _brackets(_listed(form["dims"]), given, taken))
-    elif len(taken) == len(symbols) > 0:  # the operands stay as they are
+    elif len(taken) == len(symbols) > 0:  # the operands stay unchanged
         yield Edit(*form.span("generic"), text(taken))
 
 
@@ -92,7 +96,7 @@ def _of_subscripts(form: re.Match[str], affine: Callable[[str], bool]) -> Iterat
 
 
 def _taken(numbers: Iterable[int], affine: Callable[[set[int]], bool]) -> set[int]:
-    """As many symbols as can be dimensions, the first ones first."""
+    """A maximal set of symbols that can become dimensions, chosen greedily in order."""
     taken: set[int] = set()
     for number in numbers:
         if affine(taken | {number}):
@@ -105,14 +109,14 @@ def _listed(names: str) -> list[str]:
 
 
 def _brackets(dims: Sequence[str], symbols: Sequence[str], taken: set[int]) -> str:
-    """`(d0, s1)[s0]`, where symbol 1 is taken as a dimension."""
+    """The operand lists `(d0, s1)[s0]`, where symbol 1 is taken as a dimension."""
     left = [name for number, name in enumerate(symbols) if number not in taken]
     inputs = [*dims, *(name for number, name in enumerate(symbols) if number in taken)]
     return f"({', '.join(inputs)})" + (f"[{', '.join(left)}]" if left else "")
 
 
 def _as_map(subscripts: str, kept: Collection[int]) -> str:
-    """Subscripts as a map, `symbol(%s)` at the places `kept` as a symbol of it."""
+    """Subscripts as a map; `symbol(%s)` at the places `kept` is a symbol of it."""
     dims: dict[str, str] = {}
     symbols: dict[str, str] = {}
 

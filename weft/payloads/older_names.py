@@ -1,8 +1,8 @@
-"""Payload text with names and headers of older MLIR, as edits that make it today's.
+"""Edits from payload text with names and headers of older MLIR versions to current ones.
 
-Ops that only have another name now, or another way to write the same, become those of today; of the header that
-Polygeist writes for the machine (`dlti.dl_spec` of entries) the width of an index is kept. Where an op was removed and
-nothing has the same text, the parser's message gets a hint (`interpreter/ir/unknown_names.py`).
+Ops that were renamed, or have a new syntax for the same op, are rewritten; of the target header
+that Polygeist emits (the entries of `dlti.dl_spec`) the width of an index is kept. For an op that
+was removed without a replacement, the parser's message gets a hint (`interpreter/ir/unknown_names.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ tensor.pack linalg.pack
 tensor.unpack linalg.unpack
 """
 _SIMPLE = {line.partition(" ")[0]: line.partition(" ")[2] for line in _WRITTEN.splitlines()}
-"""Name → what is written today, with the same text after it."""
+"""Old name → current name, with the same text after it."""
 
 _A, _AT, _B, _BT, _C = "(i, k)", "(k, i)", "(k, j)", "(j, k)", "(i, j)"
 
@@ -66,27 +66,27 @@ _FORMS = re.compile(
     """,
     re.VERBOSE,
 )
-"""Comments and texts, which hold nothing; headers; and ops."""
+"""Comments and strings, which are skipped; headers; ops."""
 
 _CAST = r"cast\s*=\s*#linalg\.type_fn<cast_signed>"
 _KINDS = re.compile(rf"\s*(?:{_CAST}\s*,?\s*)?(?:fun\s*=\s*#linalg\.(?:unary|binary)_fn<(\w+)>\s*(?:,\s*{_CAST}\s*)?)?")
-"""The attributes of `linalg.elemwise_*` that today's op has, too: what it computes, and the cast that it makes."""
+"""The attributes of `linalg.elemwise_*` that the current op has, too: the function and the cast."""
 _INDEX = re.compile(r"(?:<|,)\s*index\s*[=,]\s*(\d+)(?:\s*:\s*i\d+)?")
 _OLDER_SPEC = re.compile(r"dlti\.dl_entry\s*<")
 _TYPE_STEP = re.compile(r'->|"(?:[^"\\\n]|\\.)*+"|[<>]')
 
 
 def edits(text: str) -> Iterator[Edit]:
-    """What makes names and headers those of today, in the order of the text."""
+    """The edits to current names and headers, in the order of the text."""
     done = 0
     for form in _FORMS.finditer(text):
         if form.start() < done:
-            continue  # in a header that is gone
+            continue  # in a header that is removed
         if form["spec"] is not None:
             end = _end_of_type(text, text.index("<", form.end()))
             written = text[form.end() : end]
             if not written.endswith(">"):
-                return  # it does not end: the parser says so
+                return  # it has no end: the parser reports that
             if _OLDER_SPEC.search(written):
                 index = _INDEX.search(written)
                 yield Edit(form.end(), end, f"<index = {index[1]} : i64>" if index is not None else "<>")
@@ -100,7 +100,7 @@ def edits(text: str) -> Iterator[Edit]:
                 _end_of_type(text, form.end() + len("memref")) if text.startswith("memref<", form.end()) else form.end()
             )
             if done > form.end() and text[done - 1] != ">":
-                return  # it does not end: the parser says so
+                return  # it has no end: the parser reports that
             yield from _conversion(text, form, done)
         elif form["arity"] is not None:
             written = _KINDS.fullmatch(form["kinds"] or "")
@@ -123,7 +123,8 @@ def edits(text: str) -> Iterator[Edit]:
 
 
 def _fill(form: re.Match[str]) -> Iterator[Edit]:
-    """`linalg.fill(%z, %t) : f32, tensor<4xf32> -> tensor<4xf32>` had no `ins` and `outs`."""
+    """The edits of the old syntax without `ins` and `outs`: `linalg.fill(%z, %t) : f32,
+    tensor<4xf32> -> tensor<4xf32>`."""
     value, _, into = form["filled"].partition(",")
     yield Edit(form.start("fill"), form.end(), f" ins({value.strip()} : {form['kind'].strip()}) outs({into.strip()} :")
     end = form.start("types") + len(form["types"].partition("->")[0].partition("//")[0].rstrip())
@@ -131,7 +132,8 @@ def _fill(form: re.Match[str]) -> Iterator[Edit]:
 
 
 def _conversion(text: str, form: re.Match[str], end: int) -> Iterator[Edit]:
-    """`to_memref %t : memref<4xf32>` named the buffer's type alone, and so did `to_tensor`."""
+    """The edits of the old syntax with the buffer's type only: `to_memref %t : memref<4xf32>`, and
+    the same for `to_tensor`."""
     start = form.end()
     name = "buffer" if form["buffer"] is not None else "tensor"
     if form[name] != f"bufferization.to_{name}":
@@ -145,7 +147,7 @@ def _conversion(text: str, form: re.Match[str], end: int) -> Iterator[Edit]:
 
 
 def _end_of_type(text: str, start: int) -> int:
-    """Where `<…>` ends that begins at `start`; `start` where it does not end."""
+    """The offset after the `<…>` that begins at `start`; `start` if it has no end."""
     depth = 0
     for step in _TYPE_STEP.finditer(text, start):
         depth += {"<": 1, ">": -1}.get(step[0], 0)

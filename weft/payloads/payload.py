@@ -1,4 +1,4 @@
-"""A payload's text as a module: parsed, verified, its ops and values named."""
+"""Reads a payload's text as a module: parsed, verified, with names for its ops and values."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 
 def parse_payload(source: Source) -> ir.Module:
-    """Parse and verify a payload in a fresh context; its ops bear `source`'s name in their locations, its functions'
-    arguments and results a `weft.name` each. Raises W0487 with the parser's messages, line and column."""
+    """Parses and verifies a payload in a new context. Locations of ops name `source`; arguments and
+    results of functions get a `weft.name`. Raises W0487 with the parser's messages, line and
+    column."""
     module = parse_module(source)
     if not any(mlir.operations(module.operation, "func.func")):
         raise fail("W0488", f"payload `{source.name}` has no function", hint="wrap the program in a `func.func`")
@@ -46,9 +47,10 @@ def parse_payload(source: Source) -> ir.Module:
 
 
 def parse_module(source: Source) -> ir.Module:
-    """Parse and verify any module in a fresh context; its ops bear `source`'s name in their locations.
+    """Parses and verifies any module in a new context. Locations of ops name `source`.
 
-    Text of older MLIR is read where it can be. Raises W0487, W0625 … W0628, W0410 … W0413.
+    Text of older MLIR versions is rewritten where possible. Raises W0487, W0625 … W0628, W0410 …
+    W0413.
     """
     from .foreign_constants import read_constants
     from .llvm_ops import in_plain_ops
@@ -72,8 +74,8 @@ def parse_module(source: Source) -> ir.Module:
             if older is None or (tried is not None and tried.source.text == older.source.text):
                 raise WeftError(*_parse_diagnostics(source, error, older)) from error
             context = mlir.context()
-    # text parsed from memory calls itself `-`: diagnostics show the file's name, and the user's places of rewritten
-    # text
+    # the parser names text in memory `-`; diagnostics show the file's name, and places in the user's text if the text
+    # was rewritten
     with module.context:
         for op in mlir.operations(module.operation):
             location = op.location
@@ -91,7 +93,8 @@ def parse_module(source: Source) -> ir.Module:
 
 
 def _drop_unused_globals(module: ir.Module) -> None:
-    """Private globals of `ml_program` that no op names go: torch-mlir writes a random generator's state everywhere."""
+    """Erases unused private globals of `ml_program`: torch-mlir declares the state of a random
+    generator in every module."""
     declared = [op for op in module.body.operations if op.operation.name == "ml_program.global"]
     for op in declared:
         name, visible = (op.attributes[key] for key in ("sym_name", "sym_visibility"))
@@ -104,7 +107,7 @@ def _drop_unused_globals(module: ir.Module) -> None:
 def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None = None) -> Iterator[Diagnostic]:
     from .refusals import SAYS, in_our_words
 
-    for found in error.error_diagnostics[:3]:  # what follows the first few is echo
+    for found in error.error_diagnostics[:3]:  # messages after the first few only repeat them
         span = span_of(found.location, source) or Span(source, 1, 1, 1, 2)
         if older is not None:
             line, column = older.place(span.line, span.column)
@@ -117,7 +120,7 @@ def _parse_diagnostics(source: Source, error: ir.MLIRError, older: Older | None 
 
 _OF_FINISHED_MODULES = {
     "weft.name": "a text",
-    "weft.unroll": "nothing, or how many iterations at a time",
+    "weft.unroll": "a unit attribute, or a number of iterations",
     "weft.max_registers": "a number",
     "weft.streams": "a number",
     "weft.unproven": "a text",
@@ -132,31 +135,34 @@ _OF_FINISHED_MODULES = {
     COMBINER: "a text",
     WINDOW: "`lower`, `upper` and `steps` of a window of images with one to three axes",
 }
-"""What a scheduled module says to the emitter and the host plan, and as what: it may be read again, by `weft verify`
-for one, which judges kernels without a look at `weft.unproven`."""
+"""Attributes of a scheduled module that the emitter and the host plan read, with their kinds. A
+scheduled module may be read again, for example by `weft verify`, which proves kernels without
+regard to `weft.unproven`."""
 
 _OF_ARGUMENTS = ("arg_attrs", "res_attrs", *ATTRIBUTIONS)
 
 
 def _expect_no_marks(module: ir.Module) -> None:
-    """Weft marks ops with its own attributes; a payload that has them, or unknown ones, would be misread: W0489."""
+    """Refuses payloads with attributes that Weft uses itself, and with unknown `weft.` attributes:
+    they would be misread. Raises W0489."""
     from ..interpreter.ir.refusing import describe
 
     for op in operations(module.operation):
         for name, value, rank in _marks(op):
             if name not in _OF_FINISHED_MODULES or (name == AS_TYPE and op.name not in (MMA, PRODUCT)):
-                wrong = f"`{name}`, a mark that only statements set"
+                wrong = f"`{name}`, an attribute that only statements set"
                 hint = " of the payload; `weft.name` on arguments is fine"
-            elif not _says(name, value, rank):
+            elif not _has_kind(name, value, rank):
                 wrong = f"`{name}` = {value}, and it has to be {_OF_FINISHED_MODULES[name]}"
-                hint = ": Weft does without it"
+                hint = ": Weft does not need it"
             else:
                 continue
             raise fail("W0489", f"{describe(op)} bears {wrong}", hint=f"delete `{name}`{hint}")
 
 
 def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
-    """The attributes in Weft's name on an op and, of names and sizes, on its arguments and results, with rank."""
+    """The `weft.` attributes on an op and, for names and sizes, on its arguments and results, each
+    with the value's rank."""
     for name in op.attributes:
         if name.startswith("weft."):
             yield name, op.attributes[name], 0
@@ -170,8 +176,8 @@ def _marks(op: ir.Operation) -> Iterator[tuple[str, ir.Attribute, int]]:
                 yield from ((key, entry[key], rank) for key in known)
 
 
-def _says(name: str, value: ir.Attribute, rank: int) -> bool:
-    """Whether the value of a mark is of its kind."""
+def _has_kind(name: str, value: ir.Attribute, rank: int) -> bool:
+    """Whether the value of a `weft.` attribute has the attribute's kind."""
     if name in (MULTIPLES, MOST, MOST_BLOCKS):
         count, least = 3 if name == MOST_BLOCKS else rank, 1 if name == MULTIPLES else -1
         return isinstance(value, ir.DenseI64ArrayAttr) and len(value) == count and all(n >= least for n in value)
@@ -196,9 +202,11 @@ def _says(name: str, value: ir.Attribute, rank: int) -> bool:
 
 
 def _name_values(module: ir.Module, written: WrittenNames) -> None:
-    """Set `weft.name` on arguments and results of functions, and on what kernels declare, where it is missing.
+    """Sets a missing `weft.name` on arguments and results of functions and on buffers that kernels
+    declare.
 
-    An argument's is its SSA name in the text (`%lhs` → `lhs`), else `arg0`, `arg1`, …; a result is `result0`, ….
+    An argument's name is its SSA name in the text (`%lhs` → `lhs`), or `arg0`, `arg1`, …; the
+    results are `result0`, ….
     """
     for op in operations(module.operation, "func.func", "gpu.func"):
         types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
@@ -223,7 +231,8 @@ def _name_values(module: ir.Module, written: WrittenNames) -> None:
                 name += "_"
             attributes.setdefault("weft.name", ir.StringAttr.get(name, module.context))
             taken.add(name)
-        for attributes in given.get("res_attrs", ()):  # bufferization would set it, but not beside other attributes
+        for attributes in given.get("res_attrs", ()):
+            # bufferization sets it too, but only if there are no other attributes
             attributes["bufferize.result"] = ir.UnitAttr.get(module.context)
         for key, part in given.items():
             if part:

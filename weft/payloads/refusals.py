@@ -1,8 +1,9 @@
-"""Refusals of payloads by upstream's verifier: its words, with our code, the place, what is meant and the way out.
+"""Diagnostics for messages of MLIR's parser and verifier, each with a code, the place, an
+explanation and a hint.
 
-Two things it does not survive or does not see are looked for here: a launch inside an op that is not registered (it
-asks that op for its symbols, and ends the process), and tokens outside of functions, where nothing stands before or
-after anything.
+Two errors are detected here because the verifier crashes on them or accepts them: a launch inside
+an unregistered op (the verifier queries that op's symbol table and aborts), and tokens outside of
+functions, where ops have no order.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _REFUSALS = (
     ),
     (
         r"is missing the 'gpu.kernel' attribute", "W0626",
-        "what is launched is not a kernel", "make it one: `gpu.func @f(…) kernel`",
+        "the launched function is not a kernel", "make it one: `gpu.func @f(…) kernel`",
     ),
     (
         r"got (\d+) kernel operands but expected (\d+)", "W0627",
@@ -53,12 +54,12 @@ _REFUSALS = (
     ),
     (
         r"operand #(\d+) has shape's dimension #(\d+) to be (-?\d+), but found (-?\d+)", "W0487",
-        "{op}: operand {0} has {3} elements along axis {1}, and {2} are needed", "axes that one index counts have one"
-                                                                                 " size",
+        "{op}: operand {0} has {3} elements along axis {1}, and {2} are needed",
+        "axes with the same index have the same size",
     ),
     (
         r"operand #(\d+) has shape's dimension #(\d+) to be greater than or equal to (-?\d+), but found (-?\d+)", "W0487",
-        "{op}: operand {0} has {3} elements along axis {1}, and the windows that move along it reach over {2}",
+        "{op}: operand {0} has {3} elements along axis {1}, and the windows along it extend over {2}",
         "a filter stays within the padded image: make the filter or the result smaller, or pad the image",
     ),
     (
@@ -67,14 +68,14 @@ _REFUSALS = (
     ),
     (
         r"invalid indexing maps are non-invertible", "W0487",
-        "no operand of {op} shows how many iterations one of its loops has",
-        "each dimension is alone in a subscript of some operand: `d0` is, `d0 + d1` and `3 - d0` are not; add one of "
+        "no operand of {op} determines the extent of one of its loops",
+        "each dimension needs a subscript of its own in some operand: `d0` is one, `d0 + d1` and `3 - d0` are not; add one of "
         "that shape, `tensor.empty()`, which the body leaves out, or write the loops as `affine.for`",
     ),
     (r"unexpected loop dimension for convolution op", "W0487", "{op}: a stride or a dilation is below 1", _STEPS),
-    (r"unexpected result less than 0 at expression", "W0487", "{op}: an operand is indexed with a number below 0", _STEPS),
+    (r"unexpected result less than 0 at expression", "W0487", "{op}: an operand has a negative index", _STEPS),
 )  # fmt: skip
-"""What the verifier says (a pattern) → code, message and hint."""
+"""Pattern of a verifier's message → code, message and hint."""
 
 _UNKNOWN = re.compile(
     r"custom op '([\w.]+)' is unknown|not found for custom op '([\w.]+)'|unregistered operation '([\w.]+)'"
@@ -93,7 +94,8 @@ _NESTING = re.compile(
 
 
 def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
-    """What the parser or the verifier says (W0487), where it is one of the refusals above, or of tokens in a circle."""
+    """The diagnostic for a message of the parser or the verifier (W0487), if it matches one of the
+    refusals above or a cycle of tokens."""
     span, says = diagnostic.span, diagnostic.message.removeprefix(SAYS)
     if span is None:
         return diagnostic
@@ -104,7 +106,7 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
     if (unknown := _UNKNOWN.search(says)) is not None:
         name, hint = next(name for name in unknown.groups() if name), dialect_hint if unknown[2] else hint_for
         return dataclasses.replace(diagnostic, hint=hint(name))
-    if "expected parent op with LinalgOp interface" in says:  # of an op that was renamed, in its generic form
+    if "expected parent op with LinalgOp interface" in says:  # for a renamed op in its generic form
         named = (name for name in _GENERIC.findall(span.source.text) if todays(name) is not None)
         return dataclasses.replace(diagnostic, hint=next((f"`{name}`: {todays(name)}" for name in named), None))
     seen = "\n".join(diagnostic.notes)
@@ -122,38 +124,40 @@ def in_our_words(diagnostic: Diagnostic) -> Diagnostic:
             return diagnostic
         names = _operands(span)
         groups = found.groups()
-        if "greater than" in pattern and re.search(r"\d{11}", seen):  # upstream overflows, and says any number
-            groups, says = (*groups[:2], "more", groups[3]), "more is needed than 64 bits can count"
+        if "greater than" in pattern and re.search(r"\d{11}", seen):
+            # MLIR overflows here and prints an arbitrary number
+            groups, says = (*groups[:2], "more", groups[3]), "the size needed exceeds 64 bits"
         named = names[int(groups[0])] if groups and int(groups[0]) < len(names) else None
-        said = message.format(*groups, op=op[1])
-        said = said if named is None else said.replace(f"operand {groups[0]}", named, 1)
-        return say(code, said, hint, *_types(names, seen), f"upstream: {says}")
+        text = message.format(*groups, op=op[1])
+        text = text if named is None else text.replace(f"operand {groups[0]}", named, 1)
+        return say(code, text, hint, *_types(names, seen), f"upstream: {says}")
     return diagnostic
 
 
 def _operands(span: Span) -> list[str]:
-    """`%image`, `%filter`, `%out`, as the op at this place in the text reads them."""
+    """The operands of the op at this place in the text: `%image`, `%filter`, `%out`."""
     text = span.source.text[span.source.offset(span.line, span.column) :]
     clauses = (re.search(rf"\b{clause}\s*+\(([^:()]*+):", text) for clause in ("ins", "outs"))
     return [name for named in clauses if named for name in re.findall(r"%[\w$.#-]+", named[1])]
 
 
 def _types(names: list[str], seen: str) -> list[str]:
-    """`%image: tensor<1x8x8x4xf32>`: the operands with the types at the end of upstream's note."""
+    """The operands with the types at the end of MLIR's note: `%image: tensor<1x8x8x4xf32>`."""
     listed = seen.rstrip().rpartition(" : (")[2].rpartition(") -> ")[0]
     types = re.findall(r"(?:tensor|memref)<[^<>]*(?:<[^<>]*>[^<>]*)*>", listed)
     return [f"{name}: {type_}" for name, type_ in zip(names, types, strict=True)] if len(names) == len(types) else []
 
 
 def _taken(seen: str, source: Source) -> Iterator[str]:
-    """What the kernel takes that is launched, as far as the text shows it."""
+    """The parameters of the launched kernel, as far as the text shows them."""
     if (found := _KERNEL.search(seen)) is not None:
         heads = re.findall(rf"gpu\.func\s+@{re.escape(found[1])}\s*(\([^{{\n]*\))", source.text)
         yield from (f"@{found[1]} takes {head}" for head in heads[:1] if len(heads) == 1)
 
 
 def _circle(span: Span) -> Iterator[str]:
-    """`%t (line 4) waits for %u`, once around, if the token made in the line of `span` waits for itself."""
+    """The cycle `%t (line 4) waits for %u`, … if the token defined in the line of `span` depends on
+    itself."""
     made: dict[str, tuple[int, list[str]]] = {}
     for number, line in enumerate(span.source.text.split("\n"), 1):
         for match in _TOKEN_OP.finditer(line.split("//")[0]):
@@ -170,7 +174,7 @@ def _circle(span: Span) -> Iterator[str]:
 
 
 def expect_order(module: ir.Module, source: Source) -> None:
-    """Refuse tokens outside of functions (W0628): they may go round in circles."""
+    """Refuses tokens outside of functions (W0628): they may depend on each other in a cycle."""
     for top in module.body.operations:
         if top.operation.name in _ORDERED or not uses_tokens(top.operation):
             continue
@@ -186,8 +190,8 @@ _CUSTOM = re.compile(r"(?:\b(?:linalg\.generic|vector\.contract)|#[\w$.-]+\s*+=)
 
 
 def expect_iterators(source: Source) -> None:
-    """Refuse iterator types that are no strings, where an op is not in its generic form (W0487): upstream takes
-    whatever stands there for a string, and reads its bytes."""
+    """Refuses iterator types that are no strings, except in generic form (W0487): MLIR reads any
+    attribute there as a string."""
     text = source.text
 
     def aliased(item: str) -> str:
@@ -211,7 +215,8 @@ def expect_iterators(source: Source) -> None:
 
 
 def expect_known_holders(source: Source, context: ir.Context) -> None:
-    """Refuse a launch in the region of an op that is not registered (W0628): `"a.b"() ({ gpu.launch_func @k … })`."""
+    """Refuses a launch in a region of an unregistered op (W0628): `"a.b"() ({ gpu.launch_func @k …
+    })`."""
     text, holders = source.text, list[str | None]()
     op = closed = None
     for token in _NESTING.finditer(text) if _LAUNCH in text else ():
@@ -221,7 +226,7 @@ def expect_known_holders(source: Source, context: ir.Context) -> None:
             unknown = next((h for h in holders if h is not None and not context.is_registered_operation(h)), None)
             if unknown is not None:
                 span = source.span(token.start(), len(_LAUNCH))
-                message = f"a launch is in {unknown}, an op that is not registered: nobody knows when it runs"
+                message = f"a launch is in {unknown}, an op that is not registered: it is not known when it runs"
                 hint = "launch from a `func.func`, or from its `scf.for`, `scf.while` and `scf.if`"
                 raise WeftError(Diagnostic("W0628", message, span, hint=hint))
         elif token["brace"] == "}" and holders:

@@ -1,6 +1,8 @@
-"""What a payload's builder is given: by the schedule's `payload` line, by `--layer`, by `--set`; do they go together?
+"""The arguments of a payload's builder, from the schedule's `payload` line, `--layer` and `--set`,
+and the check that they are consistent.
 
-A value that is not given is the parameter's default; `--set` wins over `--layer`, and that over the schedule.
+A parameter without an argument has its default; `--set` has precedence over `--layer`, and
+`--layer` over the schedule.
 """
 
 from __future__ import annotations
@@ -22,27 +24,28 @@ from ..recipes.builder import Builder, BuilderParameter, Value
 
 @record
 class Layer:
-    """Values of a builder's parameters that have a name."""
+    """Values of a builder's parameters under one name."""
 
     name: str
     values: Mapping[str, Value]
 
 
 def builder_named(name: str, span: Span | None = None, hint: str | None = None) -> Builder:
-    """A builder that ships. Raises W0484."""
+    """The built-in builder of this name. Raises W0484."""
     if (builder := builders().get(name)) is None:
         raise fail(
             "W0484",
             f"there is no payload builder `{name}`",
             span=span,
-            notes=(f"builders that ship: {', '.join(builders())}",),
+            notes=(f"built-in builders: {', '.join(builders())}",),
             hint=hint or did_you_mean(name, builders()),
         )
     return builder
 
 
 def builder_of(file: tree.File, override: Path | None) -> Builder | None:
-    """The builder that a schedule's `payload` names; None where the payload is a text. Raises W0484."""
+    """The builder in a schedule's `payload` line; None if the payload is a file or a text. Raises
+    W0484."""
     payload = file.payload
     if override is not None or payload is None or payload.builder is None:
         return None
@@ -54,7 +57,7 @@ def builder_of(file: tree.File, override: Path | None) -> Builder | None:
 
 
 def find_layer(name: str, builder: Builder | None) -> Layer:
-    """The layer of this name. Raises W0491 where there is none of it, W0492 where the payload has none."""
+    """The layer of this name. Raises W0491 for an unknown name, W0492 if the payload has no layers."""
     layers = builder.layers if builder is not None else {}
     if (values := layers.get(name)) is not None:
         return Layer(name, values)
@@ -79,8 +82,8 @@ def find_layer(name: str, builder: Builder | None) -> Layer:
 def builder_values(
     builder: Builder, payload: tree.Payload, settings: Mapping[str, Value], layer: Layer | None
 ) -> dict[str, Value]:
-    """All of the builder's parameters. Raises W0486 for a wrong argument in the schedule, and for values that don't go
-    together W0483 or W0486, by where one of them was given."""
+    """The values of all parameters of the builder. Raises W0486 for a wrong argument in the
+    schedule; for inconsistent values W0483 if one of them is a setting, W0486 otherwise."""
     origins: dict[str, Mapping[str, Value]] = {
         "--set": settings,
         "--layer": layer.values if layer is not None else {},
@@ -91,7 +94,8 @@ def builder_values(
     if builder.misfit is None or (misfit := builder.misfit(**values)) is None:
         return values
     came = {name: next(origin for origin, given in origins.items() if name in given) for name in misfit.parameters}
-    blamed = min(misfit.parameters, key=lambda name: [*origins].index(came[name]))  # what was given last
+    # the source with the highest precedence
+    blamed = min(misfit.parameters, key=lambda name: [*origins].index(came[name]))
     notes = (", ".join(f"{name} = {values[name]} ({came[name]})" for name in misfit.parameters),)
     if came[blamed] in ("--set", "--layer"):
         what = f"{blamed}={values[blamed]}" if layer is None or came[blamed] == "--set" else layer.name
@@ -102,7 +106,7 @@ def builder_values(
 
 
 def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Value]:
-    """The arguments that the schedule writes, evaluated and checked. Raises W0486."""
+    """The arguments in the schedule's `payload` line, evaluated and checked. Raises W0486."""
     values: dict[str, Value] = {}
     for parameter, argument in _arguments(builder, payload):
         if isinstance(argument.value, tree.HandleRef):
@@ -117,7 +121,8 @@ def builder_arguments(builder: Builder, payload: tree.Payload) -> dict[str, Valu
 
 
 def _arguments(builder: Builder, payload: tree.Payload) -> Iterator[tuple[BuilderParameter, tree.CallArgument]]:
-    """Each argument with the parameter that it is for. Raises W0486 for one that is unknown or given twice."""
+    """Each argument with its parameter. Raises W0486 for an unknown parameter and for one that is
+    given twice."""
     taken: set[str] = set()
     for argument in payload.arguments:
         if argument.name is not None:
@@ -137,15 +142,16 @@ def _arguments(builder: Builder, payload: tree.Payload) -> Iterator[tuple[Builde
 
 
 INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-"""What an integer looks like, as for a schedule's own parameters: decimal ASCII digits."""
+"""An integer: decimal ASCII digits, as for a schedule's own parameters."""
 
 DIGITS = 40
-"""More than any legal value has; Python refuses to read thousands of them."""
+"""More digits than any legal value has; Python refuses to convert thousands of digits."""
 
 
 @record
 class Settings:
-    """The user's settings, sorted out: a name of both sides reaches both; a layer's values are the payload's."""
+    """The user's settings by destination: a name that schedule and payload share is set in both;
+    the values of a layer are the payload's."""
 
     schedule: Mapping[str, str]
     payload: Mapping[str, Value]
@@ -153,10 +159,11 @@ class Settings:
 
 
 def parse_settings(pairs: Iterable[str], option: str = "--set") -> dict[str, str]:
-    """`["bm=32", "type = f64"]` → names and values. Raises W0480 for what is not a pair, W0481 for a name given twice.
+    """Names and values of `["bm=32", "type = f64"]`. Raises W0480 for a text that is no pair, W0481
+    for a name given twice.
 
     Args:
-        option: what the user wrote in front of a pair.
+        option: the option's name, for the messages.
     """
     settings: dict[str, str] = {}
     for pair in pairs:
@@ -174,8 +181,8 @@ def parse_settings(pairs: Iterable[str], option: str = "--set") -> dict[str, str
 def distribute(
     settings: Mapping[str, str], schedule: tree.Schedule, builder: Builder | None, layer: str | None = None
 ) -> Settings:
-    """Give each setting to the side that knows it, and find the layer. Raises W0482 for a name that neither knows,
-    W0483 for a bad value, W0491 and W0492 for the layer."""
+    """Distributes the settings to the schedule and the payload, and finds the layer. Raises W0482
+    for an unknown name, W0483 for an illegal value, W0491 and W0492 for the layer."""
     ours = [p.name for p in schedule.parameters]
     theirs = {p.name: p for p in builder.parameters} if builder else {}
     for name in settings:

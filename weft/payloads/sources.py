@@ -1,4 +1,5 @@
-"""Where a payload's text comes from: a builder that ships, an `.mlir` beside the schedule, or `--payload`."""
+"""The source of a payload's text: a built-in builder, an `.mlir` file named by the schedule, or
+`--payload`."""
 
 from __future__ import annotations
 
@@ -14,11 +15,12 @@ from .settings import Layer, builder_of, builder_values
 def payload_source(
     file: tree.File, override: Path | None, settings: Mapping[str, Value], layer: Layer | None = None
 ) -> tuple[Source, Mapping[str, Value]]:
-    """The payload's text, under the name it is shown with, and the builder's parameters that made it (none for a file).
+    """The payload's text with its displayed name, and the values of the builder's parameters (empty
+    for a file).
 
-    `settings` are checked values for the builder's parameters; they win over those of the `layer`, and these over what
-    the schedule writes. Raises W0485 where no payload is given, what `builder_values` raises, and what `read_source`
-    does.
+    `settings` are checked values for the builder's parameters. They have precedence over those of
+    the `layer`, and these over the arguments in the schedule. Raises W0485 if no payload is given,
+    and what `builder_values` and `read_source` raise.
     """
     if override is not None:
         return read_source(override), {}
@@ -39,7 +41,7 @@ def payload_source(
 
 
 def payload_path(file: tree.File, override: Path | None) -> Path | None:
-    """The file that `payload_source` reads; None where a builder makes the text."""
+    """The file that `payload_source` reads; None if a builder makes the text."""
     if override is not None or file.payload is None or file.payload.path is None:
         return override
     return Path(file.source.name).parent / file.payload.path

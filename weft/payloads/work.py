@@ -1,4 +1,5 @@
-"""How much arithmetic a payload says to do: what its iteration spaces hold, whatever kernels do of it."""
+"""The number of arithmetic operations of a payload, from its iteration spaces; independent of its
+kernels."""
 
 from __future__ import annotations
 
@@ -18,14 +19,15 @@ from ..runtime.host.functions import argument_names, callee_of, entry_function
 
 OPERATIONS: dict[str, int] = dict.fromkeys(named(arith="addf subf mulf divf addi subi muli"), 1)
 OPERATIONS |= {**dict.fromkeys(("math.fma", "vector.fma", "complex.add", "complex.sub"), 2), "complex.mul": 6}
-"""Operations of an op on a number, as a GPU's rate is given. Comparisons, conversions and functions are none."""
+"""The number of operations of one execution of an op on scalars, as they are counted for the rate
+of a GPU. Comparisons, conversions and math functions count as none."""
 UPDATES = frozenset({"addf", "addi", "mulf", "muli"})
-"""Kinds of a `memref.atomic_rmw` that are one."""
+"""The kinds of `memref.atomic_rmw` that count as one operation."""
 NONE = frozenset(
     {"arith", "math", "affine", "scf", "func", "tensor", "memref", "bufferization", "index", "ub", "vector"}
 )
-"""Dialects whose other ops compute nothing on numbers: they move them, compare and convert them, or say how often. Of
-all others it is not known."""
+"""Dialects with ops that count as no arithmetic: they move, compare or convert numbers, or control
+execution. For other dialects the number of operations is unknown."""
 NEITHER = frozenset(f"linalg.{name}" for name in ("index", "yield"))
 UNCOUNTED = frozenset(f"vector.{name}" for name in ("contract", "multi_reduction", "outerproduct", "reduction", "scan"))
 
@@ -33,17 +35,18 @@ Shapes = Mapping[str, Sequence[int]]
 
 
 class _UnknownError(Exception):
-    """How often something is done depends on data, or is not known."""
+    """The number of executions depends on data, or is not known."""
 
 
 def operations_of(payload: ir.Module, entry: str | None, shapes: Shapes) -> int | None:
-    """Additions, multiplications and the like on numbers that a function does; None where that is not known: where
-    data, or the indices of other loops, decide how often something is done.
+    """The arithmetic operations on numbers in one execution of a function; None if unknown, for
+    example because the number of executions of an op depends on data or on the indices of other
+    loops.
 
     Args:
-        payload: the untouched module.
+        payload: the unscheduled module.
         entry: the function; None: the only public one.
-        shapes: of its arguments, by name: sizes that the payload leaves open.
+        shapes: the shapes of its arguments by name, for sizes that the payload leaves open.
     """
     function = entry_function(payload, entry)
     given = [shapes.get(name) for name in argument_names(function)][: inputs_of(function)]
@@ -54,7 +57,7 @@ def operations_of(payload: ir.Module, entry: str | None, shapes: Shapes) -> int 
 
 
 def _of_function(function: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
-    if len(function.regions[0].blocks) != 1:  # declared elsewhere, or branches decide
+    if len(function.regions[0].blocks) != 1:  # a declaration, or control flow by branches
         raise _UnknownError
     return sum(_done(op, given) for op in children(function))
 
@@ -79,7 +82,7 @@ def _done(op: ir.Operation, given: Sequence[Sequence[int] | None]) -> int:
         raise _UnknownError
     if not op.regions or not (inside := _inside(op, given)):
         return 0
-    # How often the body of a loop is executed.
+    # The number of executions of a loop's body.
     found = trip_count(op)
     if op.name in ("affine.for", "affine.parallel"):
         found = _affine_trips(op)

@@ -1,5 +1,5 @@
-"""A payload builder as data: its parameters, with types, defaults and domains, the function that makes the MLIR text,
-and lists of sizes with names."""
+"""A payload builder as data: its parameters with types, defaults and domains, the function that
+makes the MLIR text, and named lists of sizes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ OPEN = "?"
 
 @dataclass(frozen=True)
 class BuilderParameter:
-    """One parameter of a builder.
+    """A parameter of a builder.
 
     Args:
-        name: as a schedule or `--set` writes it.
+        name: its name in a schedule and in `--set`.
         type: `int`, or `type` for an element type such as `f32`.
-        default: its value where nothing else is said.
-        minimum: smallest legal value of an int.
-        maximum: largest legal value of an int.
-        domain: the legal values; empty where `minimum` and `maximum` say it all.
-        meaning: a few words for `weft explain` and the docs.
-        axis: `A.0`, where it is the size of that argument along that axis; it may be `OPEN` then.
+        default: its value if none is given.
+        minimum: the smallest legal value of an int.
+        maximum: the largest legal value of an int.
+        domain: the legal values; empty if `minimum` and `maximum` define them.
+        meaning: a short description for `weft explain` and the documentation.
+        axis: `A.0` if the parameter is the size of argument `A` along axis 0; the value may then be
+            `OPEN`.
     """
 
     name: str
@@ -39,14 +40,14 @@ class BuilderParameter:
 
     @property
     def legal(self) -> str:
-        """The legal values of an int, or of a type with a domain, in a few words."""
+        """The legal values of an int, or of a type with a domain, in words."""
         listed = ", ".join(map(str, self.domain)) or f"{self.minimum} … {self.maximum}"
         return listed if self.axis is None else f"{listed}, {OPEN}"
 
     def objection(self, value: object) -> str | None:
-        """Why `value` is not legal, or None. `bool` is not an int here."""
+        """The reason why `value` is illegal, or None. A `bool` is no int here."""
         if value == OPEN and self.type == "int":
-            return None if self.axis is not None else f"it is no size of an argument, which alone may be `{OPEN}`"
+            return None if self.axis is not None else f"only the size of an argument may be `{OPEN}`"
         if self.type == "int" and (not isinstance(value, int) or isinstance(value, bool)):
             return "it must be an integer"
         if self.type == "type" and not isinstance(value, str):
@@ -60,12 +61,12 @@ class BuilderParameter:
 
 @dataclass(frozen=True)
 class Misfit:
-    """Values that are legal one by one and don't go together.
+    """Values that are legal one by one and inconsistent together.
 
     Args:
-        parameters: whose values; the one to blame first stands first.
-        reason: why, with the numbers.
-        hint: the way out.
+        parameters: the parameters with these values, the main cause first.
+        reason: the reason, with the numbers.
+        hint: a way out.
     """
 
     parameters: tuple[str, ...]
@@ -78,14 +79,17 @@ class Builder:
     """A payload with parameters.
 
     Args:
-        name, summary: as a schedule writes it, and what it computes.
-        parameters: in the order in which a schedule may give them without names.
-        build: `build(**values)` gives the MLIR text; the values have been checked against `parameters`.
+        name: its name in a schedule.
+        summary: what it computes.
+        parameters: in the order of positional arguments.
+        build: `build(**values)` returns the MLIR text; the values have been checked against
+            `parameters`.
         operations: `operations(**values)` counts its arithmetic operations, for benchmarks.
-        baseline: `baseline(xp, arrays, **values)` computes the same with an array library, NumPy or CuPy, from arrays
-            by name.
-        misfit: `misfit(**values)` says whether the values go together: None, or why not.
-        layers: values of several parameters under one name, for `--layer`: the layers of a network that is well known.
+        baseline: `baseline(xp, arrays, **values)` computes the same with an array library, NumPy or
+            CuPy, from arrays by name.
+        misfit: `misfit(**values)` returns a `Misfit` for inconsistent values, otherwise None.
+        layers: named values of several parameters, for `--layer`: the layers of a well-known
+            network.
     """
 
     name: str
@@ -98,7 +102,7 @@ class Builder:
     layers: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
     def open_axes(self, values: Mapping[str, Value]) -> dict[str, str]:
-        """The parameters that are `OPEN`, and the axis that each is the size of."""
+        """The parameters with the value `OPEN`, each with the axis of which it is the size."""
         return {p.name: p.axis for p in self.parameters if p.axis is not None and values[p.name] == OPEN}
 
     def parameter(self, name: str) -> BuilderParameter | None:
@@ -106,15 +110,16 @@ class Builder:
 
 
 def tensor(type: str, *sizes: Value) -> str:
-    """The type of a tensor of elements of `type`."""
+    """The type of a tensor with elements of type `type`."""
     return f"tensor<{'x'.join([*map(str, sizes), type])}>"
 
 
 def sizes_at_run_time(*axes: tuple[Value, str, str, int, str]) -> str:
-    """Text that reads sizes of arguments, of those that are `OPEN`.
+    """Lines that read the `OPEN` sizes from the shapes of arguments.
 
     Args:
-        axes: of each its size, the name that it gets, the argument, the axis, and the argument's type.
+        axes: for each size its value, its SSA name, the argument, the axis, and the argument's
+            type.
     """
     return "".join(
         f"  %{name}_axis = arith.constant {axis} : index\n  %{name} = tensor.dim %{argument}, %{name}_axis : {type}\n"
@@ -124,5 +129,5 @@ def sizes_at_run_time(*axes: tuple[Value, str, str, int, str]) -> str:
 
 
 def named_sizes(**sizes: Value) -> str:
-    """The operands of a `tensor.empty` of these sizes: the names of those that are `OPEN`."""
+    """The operands of a `tensor.empty` with these sizes: the names of the `OPEN` ones."""
     return ", ".join(f"%{name}" for name, size in sizes.items() if size == OPEN)

@@ -1,4 +1,4 @@
-"""Results in half precision: what `rounded = 1` adds to a payload whose sums are of f32."""
+"""The parameter `rounded = 1`: a result in half precision from sums in f32."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROUNDED = BuilderParameter(
 
 
 def misfit(type: Value, rounded: Value, **_: Value) -> Misfit | None:
-    """A result of a type that its sums are not rounded to."""
+    """The inconsistency of a rounded result with a type that is not half precision."""
     if not rounded or type in HALVES:
         return None
     reason = f"sums of products of {type} are not rounded to it"
@@ -20,13 +20,13 @@ def misfit(type: Value, rounded: Value, **_: Value) -> Misfit | None:
 
 
 def rounding(value: str, result: str, rank: int, sums: str, type: str, tensors: tuple[str, str], sizes: str) -> str:
-    """Lines that round `%value` of f32 to `%result`.
+    """Lines that round `%value` to `%result`.
 
     Args:
-        rank: axes of both.
-        sums, type: their element types.
-        tensors: their types.
-        sizes: the operands of a `tensor.empty` of their sizes.
+        rank: the rank of both.
+        sums, type: the element types of `%value` and `%result`.
+        tensors: their tensor types.
+        sizes: the operands of a `tensor.empty` of their shape.
     """
     all = ", ".join(f"d{axis}" for axis in range(rank))
     parallel = ", ".join(['"parallel"'] * rank)

@@ -1,5 +1,6 @@
-"""`weft repl`: a schedule, one statement at a time, forth and back.
+"""`weft repl`: applies a schedule one statement at a time, forwards and backwards.
 
-`workbench.py` holds what is being worked on and knows nothing of terminals; `shell.py` reads lines and hands them to
-the commands of `steps.py`, `trials.py`, `kernels.py` and `export.py`; the other files make what those show.
+`workbench.py` holds the recipe and the session and does not depend on a terminal. `shell.py` reads
+lines and dispatches them to the commands in `steps.py`, `trials.py`, `kernels.py` and `export.py`.
+The other files compute what the commands show.
 """

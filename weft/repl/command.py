@@ -1,4 +1,4 @@
-"""The commands of the REPL as data, and the desk at which they work: what they change, and where they write."""
+"""The commands of the REPL as data, and `Desk`, the state and the console that they work on."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from ..runtime.run.execution import Clock
 from .workbench import Workbench
 
 Argument = Literal["none", "number", "handle", "parameter", "file", "topic", "code", "target", "chip"]
-"""What completion offers behind a command."""
+"""The kind of a command's argument, for completion."""
 
 ROOM = 9
-"""Rows of a terminal that are left for other things than a diff."""
+"""Rows of a terminal that a diff leaves free for other output."""
 
 FOLDED = 26
-"""Rows of a diff that are shown where there is no terminal."""
+"""Rows of a diff that are shown when the output is no terminal."""
 
 
 MOMENT = 0.5
-"""Seconds that something takes before it is said what it is."""
+"""Seconds after which a running command shows a progress line."""
 
 
 class Misuse(Exception):
-    """A command is not written like that; the text says why."""
+    """A command has a wrong argument; the text states the reason."""
 
 
 @record
 class Command:
-    """One command.
+    """A command of the REPL.
 
     Args:
-        usage: how it is written.
-        summary: what it does, in a line.
-        function: does it, with the text behind the word.
-        argument: what stands behind it.
+        usage: its syntax.
+        summary: its effect, in one line.
+        function: carries it out; its arguments are the desk and the text after the command's name.
+        argument: the kind of its argument, for completion.
     """
 
     usage: str
@@ -54,21 +54,22 @@ class Command:
     argument: Argument = "none"
 
     def act(self, desk: Desk, text: str) -> None:
-        """Do it. Raises W0061 where it is not written like that, and what the function raises."""
+        """Carries out the command with the argument `text`. Raises W0061 for a wrong argument, and
+        what the function raises."""
         try:
             if text and self.argument == "none":
-                raise Misuse(f"`{self.usage}` takes nothing behind it")
+                raise Misuse(f"`{self.usage}` takes no argument")
             self.function(desk, text)
         except Misuse as why:
-            raise fail("W0061", str(why), hint=f"it is written `{self.usage}`") from None
+            raise fail("W0061", str(why), hint=f"its syntax is `{self.usage}`") from None
 
 
 COMMANDS: dict[str, Command] = {}
-"""All commands; the order is that of `help`."""
+"""All commands by name, in the order in which `help` lists them."""
 
 
 def command(usage: str, summary: str, argument: Argument = "none") -> Callable[[Callable[[Desk, str], None]], object]:
-    """Make a function a command, under the first word of its usage."""
+    """A decorator that registers a function as the command named by the first word of `usage`."""
 
     def register(function: Callable[[Desk, str], None]) -> Callable[[Desk, str], None]:
         COMMANDS[usage.partition(" ")[0]] = Command(usage, summary, function, argument)
@@ -79,13 +80,13 @@ def command(usage: str, summary: str, argument: Argument = "none") -> Callable[[
 
 @dataclass
 class Desk:
-    """Where the commands work.
+    """The state and the console that the commands work on.
 
     Args:
-        bench: what is worked on.
-        console: where everything is written.
-        interactive: someone sits at a terminal.
-        done: `quit` was said.
+        bench: the recipe that is being applied, and its session.
+        console: the console for all output.
+        interactive: whether input and output are a terminal.
+        done: whether `quit` was entered.
     """
 
     bench: Workbench
@@ -94,25 +95,25 @@ class Desk:
     done: bool = False
 
     def say(self, *parts: RenderableType) -> None:
-        """Write lines as they are: nothing in them is markup, and no word is colored for what it looks like."""
+        """Writes lines unchanged: without markup and without highlighting."""
         for part in parts:
             self.console.print(part, markup=False, highlight=False, soft_wrap=True)
 
     def wrap(self, text: Text, indent: int) -> None:
-        """Write a line that may take several rows; all but the first are indented."""
+        """Writes a line that may take several rows; all rows but the first are indented."""
         self.say(*colors.wrapped(text, self.width, indent))
 
     def page(self, text: str) -> None:
-        """Write a text to be read: on a terminal its lines are broken between words."""
+        """Writes running text; on a terminal its lines are broken between words."""
         lines = text.splitlines()
         self.say("\n".join(part for line in lines for part in in_lines(line, self.width)) if self.interactive else text)
 
     def note(self, text: str) -> None:
-        """Write a line of less weight."""
+        """Writes a dimmed line."""
         self.say(Text(text, "dim"))
 
     def table(self, table: RenderableType) -> None:
-        """Write a table, without blanks at the ends of lines."""
+        """Writes a table without trailing blanks."""
         rows = self.console.render_lines(table, self.console.options.update(width=self.width), pad=False)
         for row in rows:
             line = Text.assemble(*((segment.text, segment.style or "") for segment in row))
@@ -120,7 +121,8 @@ class Desk:
             self.say(line)
 
     def show(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Write diagnostics as every command does, and explain them by the same words."""
+        """Writes diagnostics in the form of the command line; hints name the REPL's `help` and
+        `explain` instead of `weft statements` and `weft explain`."""
         text = rendered(diagnostics, not self.plain, self.width if self.interactive else None)
         for elsewhere, here in (("`weft statements", "`help"), ("`weft explain", "`explain")):
             text = text.replace(elsewhere, here)
@@ -128,7 +130,8 @@ class Desk:
         self.console.file.flush()
 
     def progress(self, title: str) -> AbstractContextManager[Clock]:
-        """A line while something takes longer than a moment; nothing may be written meanwhile."""
+        """A context that shows a progress line once the work takes longer than `MOMENT`; inside it
+        nothing may be written."""
         return progress(
             title, console=self.console if self.interactive else Console(file=io.StringIO()), patience=MOMENT
         )
@@ -139,7 +142,8 @@ class Desk:
 
     @property
     def plain(self) -> bool:
-        """No colors: no terminal, one that has none, or `NO_COLOR`."""
+        """Whether output has no colors: there is no terminal, the terminal has no colors, or
+        `NO_COLOR` is set."""
         return self.console.no_color or self.console.color_system is None
 
     @property
@@ -148,12 +152,13 @@ class Desk:
 
     @property
     def folded(self) -> int:
-        """How many rows of a diff are shown unasked."""
+        """The maximal number of rows of a diff that are shown after a step."""
         return max(self.console.height - ROOM, 10) if self.interactive else FOLDED
 
 
 def number_of(text: str, default: int, what: str = "number") -> int:
-    """A count or a position, which is `what` the message calls it."""
+    """A count or a position; the default if the text is empty. Raises `Misuse` for other text, with
+    `what` as the noun in its message."""
     if not text:
         return default
     if not (text.isascii() and text.isdigit() and len(text) < 10):

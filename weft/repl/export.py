@@ -1,4 +1,5 @@
-"""The commands save and quit; and what was done, and not undone, as a schedule that does it again."""
+"""The commands `save` and `quit`, and the schedule that repeats the statements executed in a
+session."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from .command import Desk, Misuse, command
 from .workbench import Workbench
 
 
-@command("save FILE [--overwrite]", "write what was done as a schedule", "file")
+@command("save FILE [--overwrite]", "write the executed statements as a schedule", "file")
 def save(desk: Desk, text: str) -> None:
     words = text.split()
     names = [word for word in words if word != "--overwrite"]
@@ -37,14 +38,14 @@ def save(desk: Desk, text: str) -> None:
             path = path.with_name(path.name + ".weft")
         there = path.exists()
         if not path.stem.strip(".") or not path.name.isprintable():
-            raise ValueError("it has no letter in it, or one that cannot be printed")
-    except (OSError, RuntimeError, ValueError) as error:  # no such user, no name in it, too long, a null byte
+            raise ValueError("it is empty or has a character that cannot be printed")
+    except (OSError, RuntimeError, ValueError) as error:  # unknown user, empty name, name too long, null byte
         raise fail("W0066", f"`{names[0]}` is not a name for a file: {error}", hint="`save mine.weft`") from None
     own = Path(desk.bench.recipe.file.source.name)
     expect_apart([Output("save", path, ".weft")], {p: name for p, name in desk.bench.recipe.reads.items() if p != own})
     written = saved_text(desk.bench, path)
     if there and "--overwrite" not in words:
-        raise fail("W0064", f"`{path}` is there already", hint=f"`save {path} --overwrite` replaces it")
+        raise fail("W0064", f"`{path}` exists already", hint=f"`save {path} --overwrite` replaces it")
     write_file(path, written.encode())
     launched = any(step.keyword == "launch" for step in desk.session.steps)
     shows = f"nothing is launched yet: `weft apply {path}` shows the module"
@@ -60,15 +61,16 @@ def leave(desk: Desk, text: str) -> None:
 
 
 def saved_text(bench: Workbench, path: Path) -> str:
-    """The formatted text of a schedule at `path` that does what was done. Raises W0063 where no schedule can say it."""
+    """The formatted text of a schedule at `path` that repeats the executed statements. Raises W0063
+    if no schedule can express them."""
     text = format_text(_spliced(bench, path.parent), str(path))
     expect_right(parse_text(text, str(path)), signatures())
     return text
 
 
 def _spliced(bench: Workbench, folder: Path) -> str:
-    """The schedule's own text with what is otherwise here: what was done, values that were set, and paths, which are
-    relative to `folder`; paths on other drives stay whole."""
+    """The schedule's own text with the session's differences: the executed statements, the values
+    that were set, and paths relative to `folder`. Paths on other drives become absolute."""
     file, payload, main = bench.recipe.file, bench.recipe.file.payload, bench.recipe.file.main
     source, home = file.source, Path(file.source.name).parent
     own = [schedule for schedule in file.schedules if schedule.span.source == source]
@@ -85,7 +87,7 @@ def _spliced(bench: Workbench, folder: Path) -> str:
     edits: list[tuple[Span | tuple[int, int], str]] = [((brace, end - 1), "\n".join(["", *_body(bench), ""]))]
     edits += [(include.span, f"include {beside(home / include.path)}") for include in file.includes]
     for p in main.parameters:
-        if p.name in bench.choice.settings:  # its value becomes the default
+        if p.name in bench.choice.settings:  # the value that was set becomes the default
             value = bench.recipe.values[p.name]
             text = f"{p.name}: {p.type} = {_literal(value) if p.type == 'str' else show(value)}"
             edits.append((p.span, text + (f" in {p.domain.span.text}" if p.domain is not None else "")))
@@ -106,14 +108,14 @@ def _body(bench: Workbench) -> Iterator[str]:
         item = done[-1]
         value = item.value if isinstance(item, tree.Let) else item
         what = f"the call of `{value.schedule}`" if isinstance(value, tree.Call) else "a block"
-        message = f"this is the middle of {what} that began in line {item.span.line}: no file can say that"
+        message = f"this is the middle of {what} that began in line {item.span.line}: no file can express that"
         raise fail("W0063", message, span=item.span, hint="`step` to its end, or `undo` to before it")
     before = 0
     for span in (item.span for item in done):
         if span.source.name == TYPED:
             yield span.text
             continue
-        # The comments and empty lines directly above `line`, down from `after`.
+        # The comments and empty lines directly above `line`, down from `before`.
         above: list[str] = []
         for number in range(span.line - 1, before, -1):
             text = span.source.line(number).strip()

@@ -1,9 +1,10 @@
-"""The journal of a session: what was done in it, line by line, so that a session that is cut off can go on.
+"""The journal of a session: its executed lines, from which an interrupted session is resumed.
 
-Each REPL on a terminal keeps a file of JSON lines in the user's state folder and locks it as long as it lives: one that
-nobody holds is that of a session which was cut off. The first line says what is worked on; then stand `do` (a line is
-begun), `done` (it has changed something: this does it again) and `end` (it has not). A session that is left as usual
-takes its journal with it.
+Each REPL on a terminal keeps a file of JSON lines in the user's state folder and locks it while it
+runs. A file without a lock belongs to a session that was interrupted. The first line records the
+schedule and its settings. The lines after it are `do` (a line begins), `done` (the line changed
+something; the text repeats the change) and `end` (the line changed nothing). A session that ends
+normally removes its journal.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from ..runtime.files.cache import state_folder
 from .workbench import Workbench
 
 KEPT, KEPT_DAYS = 20, 30
-"""How many journals of sessions that were cut off are kept, and how long."""
+"""The number of journals of interrupted sessions that are kept, and for how many days."""
 
 MAX_BYTES = 1 << 26
 
 
 @record
 class Start:
-    """What a session works on.
+    """The schedule and the settings that a session works on.
 
     Args:
-        choice: with absolute paths, or a recipe's name.
-        digest: of the texts that were read, to tell whether they have changed.
-        began: seconds since 1970.
+        choice: the schedule, payload and settings; paths are absolute, a recipe is given by name.
+        digest: the hash of the texts that were read; it shows whether they have changed since.
+        began: the session's start, in seconds since 1970.
     """
 
     choice: Choice
@@ -53,7 +54,7 @@ class Start:
 
     @classmethod
     def read(cls, file: str | None, payload: str | None, digest: str, began: float, **choice: Any) -> Start:
-        """From the first line of a journal."""
+        """The start that the first line of a journal records."""
         return cls(Choice(file or "", Path(payload) if payload else None, **choice), digest, began)
 
     @property
@@ -68,7 +69,8 @@ class Start:
 
 @record
 class CutOffSession:
-    """A session that was cut off. `lines` do again what was done; `doing` is the one that was under way, or empty."""
+    """A session that was interrupted. `lines` repeat its changes; `doing` is the line that was in
+    progress, or empty."""
 
     path: Path
     start: Start
@@ -77,13 +79,13 @@ class CutOffSession:
 
     @property
     def summary(self) -> str:
-        """`simt, 12 lines, of 2026-11-22 11:02`."""
+        """A line such as `simt, 12 lines, of 2026-11-22 11:02`."""
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.start.began))
         return f"{self.start.name}, {count(len(self.lines), 'line')}, of {when}"
 
 
 def digest(bench: Workbench) -> str:
-    """Of the schedule's and the payload's texts."""
+    """The SHA-256 of the texts of the schedule and the payload."""
     sources = {s.span.source.name: s.span.source.text for s in bench.recipe.file.schedules}
     texts = [*(text for _, text in sorted(sources.items())), bench.recipe.payload.text]
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
@@ -101,7 +103,8 @@ class Journal:
 
     @classmethod
     def begin(cls, start: Start, lines: Iterable[str] = ()) -> Journal | None:
-        """A new one, in which `lines` are done; None where nothing can be written: a session works without."""
+        """Creates a journal in which `lines` are already executed. None if it cannot be written:
+        the session then runs without a journal."""
         try:
             folder().mkdir(parents=True, exist_ok=True)
             number, name = tempfile.mkstemp(prefix=".new-", dir=folder())
@@ -113,17 +116,18 @@ class Journal:
                 journal._write("done", line)
             os.fsync(file.fileno())
             journal.path = folder() / f"{time.strftime('%Y%m%d-%H%M%S')}-{name.rpartition('-')[2]}.journal"
-            os.replace(name, journal.path)  # locked before anybody can take it for one that was left behind
+            # locked first: no other process may take it for an interrupted session's journal
+            os.replace(name, journal.path)
         except OSError:
             return None
         return journal
 
     def do(self, line: str) -> None:
-        """A line begins."""
+        """Records that `line` begins."""
         self._write("do", line)
 
     def done(self, line: str | None) -> None:
-        """It is done. `line` does it again; None: it has changed nothing."""
+        """Records that the line is complete. `line` repeats its change; None: it changed nothing."""
         if line is None:
             self._write("end", None)
             return
@@ -134,7 +138,7 @@ class Journal:
             return
 
     def leave(self) -> None:
-        """The session is left as usual."""
+        """Removes the journal: the session ended normally."""
         self.path.unlink(missing_ok=True)
         self._file.close()
 
@@ -142,12 +146,13 @@ class Journal:
         try:
             self._file.write(json.dumps([what, value]) + "\n")
             self._file.flush()
-        except OSError:  # the disk is full: the session goes on, and its journal as far as it goes
+        except OSError:  # the disk is full: the session continues, and its journal ends here
             return
 
 
 def cut_off() -> list[CutOffSession]:
-    """The sessions that were cut off, the newest first. Old journals, and those of nothing done, are removed."""
+    """The interrupted sessions, the newest first. Removes journals that are too old or record no
+    change."""
     found: list[CutOffSession] = []
     for path in folder().glob("*.journal"):
         try:
@@ -169,7 +174,8 @@ def cut_off() -> list[CutOffSession]:
 
 
 def choose(name: str) -> CutOffSession:
-    """The journal `name` (a path, or the name of a file in the folder), or the newest one for no name. Raises W0067."""
+    """The interrupted session of the journal `name` (a path, or the name of a file in the folder),
+    or the newest one if the name is empty. Raises W0067."""
     if name and os.path.isfile(name):
         with open(name, "r+", encoding="utf-8") as file:
             if _lock(file) and (one := _read(Path(name), file)) is not None:
@@ -182,12 +188,13 @@ def choose(name: str) -> CutOffSession:
             return one
     notes = tuple(f"{one.path.stem}: {one.summary}" for one in there)
     if not name:
-        raise fail("W0067", "there is no session that was cut off", notes=notes)
-    raise fail("W0067", f"there is no journal `{name}` of a session that was cut off", notes=notes)
+        raise fail("W0067", "there is no interrupted session", notes=notes)
+    raise fail("W0067", f"there is no journal `{name}` of an interrupted session", notes=notes)
 
 
 def _read(path: Path, file: IO[str]) -> CutOffSession | None:
-    """What a journal says; its last line may be half written. None for what is none."""
+    """The session that a journal records; its last line may be incomplete. None for a file that is
+    no journal."""
     start: Start | None = None
     lines: list[str] = []
     doing = ""
@@ -205,12 +212,12 @@ def _read(path: Path, file: IO[str]) -> CutOffSession | None:
 
 
 def _lock(file: IO[str]) -> bool:
-    """Hold the file as long as it is open; False where another process does."""
+    """Locks the file until it is closed. False if another process holds the lock."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            file.seek(1 << 30)  # far behind all lines: what is locked can't be read there
+            file.seek(1 << 30)  # far after all lines: a locked range cannot be read
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
             file.seek(0)
         else:

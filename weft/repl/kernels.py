@@ -1,4 +1,4 @@
-"""The commands on what is mapped or launched: sync, cuda, run, predict."""
+"""The commands on mapped loops and kernels: `sync`, `cuda`, `run`, `predict`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 @command("sync", "the current conflicts between threads, and the barriers that separate them")
 def sync(desk: Desk, text: str) -> None:
-    """What is mapped is judged as if it were launched now. Raises W0605, and what keeps it from being launched."""
+    """Checks the mapped loops for races as if they were launched now. Raises W0605, and what
+    refuses the launch."""
     from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
     from ..interpreter.proof.races.proof import Findings
@@ -53,7 +54,7 @@ def sync(desk: Desk, text: str) -> None:
 
 
 def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
-    """Say of one kernel, or of a mapped loop as the kernel that it would be, whether it is race-free; and give it."""
+    """Writes whether a kernel, or a mapped loop taken as a kernel, is race-free; returns that."""
     model, wrong = found.model, tuple(found.diagnostics())
     barriers = len(model.barriers)
     block = "×".join("?" if n is None else str(n) for n in model.shape.block)
@@ -61,15 +62,15 @@ def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
     mark, verdict = (("✗ ", "bold red"), "not race-free") if wrong else (("✓ ", "bold green"), "race-free")
     desk.say(Text.assemble(mark, (f"@{model.name}", "bold"), f": {verdict}", (aside, "dim")))
     if barriers and found.clean and (left := len(found.superfluous())):
-        desk.note(f"  {left} of its barriers could go")
+        desk.note(f"  {left} of its barriers can be removed")
     if wrong:
         desk.show(wrong)
     return not wrong
 
 
-@command("cuda", "the kernels' CUDA text, or what it would be if it were launched now")
+@command("cuda", "the kernels' CUDA text; before a launch, the text of a launch now")
 def cuda(desk: Desk, text: str) -> None:
-    """Raises W0062 where nothing is mapped either, and what the emitter or the `launch` that is supposed refuse."""
+    """Raises W0062 if nothing is mapped either, and what the emitter or the tried `launch` refuses."""
     from ..runtime.cuda.module import emit
 
     fork = desk.session.fork(unproven=True)
@@ -94,7 +95,7 @@ def cuda(desk: Desk, text: str) -> None:
 
 @command("run [auto|sim|cuda|cpu]", "run what is launched so far, and compare with the payload", "target")
 def run(desk: Desk, text: str) -> None:
-    """Raises W0062 where nothing is launched."""
+    """Raises W0062 if nothing is launched."""
     from ..execution import run_applied
     from ..runtime.run.execution import RunOptions, open_device
 
@@ -112,7 +113,7 @@ def run(desk: Desk, text: str) -> None:
 
 @command("predict [CHIP]", f"the time on a GPU ({DEFAULT}) of what is launched so far, by a model", "chip")
 def predict(desk: Desk, text: str) -> None:
-    """Raises W0062 where nothing is launched, and what the model does not know."""
+    """Raises W0062 if nothing is launched, and what the time model does not cover."""
     from ..execution import predicted
     from ..output.predicted import show_prediction
     from ..pipeline import planned
@@ -140,7 +141,7 @@ def _nothing_launched(bench: Workbench, why: WeftError | None = None) -> WeftErr
 
 
 def _launchable(session: Session) -> list[str]:
-    """The names of the live handles of mapped loops that `launch` could be told."""
+    """The names of the live handles of mapped loops, each a possible operand of `launch`."""
     from ..interpreter.statements.insert_barriers.trials import mapped_roots
 
     roots = mapped_roots(session.module)

@@ -1,5 +1,5 @@
-"""The loop: read an input, do it, show what came of it, on a terminal, on one that can do little, or on a pipe. Nothing
-that a command or a statement raises ends it."""
+"""The read-execute-print loop, on a full terminal, a terminal that only prints, or a pipe. No error
+of a command or statement ends it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from . import steps, trials, kernels, export  # noqa: F401 # isort: skip - `help
 _CONTINUES = re.compile(r"(?:[,=+*/%<>-]|\b(?:and|or|not))\s*$")
 _WORD = re.compile(r"([a-z]+)(?:\s+(.*?))?\s*$", re.DOTALL)
 TRIALS = "statements.insert_barriers.trials"
-"""Of the interpreter, what `sync` and `next` need beside statements."""
+"""The module of the interpreter that `sync` and `next` need besides the statements."""
 ALIASES = {"exit": "quit", "q": "quit", "s": "step", "n": "next", "h": "help", "u": "undo"}
 
 
 def command_of(text: str) -> tuple[str, str] | None:
-    """The command that a line is, and what stands behind it; None where it is a statement."""
+    """The name and the argument of the command on a line; None if the line is a statement."""
     if text.strip() == "?":
         return "help", ""
     found = _WORD.match(text.strip())
@@ -45,7 +45,8 @@ def command_of(text: str) -> tuple[str, str] | None:
 
 
 def incomplete(text: str) -> bool:
-    """Whether a statement goes on in the next line: a bracket is open, or the line ends with an operator."""
+    """Whether a statement continues on the next line: a bracket is open, or the line ends with an
+    operator."""
     if not text.strip() or command_of(text) is not None:
         return False
     last = text.rstrip().rpartition("\n")[2]
@@ -59,7 +60,8 @@ def incomplete(text: str) -> bool:
 
 
 def pieces(lines: Iterable[str]) -> Iterator[str]:
-    """The inputs in lines that were pasted or piped in, each as soon as it is whole: a command, or whole statements."""
+    """The inputs in lines that were pasted or piped, each as soon as it is complete: a command, or
+    complete statements."""
     held = ""
     for line in lines:
         held = f"{held}\n{line.rstrip()}" if held else line.rstrip()
@@ -75,9 +77,9 @@ class Shell:
     """A REPL on one workbench.
 
     Attributes:
-        failed: a command or a statement failed: of a piped session, that is the exit code.
-        journal: where what is done is kept until the session is left.
-        notes: what is said below the greeting.
+        failed: whether a command or a statement failed; the exit code of a piped session is then 1.
+        journal: the journal of the session, None if there is none.
+        notes: lines to show below the greeting.
     """
 
     def __init__(self, bench: Workbench, console: Console, *, interactive: bool) -> None:
@@ -89,7 +91,8 @@ class Shell:
     # ---- one input -------------------------------------------------------------------------------
 
     def handle(self, text: str) -> bool:
-        """Do one input: a command, or statements. Whatever goes wrong is shown; False then."""
+        """Executes one input: a command, or statements. An error is shown and makes the result
+        False."""
         before = self.desk.bench.position
         try:
             found = command_of(text)
@@ -100,9 +103,8 @@ class Shell:
             return True
         except WeftError as error:
             first, *more = error.diagnostics
-            if (
-                first.code == "W0102" and first.span is not None and first.span.line <= 1
-            ):  # it may be a command, misspelled
+            if first.code == "W0102" and first.span is not None and first.span.line <= 1:
+                # it may be a misspelled command
                 first = replace(first, hint=did_you_mean(first.span.text, COMMANDS) or first.hint)
             self.desk.show((first, *more))
         except KeyboardInterrupt:
@@ -116,7 +118,7 @@ class Shell:
         return False
 
     def kept(self, text: str) -> None:
-        """Do one input, and note in the journal what does again what it has changed."""
+        """Executes one input and records in the journal the line that repeats its change."""
         if self.journal is None:
             self.handle(text)
             return
@@ -129,11 +131,11 @@ class Shell:
         self.journal.done(again if changed else None)
 
     def prompt(self) -> str:
-        """`[3/14] `."""
+        """The prompt, for example `[3/14] `."""
         return f"[{self.desk.bench.position}/{total(self.desk.session)}] "
 
     def greet(self) -> None:
-        """What is worked on, and where help is."""
+        """Shows the schedule, the payload and their parameters, and how to get help."""
         recipe = self.desk.bench.recipe
         what = ", ".join(f"{name}={value}" for name, value in {**recipe.values, **recipe.payload_values}.items())
         name = recipe.name if recipe.choice.file else "an empty schedule"
@@ -149,7 +151,8 @@ class Shell:
     # ---- the two loops ---------------------------------------------------------------------------
 
     def converse(self, ask: Callable[[str], str]) -> int:
-        """With a person at a terminal: an empty input is a step. Only `quit` and Ctrl-D end it."""
+        """Runs the loop on a terminal: an empty input executes the next statement. Only `quit` and
+        Ctrl-D end it. Returns the exit code 0."""
         self.greet()
         while not self.desk.done:
             try:
@@ -166,7 +169,8 @@ class Shell:
         return 0
 
     def replay(self, lines: Iterator[str]) -> int:
-        """What is piped in: every input is echoed behind its prompt, so that the output reads like a session."""
+        """Executes piped lines. Each input is echoed after its prompt, so that the output reads
+        like a session. Returns the exit code: 1 if an input failed."""
         self.greet()
         for text in pieces(lines):
             prompt = self.prompt()
@@ -180,12 +184,13 @@ class Shell:
 
 
 def continuation(prompt: str) -> str:
-    """What stands in front of the further lines of an input."""
+    """The prompt of the further lines of an input."""
     return " " * max(len(prompt) - 4, 0) + "  · "
 
 
 def plain_ask(shell: Shell) -> Callable[[str], str]:
-    """A prompt for terminals that only print: no editing, no colors, the next statement on a line above."""
+    """A function that shows a prompt and reads an input, for terminals without editing and colors.
+    It prints the next statement on a line above the prompt."""
     console = shell.desk.console
 
     def ask(prompt: str) -> str:
@@ -204,7 +209,7 @@ def plain_ask(shell: Shell) -> Callable[[str], str]:
 
 
 def read_lines() -> Iterator[str]:
-    """The lines of standard input. Raises W0005 for what is not text."""
+    """The lines of standard input. Raises W0005 for bytes that are not UTF-8."""
     try:
         yield from sys.stdin
     except UnicodeDecodeError as error:
@@ -212,10 +217,12 @@ def read_lines() -> Iterator[str]:
 
 
 def start(choice: Choice, resume: str | None = None) -> int:
-    """Open the schedule and read from standard input until it ends or `quit`. Gives the exit code.
+    """Opens the schedule and executes standard input until its end or `quit`. Returns the exit
+    code.
 
     Args:
-        resume: go on with a session that was cut off: that of this journal, the newest one for an empty name.
+        resume: the journal of the interrupted session to resume; empty: the newest one; None: a new
+            session.
     """
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     console = Console(file=sys.stdout, highlight=False, markup=False)
@@ -225,10 +232,8 @@ def start(choice: Choice, resume: str | None = None) -> int:
             shell.desk.show(warnings)
         if interactive:
             if found := cut_off():
-                more = (
-                    f" ({len(found)} of them; `weft repl --resume NAME` goes on with another)" if len(found) > 1 else ""
-                )
-                offer = f"a session was cut off: {found[0].summary}; `weft repl --resume` goes on with it{more}"
+                more = f" ({len(found)} of them; `weft repl --resume NAME` resumes another)" if len(found) > 1 else ""
+                offer = f"a session was interrupted: {found[0].summary}; `weft repl --resume` resumes it{more}"
                 shell.notes.append(Text(offer, "yellow"))
             shell.journal = Journal.begin(Start.of(shell.desk.bench))
     else:
@@ -241,29 +246,30 @@ def start(choice: Choice, resume: str | None = None) -> int:
 
 
 def _resumed(found: CutOffSession, console: Console, interactive: bool) -> Shell:
-    """A shell where that session was. What fails now that did not then ends this, is shown, and its journal stays."""
+    """A shell in the state in which that session was interrupted. A line that fails now ends the
+    replay: the error is shown and the old journal is kept."""
     begun = found.start
     bench = Workbench.open(begun.choice)
     shell = Shell(bench, console, interactive=interactive)
     now = digest(bench)
     if now != begun.digest:
         shell.notes.append(Text("the schedule or the payload has changed since", "yellow"))
-    said = io.StringIO()
-    quiet = Shell(bench, Console(file=said, width=console.width), interactive=False)
+    shown = io.StringIO()
+    quiet = Shell(bench, Console(file=shown, width=console.width), interactive=False)
     done: list[str] = []
     for line in found.lines:
-        said.seek(0)
-        said.truncate()
+        shown.seek(0)
+        shown.truncate()
         if not quiet.handle(line):
             left = len(found.lines) - len(done) - 1
-            shell.notes.append(Text(said.getvalue().rstrip(), "red"))
-            why = f"`{line}` fails now, and {left} more are not done; they stand in {found.path}"
+            shell.notes.append(Text(shown.getvalue().rstrip(), "red"))
+            why = f"`{line}` fails now, and {left} more are not executed; they are in {found.path}"
             shell.notes.append(Text(why, "yellow"))
             break
         done.append(line)
     shell.notes.append(Text(f"resumed: {found.summary}", "green"))
     if found.doing:
-        shell.notes.append(Text(f"it was cut off in `{found.doing}`, which is not done", "yellow"))
+        shell.notes.append(Text(f"it was interrupted in `{found.doing}`, which is not done", "yellow"))
     if interactive:
         shell.journal = Journal.begin(replace(begun, digest=now), done)
         if shell.journal is not None and len(done) == len(found.lines):
@@ -278,7 +284,8 @@ def _read(shell: Shell, console: Console, interactive: bool) -> int:
     thread = threading.Thread(target=load_statements, args=(TRIALS,), daemon=True)
 
     def begin() -> None:
-        """Import what the first statements need while the user reads the prompt: it takes longer than a step may."""
+        """Imports the modules of the first statements while the user reads the prompt: the import
+        takes longer than a step may."""
         if thread.ident is None:
             thread.start()
 

@@ -1,5 +1,6 @@
-"""The commands that move (step, undo, redo, skip, goto, reset, set), what is typed by hand, and what a step shows; and
-those that change nothing: handles, show, ir, diff, params, help, explain."""
+"""The commands that change the position (`step`, `undo`, `redo`, `skip`, `goto`, `reset`, `set`),
+typed statements and the report of a step; and the commands that only show: `handles`, `show`, `ir`,
+`diff`, `params`, `help`, `explain`."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def skip(desk: Desk, text: str) -> None:
     desk.say(Text("left out ", "dim") + colors.statement(left) if left else Text(AT_END, "dim"))
 
 
-@command("goto n", "go back or forth to where n statements are done", "number")
+@command("goto n", "go back or forward to the position after n statements", "number")
 def goto(desk: Desk, text: str) -> None:
     if not text:
         raise Misuse("`goto` needs a position")
@@ -90,7 +91,7 @@ def _jump(desk: Desk, number: int) -> None:
         desk.say(Text.assemble(f"{way} from {before} to ", (str(now), "bold")))
 
 
-@command("set name=value …", "set parameters; what was done is redone with them", "parameter")
+@command("set name=value …", "set parameters; the executed statements are repeated with them", "parameter")
 def set_values(desk: Desk, text: str) -> None:
     pairs = re.sub(r"\s*=\s*", "=", text).split()
     if not pairs:
@@ -103,7 +104,7 @@ def set_values(desk: Desk, text: str) -> None:
 
 
 def typed(desk: Desk, text: str) -> None:
-    """Do statements that were typed."""
+    """Executes typed statements."""
     before = desk.bench.position
     with desk.progress(text):
         steps = desk.bench.type(text)
@@ -113,11 +114,12 @@ def typed(desk: Desk, text: str) -> None:
         desk.note("nothing to do: that holds")
 
 
-# ---- what a step did -----------------------------------------------------------------------------
+# ---- the report of a step -----------------------------------------------------------------------
 
 
 def report(desk: Desk, number: int, brief: bool = False) -> None:
-    """Show what a step did: the statement, a line each on what it made, and the difference in the IR."""
+    """Shows the effect of a step: the statement, a line per handle or remark, and the difference of
+    the IR."""
     before, state = desk.session.states[number - 1 : number + 1]
     done = state.step
     if done is None:
@@ -135,7 +137,8 @@ def report(desk: Desk, number: int, brief: bool = False) -> None:
 
 
 def _names(before: State, after: State) -> list[Text]:
-    """`made tiles (scf.forall), tile_mm (linalg.matmul); consumed gemm`."""
+    """The handles that a step made and consumed: `made tiles (scf.forall), tile_mm (linalg.matmul);
+    consumed gemm`."""
     ops = tagged(after.module)
     made = [f"{m.name} ({ops[n].name})" for n, m in after.made.items() if n not in before.made and n in ops]
     gone = [before.made[n].name for n in after.dead if n not in before.dead and n in before.made]
@@ -146,7 +149,7 @@ def _names(before: State, after: State) -> list[Text]:
 
 
 def _show_rows(desk: Desk, rows: Sequence[Sequence[Text]], everything: str) -> None:
-    """Show the lines of a diff, its middle left out where it is long."""
+    """Shows the rows of a diff; the middle of a long one is left out."""
     most = desk.folded
     if sum(map(len, rows)) <= most + 3:
         desk.say(*itertools.chain(*rows))
@@ -158,7 +161,7 @@ def _show_rows(desk: Desk, rows: Sequence[Sequence[Text]], everything: str) -> N
 
 
 def _fitting(lines: Sequence[Sequence[Text]], most: int) -> int:
-    """How many of the first lines take `most` rows at most; one at least."""
+    """How many of the first lines fit into `most` rows; at least one."""
     ends = itertools.accumulate(map(len, lines))
     return max(sum(end <= most for end in ends), 1)
 
@@ -271,7 +274,7 @@ def explain(desk: Desk, text: str) -> None:
 
 
 def _hanging(line: str) -> int:
-    """How far the later rows of a line are indented."""
+    """The indentation of a line's later rows."""
     return min(changes.indent(line) + 6, 24)
 
 
@@ -279,8 +282,9 @@ def _hanging(line: str) -> int:
 
 
 def _marked(module: ir.Module, op: ir.Operation, tag: str, most: int | None) -> Iterator[tuple[str | None, bool]]:
-    """The lines of the op that bears `tag` (at most `most`), the blocks it stands in, and a few lines around; whether
-    each is its own. None stands for lines left out."""
+    """The lines of the op with the tag `tag` (at most `most`), of its enclosing blocks, and
+    `AROUND` lines before and after; each with a flag that marks the op's own lines. None represents
+    omitted lines."""
     lines, own_lines = (o.get_asm(use_local_scope=True).splitlines() for o in (module.operation, op))
     tags = ([n for n, line in enumerate(text) if re.search(rf"{tag}[,}}]", line)] for text in (lines, own_lines))
     (at, *_), (before, *_) = tags

@@ -1,4 +1,4 @@
-"""The prompt on a terminal: editing, history, completion, colors, and what comes next in grey."""
+"""The prompt on a terminal: editing, history, completion, colors, and the next statement in grey."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ from .workbench import live_handles
 def prompter(
     desk: Desk, coming: Callable[[], str], shown: Callable[[], None], incomplete: Callable[[str], bool]
 ) -> Callable[[str], str]:
-    """A function that shows a prompt and gives what was typed. It raises `KeyboardInterrupt` and `EOFError`.
+    """A function that shows a prompt and returns the input. It raises `KeyboardInterrupt` and
+    `EOFError`.
 
     Args:
-        coming: what stands in grey where nothing is typed yet.
-        shown: is called when a prompt is on the screen.
-        incomplete: whether an input goes on in the next line.
+        coming: the text shown in grey in an empty input.
+        shown: a function that is called once a prompt is on the screen.
+        incomplete: whether an input continues on the next line.
     """
     plain = desk.plain
     session: PromptSession[str] = PromptSession(
@@ -65,7 +66,7 @@ def prompter(
 
 
 def _styles() -> dict[str, str]:
-    """The colors of `output/colors.py` in the words of prompt_toolkit."""
+    """The colors of `output/colors.py` under prompt_toolkit's names."""
     out = {"prompt": "bold", "placeholder": "ansibrightblack italic"}
     for kind, style in colors.STYLES.items():
         words = ["ansibrightblack" if w == "dim" else w if w == "bold" else f"ansi{w}" for w in style.split()]
@@ -74,7 +75,8 @@ def _styles() -> dict[str, str]:
 
 
 def _history() -> History:
-    """What was typed in earlier sessions, kept in the user's state folder; in memory where nothing can be written."""
+    """The inputs of earlier sessions, from a file in the user's state folder; a history in memory
+    if that file cannot be written."""
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +88,7 @@ def _history() -> History:
         def store_string(self, string: str) -> None:
             try:
                 super().store_string(string)
-            except OSError:  # the disk is full, the folder is gone: the history goes on in memory
+            except OSError:  # the disk is full or the folder is gone: the history continues in memory
                 return
 
     return Kept(str(path))
@@ -97,7 +99,8 @@ def _bindings(incomplete: Callable[[str], bool]) -> KeyBindings:
 
     @keys.add(Keys.Enter)
     def _(event: Any) -> None:
-        """Enter ends an input that is whole, and else begins a new line. On an empty line it ends a block for good."""
+        """Enter ends a complete input and otherwise begins a new line. On an empty line it ends the
+        input."""
         buffer = event.current_buffer
         text = buffer.text
         if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
@@ -120,7 +123,8 @@ _VALUES = {"INT", "FLOAT", "MINUS"}
 
 
 def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
-    """The beginning of a word before the cursor, and the words that could stand there. `text`: up to the cursor."""
+    """The part of a word before the cursor, and the words that can complete it. `text`: the input
+    up to the cursor."""
     if (found := _COMMAND.fullmatch(text)) and found[1] in COMMANDS:
         word, words = found[2], sorted(_arguments_of(desk, found[1]))
     elif dotted := _DOTTED.search(text):
@@ -134,11 +138,11 @@ def candidates(desk: Desk, text: str) -> tuple[str, list[str]]:
 
 
 def _expected(desk: Desk, before: str) -> Iterator[str]:
-    """Words that the grammar accepts behind `before`."""
+    """The words that the grammar accepts after `before`."""
     lang = language()
     accepts = accepted(before, "body")
     known = signatures()
-    spelled = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
+    keywords = sorted(lang.spellings[name] for name in accepts if lang.spellings.get(name, " ")[0].isalpha())
     if "NAME" in accepts and not re.search(r"\b(let|foreach)\s*(\([^)]*)?$", before):
         alive = live_handles(desk.session)
         yield from (n for n in alive if "." not in n or not n.rpartition(".")[2].isdigit())
@@ -148,11 +152,11 @@ def _expected(desk: Desk, before: str) -> Iterator[str]:
         yield from _op_names(desk)
     if "WORD" in accepts:
         yield from (s.name for s in desk.bench.recipe.file.schedules if s is not desk.bench.recipe.file.main)
-    yield from (w for w in spelled if w not in lang.statements or w in known)
+    yield from (w for w in keywords if w not in lang.statements or w in known)
 
 
 def _arguments_of(desk: Desk, command: str) -> Iterable[str]:
-    """What can stand behind a command."""
+    """The possible arguments of a command."""
     match COMMANDS[command].argument:
         case "handle":
             return live_handles(desk.session)
@@ -170,7 +174,7 @@ def _arguments_of(desk: Desk, command: str) -> Iterable[str]:
 
 
 def _parts(desk: Desk, name: str) -> list[str]:
-    """What `name.` can be followed by: results of a statement, operands of an op."""
+    """The words that can follow `name.`: results of a statement, operands of an op."""
     alive = live_handles(desk.session)
     parts = [full.removeprefix(f"{name}.") for full in alive if full.startswith(f"{name}.")]
     if name in alive:
@@ -185,7 +189,7 @@ def _op_names(desk: Desk) -> list[str]:
 
 
 class WeftCompleter(Completer):
-    """`candidates` as prompt_toolkit wants it."""
+    """`candidates` as a prompt_toolkit completer."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk

@@ -1,6 +1,8 @@
-"""Which statements are legal now: each is tried on a fork of the session, with arguments fit for its handle.
+"""The statements that are legal now: each is tried on a fork of the session, with arguments that
+suit its handle.
 
-How a statement is written comes from the grammar, what its fields are from its signature: new ones are tried, too.
+The syntax of a statement comes from the grammar and its fields from its signature, so that new
+statements are tried without a change here.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ MOST_TRIES = 24
 SHOWN = 4
 
 Wording = list[tuple[str, str | None]]
-"""Words, and fields with the word that leads each (`stages 2`)."""
+"""The words of a statement; a field comes with the keyword before it (`stages 2`)."""
 
 
 @command("next [HANDLE]", "which statements are legal now: each is tried on a copy", "handle")
@@ -48,7 +50,7 @@ def show_next(desk: Desk, text: str) -> None:
         _, op = find_handle(session, text)
         desk.say(Text.assemble(("for ", "dim"), (text, "bold"), (f", {op.name}, each tried on a copy:", "dim")))
     elif desk.bench.coming:
-        desk.say(Text("the schedule goes on with  ", "dim") + colors.statement(desk.bench.coming))
+        desk.say(Text("the next statement is  ", "dim") + colors.statement(desk.bench.coming))
     table = listing()
     known, found = signatures(), list[Tried]()
     with desk.progress(f"next {text}") as clock:
@@ -56,7 +58,7 @@ def show_next(desk: Desk, text: str) -> None:
             found.append(one)
             clock.share([*known].index(one.keyword) / len(known))
     for one in sorted(found, key=lambda t: not t.legal):
-        mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "nothing here to try it with", "dim")
+        mark, words = (("✗ ", "red"), one.keyword), Text(one.refusal or "there are no arguments to try it with", "dim")
         if one.legal:
             mark = (("✓ ", "bold green"), (one.keyword, "bold"))
             words = Text("\n").join(map(colors.statement, one.legal))
@@ -71,7 +73,8 @@ def show_next(desk: Desk, text: str) -> None:
 
 @record
 class Tried:
-    """A statement for a handle: how it can be written now, or why it is refused. Both empty: nothing to try it with."""
+    """A statement tried on a handle: the legal forms, or the reason of the refusal. Both empty: no
+    arguments were found for a trial."""
 
     keyword: str
     legal: tuple[str, ...] = ()
@@ -79,7 +82,8 @@ class Tried:
 
 
 class _Trials:
-    """Of every statement on the live handle `name`; with None, of those that take no handle."""
+    """The trials of all statements that take the live handle `name`; with None, of those that take
+    no handle."""
 
     def __init__(self, session: Session, name: str | None) -> None:
         self.session, self.name = session, name
@@ -91,7 +95,7 @@ class _Trials:
             roles = [f for f in signature.fields if f.kind in ("handle", "operand") and not f.optional]
             texts = any(f.kind in ("str", "raw", "word") and not f.optional for f in signature.fields)
             if texts or bool(roles) != (self.name is not None):
-                continue  # `match`, `run-pass` and `transform` take texts that nobody can guess
+                continue  # `match`, `run-pass` and `transform` take texts that cannot be guessed
             if (wording := _wording(keyword, signature)) is not None:
                 found = self._try(keyword, self._texts(wording, signature))
                 flags = [] if found.legal else _flags(signature)
@@ -103,7 +107,7 @@ class _Trials:
         legal: dict[str, str] = {}
         reason = ""
         for text in itertools.islice(texts, MOST_TRIES):
-            # what tells it from others that are worth showing: the space, the other handle, the operand
+            # forms are worth showing if they differ in space, other handle or operand
             head, _, space = text.partition(" to ")
             if (kind := f"{head} {space.partition('(')[0]}" if space else text.partition("[")[0]) in legal:
                 continue
@@ -118,7 +122,8 @@ class _Trials:
         return Tried(keyword, tuple(legal.values()), reason if not legal else "")
 
     def _texts(self, wording: Wording, signature: Signature) -> Iterator[str]:
-        """The ways to write it that are worth a try. The handle fills one role, other live ones the others."""
+        """The forms of the statement that are worth a trial. The handle takes one role at a time,
+        other live handles the other roles."""
         fields = {f.name: f for f in signature.fields}
         roles = [n for _, n in wording if n is not None and n in fields and fields[n].kind in ("handle", "operand")]
         for role in roles or [None]:
@@ -129,7 +134,7 @@ class _Trials:
             yield from map(" ".join, itertools.product(*choices))
 
     def _values(self, field: Field, own: bool) -> Iterator[str]:
-        """What a field can be given. `own`: it is this one that takes the handle."""
+        """The possible values of a field. `own`: the handle `name` takes this field."""
         rank = structure(self.op).rank if self.op is not None and is_structured(self.op) else 0
         others = [n for n in self.alive if n != self.name]
         match field.kind:
@@ -145,7 +150,7 @@ class _Trials:
                     if count > 2:
                         yield _listed(["_"] * (count - 1) + [size])
             case "ints" if not field.permutation:
-                # instructions that multiply tiles: of warps, and of warp groups with as many columns as the op has
+                # shapes of tensor core instructions: of warps, and of warpgroups with the number of columns of the op
                 yield from (_listed([*shape]) for shape in dict.fromkeys(product.shape for product in PRODUCTS))
                 extents = structure(self.op).extents if self.op is not None and is_structured(self.op) else ()
                 if len(extents) == 3 and (columns := extents[1]) is not None:
@@ -163,7 +168,7 @@ def _listed(items: list[int | str] | list[int]) -> str:
 
 
 def _wording(keyword: str, signature: Signature) -> Wording | None:
-    """The shortest way to write a statement."""
+    """The shortest form of a statement."""
     lang = language()
     words = lang.spellings
     required = {f.name for f in signature.fields if not f.optional}
@@ -180,7 +185,7 @@ def _wording(keyword: str, signature: Signature) -> Wording | None:
 
 
 def _flags(signature: Signature) -> list[str]:
-    """The words of a statement's flags that may help where it is refused without."""
+    """The flags of a statement that may make a refused form legal."""
     words, parsed = language().spellings, language().parser.rules
     rules = {rule.origin.name: rule.expansion[0].name for rule in parsed if rule.expansion}
     flags = (f.name for f in signature.fields if f.kind == "flag" and f.name in rules)
@@ -188,5 +193,5 @@ def _flags(signature: Signature) -> list[str]:
 
 
 def operands_of(op: ir.Operation) -> tuple[str, ...]:
-    """The operands that have names: those of structured ops."""
+    """The named operands of a structured op; empty for other ops."""
     return operand_names(op) if is_structured(op) else ()

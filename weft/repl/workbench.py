@@ -1,4 +1,4 @@
-"""What the REPL works on: a recipe with its settings, a session, and what was typed by hand."""
+"""The state of the REPL: a recipe with its settings, a session, and the typed statements."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ..runtime.run.execution import Clock
 
 @dataclass
 class Workbench:
-    """A recipe being applied step by step.
+    """A recipe that is applied step by step.
 
     Args:
-        applied: the recipe, its payload, and the session, as far as it is.
-        typed: every input that was typed and done, by its source.
-        lines: how many lines were typed so far.
+        applied: the recipe, its payload, and the session with the statements executed so far.
+        typed: the statements that were typed and executed, by their source.
+        lines: the number of lines typed so far.
     """
 
     applied: Applied
@@ -37,7 +37,8 @@ class Workbench:
 
     @classmethod
     def open(cls, choice: Choice) -> Workbench:
-        """Read the schedule and its payload. Raises what `weft apply` would before its first statement."""
+        """Reads the schedule and its payload. Raises what `weft apply` raises before its first
+        statement."""
         return cls(opened(choice.open()))
 
     @property
@@ -53,10 +54,10 @@ class Workbench:
         return self.recipe.choice
 
     def timed(self, clock: Clock) -> Applied:
-        """What was done so far, by a clock of its own."""
+        """The applied recipe with `clock` in place of its own clock."""
         return replace(self.applied, recipe=replace(self.recipe, clock=clock))
 
-    # ---- where it stands -------------------------------------------------------------------------
+    # ---- position --------------------------------------------------------------------------------
 
     @property
     def position(self) -> int:
@@ -64,12 +65,12 @@ class Workbench:
 
     @property
     def coming(self) -> str:
-        """The statement that `step` would do, on one line; empty at the end."""
+        """The statement that `step` executes next, on one line; empty at the end."""
         item = self.session.upcoming()
         return statement_text(item) if item is not None else ""
 
     def ir_at(self, number: int) -> ir.Module:
-        """The module after `number` statements. Raises W0060 where that many were not done."""
+        """The module after `number` statements. Raises W0060 if fewer have been executed."""
         states = self.session.states
         if not 0 <= number < len(states):
             done = f"{self.position} statement{'s are' if self.position != 1 else ' is'} done"
@@ -79,15 +80,16 @@ class Workbench:
     # ---- moving ----------------------------------------------------------------------------------
 
     def undo(self, number: int) -> tuple[Step, ...]:
-        """Undo that many statements, as far as there are any. Returns them, the last one first."""
+        """Undoes up to `number` statements. Returns them, the last one first."""
         undone = self.session.steps[::-1][:number]
         for _ in undone:
             self.session.undo()
         return undone
 
     def goto(self, number: int) -> None:
-        """To where `number` statements are done: back, forth over what `goto` went back over, and on from there as the
-        schedule does. What was undone comes back by `redo` alone."""
+        """Moves to the position after `number` statements: back, forward over statements that an
+        earlier `goto` left, and then on with the schedule's own statements. Statements that were
+        undone return by `redo` only. Raises W0060 for a position after the end."""
         known = self.session.kept
         if number <= known:
             self.session.goto(number)
@@ -101,7 +103,8 @@ class Workbench:
                 raise fail("W0060", f"there is no position {number}: the schedule ends at {end}", hint=f"`goto {end}`")
 
     def type(self, text: str) -> tuple[Step, ...]:
-        """Do what was typed: everything, or nothing and raise. The schedule's own next statement is a step of it."""
+        """Executes typed statements; on an error nothing changes. A text equal to the schedule's
+        next statement executes that one."""
         items = parse_items("\n" * self.lines + text, TYPED)
         if len(items) == 1 and statement_text(items[0]) == self.coming:
             step = self.session.step()
@@ -114,10 +117,11 @@ class Workbench:
         return steps
 
     def _expect_right(self, items: tuple[tree.Item, ...]) -> None:
-        """Check what was typed as `weft check` would if it stood in the file. Raises what is wrong with it.
+        """Checks typed statements as `weft check` does for statements of a file. Raises the errors
+        that concern them.
 
-        Inside a `foreach` or a call this is left to the statements themselves: what stands there is done more than
-            once.
+        Inside a `foreach` or a call the statements check themselves when they run, since their
+        block may run more than once.
         """
         frame, *inner = self.session.state.frames
         if inner or not items:
@@ -133,8 +137,8 @@ class Workbench:
     # ---- settings --------------------------------------------------------------------------------
 
     def set(self, settings: Mapping[str, str]) -> int:
-        """Other settings: what was done is done again from the start with them. Returns how many statements that were.
-        Raises, and then nothing has changed, where one of them now fails."""
+        """Executes all statements again from the start with changed settings. Returns their number.
+        On an error of one of them nothing changes."""
         fresh = Workbench.open(replace(self.choice, settings={**self.choice.settings, **settings}))
         steps, number = self.session.steps, 0
         while number < len(steps):
@@ -152,11 +156,11 @@ class Workbench:
         return number
 
 
-# ---- sessions, and what is tried on copies of them -----------------------------------------------
+# ---- sessions and trials -------------------------------------------------------------------------
 
 
 def do(fork: Session, text: str) -> tuple[Step, ...]:
-    """Do a statement on a copy."""
+    """Executes a statement on a fork of a session."""
     return fork.do(parse_items(text, "<tried>"))
 
 
@@ -168,7 +172,8 @@ def first_line(error: WeftError) -> str:
 
 @record
 class Known:
-    """One handle. `op` is the name of the op it names, None where that is gone; `state` says why."""
+    """A handle. `op` is the name of its op, or None if the handle names no op any more; `state`
+    states the reason."""
 
     name: str
     kind: str
@@ -182,7 +187,7 @@ class Known:
 
 
 def known_handles(session: Session) -> list[Known]:
-    """All handles that were made up to here, in the order in which they were made."""
+    """All handles made so far, in the order of their creation."""
     state = session.state
     ops = tagged(state.module)
     current = {handle.number: name for name, handle in named_handles(session.environment)}
@@ -201,7 +206,7 @@ def known_handles(session: Session) -> list[Known]:
 
 
 def live_handles(session: Session) -> dict[str, tuple[Handle, ir.Operation]]:
-    """Those in scope that name an op now, with the op, by the name a user writes."""
+    """The handles in scope that name an op, each with that op, by the name used in the schedule."""
     ops, dead = tagged(session.module), session.state.dead
     named = named_handles(session.environment)
     return {name: (h, ops[h.number]) for name, h in named if h.number not in dead and h.number in ops}
@@ -220,12 +225,13 @@ def find_handle(session: Session, name: str) -> tuple[Handle, ir.Operation]:
 
 
 def _place(span: Span) -> str:
-    """`line 7`, `typed 2`."""
+    """The line of a statement: `line 7`, `typed 2`."""
     return f"{'typed' if span.source.name == TYPED else 'line'} {span.line}"
 
 
 def total(session: Session) -> str:
-    """`14`, or `14+` where it depends on what is not known yet; statements done are counted as well."""
+    """The number of statements in all, executed ones included: `14`, or `14+` if it depends on
+    values that are not known yet."""
     state, schedules = session.state, session.schedules
     left = _remaining(state.frames, schedules)
     for frame in state.frames:
@@ -237,7 +243,7 @@ def total(session: Session) -> str:
 
 @record
 class _Count:
-    """How many statements are going to be done; `certain`: and no more."""
+    """A number of statements still to execute; `certain`: exact, not only a lower bound."""
 
     number: int = 0
     certain: bool = True
@@ -250,7 +256,7 @@ _Schedules = Mapping[str, tree.Schedule]
 
 
 def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
-    """From these frames to the end of the schedule."""
+    """The statements from these frames to the end of the schedule."""
     found = _Count()
     for frame in frames:
         if (iteration := frame.iteration) is not None:
@@ -261,40 +267,41 @@ def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
 
 
 def _others(fork: Fork, schedules: _Schedules) -> _Count:
-    """The versions of the blocks that are left."""
+    """The statements of the versions of a fork that are not executed yet."""
     rest, env = _remaining(fork.before.frames, schedules), fork.before.frames[-1].env
     return sum((_counted(block, env, schedules, rest) for block in fork.item.blocks[fork.number + 1 :]), _Count())
 
 
-def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedules, behind: _Count) -> _Count:
-    """With what stands behind the items: each version does that, too."""
+def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedules, rest: _Count) -> _Count:
+    """The statements of `items` and of what follows them (`rest`); each version repeats what
+    follows."""
     for item in reversed(items):
         match item.value if isinstance(item, tree.Let) else item:
             case tree.StatementNode():
-                behind += _Count(1)
+                rest += _Count(1)
             case tree.Call(schedule=name) if name in schedules:
-                behind = _counted(schedules[name].body, {}, schedules, behind)
+                rest = _counted(schedules[name].body, {}, schedules, rest)
             case tree.If() as choice:
                 try:
                     way = choice.then if condition(choice.condition, env) else choice.otherwise
-                    behind = _counted(way, env, schedules, behind)
+                    rest = _counted(way, env, schedules, rest)
                 except WeftError:  # a handle that is not made yet, or a value of a called schedule
-                    behind = _least(_counted(way, env, schedules, behind) for way in (choice.then, choice.otherwise))
-            case tree.Versions(blocks=blocks):  # what their assumptions leave is known inside
-                behind = _least(_counted(block, env, schedules, behind) for block in blocks)
+                    rest = _least(_counted(way, env, schedules, rest) for way in (choice.then, choice.otherwise))
+            case tree.Versions(blocks=blocks):  # the effect of the assumptions is known only inside a block
+                rest = _least(_counted(block, env, schedules, rest) for block in blocks)
             case tree.Foreach() as loop:
-                try:  # a list that is written out has so many rounds, whatever becomes of its handles
+                try:  # a list literal has a fixed number of rounds, even if its handles are not known
                     at = loop.iterable
                     rounds = at.items if isinstance(at, tree.ListExpr) else elements(at, env, {})
                 except WeftError:
-                    behind += _Count(0, certain=False)
+                    rest += _Count(0, certain=False)
                 else:
                     for _ in rounds:
-                        behind = _counted(loop.body, env, schedules, behind)
-    return behind
+                        rest = _counted(loop.body, env, schedules, rest)
+    return rest
 
 
 def _least(ways: Iterable[_Count]) -> _Count:
-    """Of several, of which one is going to be done."""
+    """The smallest of several alternatives, one of which will be executed; exact if they are equal."""
     one, *others = sorted(ways, key=lambda way: way.number)
     return one if all(one == other for other in others) else replace(one, certain=False)

@@ -96,7 +96,7 @@ def test_columns_of_a_tile_of_f32(as_type: str) -> None:
     if as_type == "tf32":
         assert tiles(bn=256) == 3
     else:
-        with pytest.raises(WeftError, match=r"W0240: .*tiles of 192 columns at most"):
+        with pytest.raises(WeftError, match=r"W0240: .*at most 192 columns per tile"):
             tiles(bn=256)
 
 

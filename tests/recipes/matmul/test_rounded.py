@@ -84,7 +84,7 @@ def test_what_accumulates_into_its_argument(recipe: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("recipe", ["hopper", "igemm_hopper"])
 def test_too_few_columns_at_a_time(recipe: str) -> None:
-    with pytest.raises(WeftError, match=r"W0240: .*`store` is 16 or more"):
+    with pytest.raises(WeftError, match=r"W0240: .*`store` must be at least 16"):
         made(recipe, store=8)
 
 

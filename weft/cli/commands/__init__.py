@@ -1,1 +1,1 @@
-"""The commands, a file for those that belong together; what they work with is imported when one is asked for."""
+"""The commands, one file per group. Their dependencies are imported when a command runs."""

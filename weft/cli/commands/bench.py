@@ -1,9 +1,10 @@
-"""`weft bench [PAYLOAD]`: the recipes of a payload against the array library's own function, on a GPU or natively on
-the CPU; `weft tune`, which is not there yet.
+"""`weft bench [PAYLOAD]`: times the recipes of a payload against the array library's function, on a
+GPU or as native code on the CPU; and `weft tune`, which is not implemented yet.
 
-Kernels are timed with the device's clock over several runs after one that is not counted; the baseline likewise, in the
-same process, so that ratios hold whatever the machine. On the simulator what the host does is timed: it is not a
-stopwatch.
+Kernels are timed with the device's clock over several runs, after a first run that is not counted.
+The baseline is timed in the same way in the same process, so that their ratio does not depend on
+the machine. On the simulator only the host's work is timed: the simulator is no model of a GPU's
+speed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ...runtime.devices.device import DeviceTarget
 
 SIZES = {"cuda": ("1024", "2048", "4096"), "cpu": ("256", "512", "1024"), "sim": ("64", "128", "256")}
-"""By target."""
+"""The default sizes, by target."""
 
 
 @click.command(short_help="Time the recipes against CuPy's or NumPy's own function.")
@@ -42,8 +43,8 @@ SIZES = {"cuda": ("1024", "2048", "4096"), "cpu": ("256", "512", "1024"), "sim":
 def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repeat: int, target: Target) -> None:
     """Time every recipe of PAYLOAD against the library's own function: CuPy's on a GPU, NumPy's on the CPU.
 
-    With `--target sim` only what the host does is timed, and the simulation. Integer parameters of the payload that are
-    not set take several sizes, all the same value. If the payload has layers, there is a GPU and no size is set, each
+    With `--target sim` only the host's work and the simulation are timed. Integer parameters of the payload that are
+    not set are set to several sizes, all of them to the same. If the payload has layers, there is a GPU and no size is set, each
     layer is timed instead.
     """
     from ...output.console import progress, say, stderr
@@ -52,11 +53,13 @@ def bench(payload: str, settings: tuple[str, ...], layers: tuple[str, ...], repe
     from ...runtime.run.cupy_device import cuda_problem
 
     one = payload in schedules() or payload.endswith((".weft", ".mlir"))
-    hint = f"`bench` takes a payload that ships, all recipes of which it times; `weft run {payload}` is one schedule's time"
+    hint = f"`bench` takes a built-in payload and times all its recipes; `weft run {payload}` times one schedule"
     builder, given = builder_named(payload, hint=hint if one else None), parse_settings(settings)
     if OPEN in given.values():
         name = next(name for name, value in given.items() if value == OPEN)
-        raise fail("W0483", f"`--set {name}={OPEN}`: what is timed has a size", hint=f"write `--set {name}=1024`")
+        raise fail(
+            "W0483", f"`--set {name}={OPEN}`: a size to be timed has to be known", hint=f"write `--set {name}=1024`"
+        )
     if target == "auto":
         problem = cuda_problem()
         target = "cpu" if problem is not None else "cuda"
@@ -90,7 +93,7 @@ def tune(file: str | None) -> None:
 
 @record
 class Case:
-    """What is timed: sizes of the payload, those of a layer among them."""
+    """The parameters of one measurement: the payload's sizes, those of a layer included."""
 
     settings: Mapping[str, str]
     layer: str | None = None
@@ -99,12 +102,13 @@ class Case:
 
 @record
 class Timing:
-    """One recipe in one case. `seconds` of the kernels, `baseline` of the library; `phases` of the host's work."""
+    """The times of one recipe in one case, in seconds: `seconds` of the kernels, `baseline` of the
+    library's function; `phases` of the host's work."""
 
     recipe: str
     layer: str | None
     values: Mapping[str, int | str]
-    """Of the payload's parameters, those that the layer says left out."""
+    """The payload's parameters without those that the layer's name states."""
     seconds: float
     baseline: float
     operations: int
@@ -112,13 +116,13 @@ class Timing:
 
     @property
     def ratio(self) -> float:
-        """Speed against the baseline: 1 is as fast."""
+        """The speed relative to the baseline; 1 is equal."""
         return self.baseline / self.seconds
 
 
 @record
 class Refusal:
-    """A recipe that is not timed in one case."""
+    """A recipe that is not timed in one case, with the diagnostic."""
 
     recipe: str
     title: str
@@ -132,9 +136,9 @@ class Refusal:
 def cases(
     builder: Builder, settings: Mapping[str, str], layers: Sequence[str], sizes: Sequence[str], *, gpu: bool
 ) -> list[Case]:
-    """The layers that are named, each once; else the layers that the builder has, if there is a GPU to run them and no
-    size is set; else `sizes`, for all integers that are not set and may have any value. A builder with layers takes its
-    own sizes instead. Raises W0491, W0492."""
+    """The cases to time. Named layers, each once. Otherwise all layers of the builder, if it has
+    layers, there is a GPU and no size is set. Otherwise `sizes` (a builder with layers: its own
+    sizes) for all integer parameters that are not set and not restricted. Raises W0491, W0492."""
     from ...payloads.settings import find_layer
 
     for name in layers:
@@ -148,7 +152,8 @@ def cases(
 
 
 def timed(builder: Builder, case: Case, repeat: int, target: DeviceTarget) -> Iterator[Timing | Refusal]:
-    """Time every recipe of `builder` in one case; or say what refuses it: the recipe, or where it would run."""
+    """The times of every recipe of `builder` in one case, or the diagnostic that refuses the recipe
+    or the device."""
     from ...output.console import show
     from ...pipeline import Choice, applied, planned, read_schedule
 
@@ -187,7 +192,8 @@ def _timed(builder: Builder, made: Planned, case: Case, repeat: int, target: Dev
 
 
 def _library(builder: Builder, values: Mapping[str, Value], arrays: Arrays, repeat: int, *, gpu: bool) -> float:
-    """Seconds of the fastest of several calls of the library's function, after one that is not counted."""
+    """The seconds of the fastest of several calls of the library's function, after one that is not
+    counted."""
     import numpy
 
     def on_cpu() -> float:
@@ -213,11 +219,13 @@ def _library(builder: Builder, values: Mapping[str, Value], arrays: Arrays, repe
 
 
 SPEED = {"cuda": ("TFLOP/s", 1e12, 2), "cpu": ("GFLOP/s", 1e9, 1)}
-"""By target: the unit of the kernels' speed, how many operations per second it is, and digits."""
+"""The unit of the kernels' speed by target: its name, its size in operations per second, and its
+digits."""
 
 
 def table(timings: list[Timing], target: DeviceTarget) -> Table:
-    """The timings as a table: their speed against the library; of the simulator milliseconds of each phase."""
+    """A table of the times: the speed relative to the library; for the simulator the milliseconds
+    of each phase."""
     from ...output.report import columns, duration
 
     unit, size, digits = SPEED.get(target, ("", 1, 0))

@@ -1,4 +1,4 @@
-"""The commands on the files of schedules, which need no payload: check and fmt."""
+"""The commands on schedule files that need no payload: `check` and `fmt`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
     """Parse and check schedules: names, types, ranges, consumed handles, the defaults of parameters. No payload is
     needed.
 
-    If a schedule names one, its builder and the builder's arguments are checked too, or that the file exists. Of a file
+    If a schedule names a payload, its builder and arguments are checked too, or whether its file exists. Of a file
     with several syntax errors the first 20 are reported.
     """
     from ...dsl import diagnostics
@@ -35,7 +35,7 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
             if found and not as_json:
                 show(found)
             if file.payload is not None:
-                payload_source(file, None, {})  # as far as it shows without MLIR
+                payload_source(file, None, {})  # as far as this is possible without MLIR
         except diagnostics.WeftError as error:
             if not as_json:
                 raise
@@ -80,7 +80,7 @@ def fmt(files: tuple[str, ...], check: bool) -> int:
         path = resolve_schedule(name)
         if path != Path(name) and not check:
             hint = f"`weft fmt --check {name}` checks it; copy `{path}` to change it"
-            raise fail("W0051", f"`{name}` is a recipe that ships, and is not rewritten", hint=hint)
+            raise fail("W0051", f"`{name}` is a built-in recipe and is not rewritten", hint=hint)
         text = read_source(path).text
         formatted = format_text(text, str(path))
         if formatted != text and check:

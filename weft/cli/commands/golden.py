@@ -48,7 +48,7 @@ def golden(
     first line of each states how it is made.
 
     --name, --after, --cuda, --payload, --set, --layer, --unproven and --unchecked make a new golden of one schedule,
-    with --update. What is written is compared with the payload before.
+    with --update. The kernels are compared with the payload before it is written.
     """
     from ...goldens.golden import golden_paths, read_golden, suffix_of
     from ...goldens.judging import Maker
@@ -83,7 +83,7 @@ def golden(
 
 @dataclass
 class Run:
-    """One run over goldens: does each, says what came of it, counts."""
+    """A run over goldens: compares or writes each, reports the result, and counts failures."""
 
     maker: Maker
     update: bool
@@ -93,7 +93,8 @@ class Run:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """What goes wrong inside is shown and counted, and others are done all the same."""
+        """A context that shows and counts an error raised inside, so that the remaining goldens are
+        still compared."""
         from ...dsl.diagnostics import WeftError
         from ...output.console import show
 
@@ -104,7 +105,7 @@ class Run:
             self.counts["wrong"] += 1
 
     def one(self, golden: Golden) -> None:
-        """Compare one golden, or write it, and say so. Raises what is wrong with it."""
+        """Compares or writes one golden, and reports the result. Raises what is wrong with it."""
         from ...dsl.diagnostics import WeftError
         from ...goldens import judging
         from ...output.console import colored, emit, say
@@ -133,7 +134,7 @@ class Run:
         self.counts["written"] += 1
 
     def summary(self) -> int:
-        """A last line where there were several, and the exit code."""
+        """Writes a summary if there were several goldens. Returns the exit code."""
         from ...output.console import say
 
         if (total := self.counts.total()) > 1:
@@ -142,7 +143,7 @@ class Run:
 
 
 def _has_goldens(file: str) -> bool:
-    """Whether `--update` finds something to write anew: checks it leaves alone."""
+    """Whether the schedule has goldens that `--update` rewrites; it leaves checks unchanged."""
     from ...goldens.golden import beside
 
     return any(path.suffix != ".check" for path in beside(Path(file)))

@@ -1,5 +1,5 @@
-"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`, `weft recipes [NAME]`: what there is, and
-what it means."""
+"""`weft explain [CODE]`, `weft statements [NAME]`, `weft payloads [NAME]`, `weft recipes [NAME]`:
+the reference on the command line."""
 
 from __future__ import annotations
 
@@ -104,7 +104,8 @@ def recipes(name: str | None, target: Path | None, overwrite: bool) -> None:
 
 
 def _whole(file: tree.File) -> str:
-    """The text of a file that needs no other: what it includes stands in the place of its first `include`."""
+    """The text of a schedule file as one that includes no other: the included schedules take the
+    place of its first `include`."""
     from ...dsl.formatter import format_text
     from ...dsl.parser import parse_file
 
@@ -119,8 +120,9 @@ def _whole(file: tree.File) -> str:
 
 
 def _summary(name: str, file: tree.File) -> str:
-    """Name and the first sentence of its comment, then payload and parameters, each as it is written; behind a default
-    that is computed, what it is for the payload's own sizes."""
+    """The line of a recipe: its name and the first sentence of its comment; its payload and
+    parameters in their own syntax; after a computed default, its value for the payload's default
+    sizes."""
     from ...dsl.expressions import show
     from ...pipeline import Choice
 

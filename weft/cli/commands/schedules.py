@@ -1,6 +1,7 @@
-"""The commands on a schedule with its payload: run, apply, emit, build, show-map, repl; and their options.
+"""The commands on a schedule with its payload (`run`, `apply`, `emit`, `build`, `show-map`, `repl`)
+and their options.
 
-What they work with is imported when one of them is asked for.
+Their dependencies are imported when a command runs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 _OF_RUNS = ("target", "seed", "inputs", "asked", "sweep", "save", "trace", "graph", "reference")
-"""Options that mean nothing where nothing runs."""
+"""Options that have no meaning when nothing is executed."""
 
 PATH = click.Path(path_type=Path)
 
@@ -36,7 +37,7 @@ STDIN = "-"
 
 
 def standard_input() -> Source:
-    """What comes on standard input, which a command reads for a file that is called `-`. Raises W0004, W0005."""
+    """The text of standard input, which a command reads for the file name `-`. Raises W0004, W0005."""
     from ...dsl.diagnostics import Source, decode
 
     name = "<stdin>"
@@ -47,18 +48,18 @@ FILE = click.argument("file", metavar="FILE", shell_complete=completion.schedule
 
 unproven_option = click.option("--unproven", is_flag=True, help="Accept kernels not proven race-free, and mark them.")
 unchecked_option = click.option(
-    "--unchecked", is_flag=True, help="Accept kernels not compared with their payload, and mark what is built of them."
+    "--unchecked", is_flag=True, help="Accept kernels without a comparison with their payload, and mark the result."
 )
 assumed_option = click.option(
     "--assumed",
     is_flag=True,
-    help="Accept kernels of which it is not proven what they combine; they are compared all the same.",
+    help="Accept kernels if it is not proven what they combine; they are compared nevertheless.",
 )
 LAYER = "A named set of sizes; `weft payloads NAME` lists them."
 set_option = functools.partial(
     click.option, "--set", "settings", multiple=True, metavar="NAME=VALUE", shell_complete=completion.settings
 )
-entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, where the payload has several.")
+entry_option = click.option("--entry", metavar="FUNCTION", help="The host function, if the payload has several.")
 inputs_option = click.option("--inputs", type=PATH, metavar="X.npz", help="Arrays by name; the others are random.")
 input_option = click.option(
     "--input",
@@ -72,15 +73,16 @@ size_option = click.option(
     "sizes",
     multiple=True,
     metavar="NAME=N",
-    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; what has to agree with it"
-    " follows.",
+    help="A size that the payload leaves open (`?`): m=1000, or A.0=1000 for an axis of A; sizes that must be equal to"
+    " it follow.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object on stdout.")
 
 
 def schedule_options(*more: Callable[[Function], Function], piped: bool = True) -> Callable[[Function], Function]:
-    """`--payload`, `--set`, `--layer`, and `more`, a FILE among them: what makes a schedule with its payload, for the
-    command's `chosen`. `piped`: one of them may come on standard input."""
+    """A decorator that adds the options `--payload`, `--set` and `--layer` and those of `more`, the
+    FILE argument included. They form the command's argument `chosen`: a schedule with its payload.
+    `piped`: one of the two may come from standard input."""
 
     def decorated(command: Function) -> Function:
         @functools.wraps(command)
@@ -119,8 +121,8 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     "--target",
     type=click.Choice(TARGETS),
     default="auto",
-    help="Where to run: the GPU (without one, the simulator), the simulator, which checks, the GPU, or natively on the"
-    " CPU.",
+    help="Where to run: auto (the GPU if there is one, otherwise the simulator), the simulator, which checks, the GPU,"
+    " or natively on the CPU.",
 )
 @click.option(
     "--seed",
@@ -136,7 +138,7 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     "--sizes",
     "sweep",
     metavar="1:300:7,512",
-    help="Run once with each of these sizes in the place of all that are still open; a range's end is excluded.",
+    help="Run once with each of these sizes as the value of all open sizes; a range's end is excluded.",
 )
 @click.option("--save", type=PATH, metavar="Y.npz", help="Write the outputs here.")
 @click.option(
@@ -152,7 +154,7 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     default="jit",
     help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
 )
-@click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU, which need not be there.")
+@click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU (none is needed).")
 @click.option(
     "--chip",
     metavar="NAME",
@@ -242,7 +244,7 @@ def run(
 
 
 def _opened(chosen: Choice, clock: Clock) -> Recipe:
-    """Read the schedule and its payload; what is odd in the schedule is shown at once, before a step fails for it."""
+    """Reads the schedule and its payload. Warnings are shown immediately: a later step may fail."""
     from ...output.console import show
 
     recipe = chosen.open(clock)
@@ -269,7 +271,7 @@ def _predict(chosen: Choice, entry: str | None, sizes: Mapping[str, str], chip: 
 
 
 def applied_with_progress(chosen: Choice, command: str, output: Path | None = None, kind: str = "") -> Applied:
-    """Apply a schedule, once it is certain that what is made of it can be written."""
+    """Applies a schedule after it has checked that the output can be written."""
     from ...output.console import progress
     from ...pipeline import applied
     from ...runtime.files.writing import Output, expect_outputs
@@ -375,8 +377,8 @@ def build(
 def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
     """Show which processor owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
 
-    HANDLEs are names in the schedule; the default is all maps. The owners are not computed separately: the mapped code
-    is run.
+    HANDLEs are names in the schedule; the default is all maps. The owners are found by running the
+    mapped code.
     """
     from rich.console import Console
 
@@ -385,9 +387,7 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
     from ...maps.ownership import live_maps, ownership
     from ...runtime.files.writing import write_file
 
-    done = applied_with_progress(
-        replace(chosen, unproven=True), "show-map", output, ".svg"
-    )  # what is shown is not built
+    done = applied_with_progress(replace(chosen, unproven=True), "show-map", output, ".svg")  # a map is not built
     shown = [ownership(live) for live in live_maps(done.session, handles)]
     if thread is not None and all(thread >= one.processors for one in shown):
         known = ", ".join(f"`{one.name}` is mapped to {count(one.processors, one.processor)}" for one in shown)
@@ -425,10 +425,12 @@ def repl(chosen: Choice, resume: str | None) -> int:
     from ...repl.shell import start
 
     if resume is not None and chosen != Choice(""):
-        raise click.UsageError("--resume goes on with what the session worked on: no FILE and no other option")
+        raise click.UsageError(
+            "--resume uses the schedule and the settings of the session: no FILE and no other option"
+        )
     if not chosen.file and chosen.payload is None and resume is None:
         raise click.UsageError(
-            "the REPL needs something to work on: `weft repl shared`, or `weft repl --payload gemm.mlir` to type the "
+            "the REPL needs a schedule or a payload: `weft repl shared`, or `weft repl --payload gemm.mlir` to type the "
             "statements yourself"
         )
     return start(chosen, resume)

@@ -1,5 +1,5 @@
-"""`weft verify P.mlir`: race check of a complete module that already has its barriers and tokens.
-`weft audit BUNDLE`: is a bundle proven, and what its module makes?"""
+"""`weft verify P.mlir`: checks a complete module, with its barriers and tokens, for races. `weft
+audit BUNDLE`: checks a bundle against its module and proves its kernels again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SizesParameter(click.ParamType):
-    """`x`, `x,y` or `x,y,z`."""
+    """Click's type of `x`, `x,y` or `x,y,z`: block and grid sizes."""
 
     name = "x,y,z"
 
@@ -33,8 +33,8 @@ class SizesParameter(click.ParamType):
 
 @click.command(short_help="Race check of a complete module.")
 @click.argument("file", type=PATH, metavar="P.mlir")
-@click.option("--block", type=SizesParameter(), help="Threads per block, where the module does not say.")
-@click.option("--grid", type=SizesParameter(), help="Blocks, where the module does not say.")
+@click.option("--block", type=SizesParameter(), help="Threads per block, if the module does not state them.")
+@click.option("--grid", type=SizesParameter(), help="Blocks, if the module does not state them.")
 @click.option("--may-alias", is_flag=True, help="Assume that arguments may overlap, instead of being distinct buffers.")
 @json_option
 def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool, as_json: bool) -> int:
@@ -50,7 +50,7 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
 
     if file.suffix == ".weft":
         raise click.UsageError(
-            f"{file} is a schedule, and this is for modules: `weft apply {file} -o scheduled.mlir` makes one"
+            f"{file} is a schedule, and `weft verify` takes modules: `weft apply {file} -o scheduled.mlir` makes one"
         )
     source = standard_input() if str(file) == STDIN else read_source(file)
     with progress(f"weft verify {file}") as clock:
@@ -58,19 +58,19 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
     if as_json:
         emit(verdict.to_json())
         return 0 if verdict.ok else 1
-    alike: dict[Hashable, list[Judged]] = {}  # launches of which the same is said, which is said once
+    same: dict[Hashable, list[Judged]] = {}  # launches with the same verdict, which is reported once
     for kernel in verdict.kernels:
-        alike.setdefault(kernel.verdict, []).append(kernel)
+        same.setdefault(kernel.verdict, []).append(kernel)
     if not verdict.ok:
         found: list[Diagnostic] = []
-        for kernel, *more in alike.values():
+        for kernel, *more in same.values():
             others = (f"and so by {count(len(more), 'more launch')}",) if more else ()
             found += (replace(d, notes=(*d.notes, *others)) for d in kernel.diagnostics)
         show((*found, *(d for host in verdict.hosts for d in host.diagnostics), *verdict.refused))
-    for kernel, *more in alike.values():
+    for kernel, *more in same.values():
         say(_line(kernel, more))
         for barrier in kernel.superfluous:
-            say(f"  {barrier} could go: what it orders is ordered without it")
+            say(f"  {barrier} can be removed: the accesses are ordered without it")
     for host in verdict.hosts:
         what = f"{count(host.operations, 'operation')}, {count(host.tokens, 'token')}, {host.place}"
         if host.ok:
@@ -78,7 +78,7 @@ def verify(file: Path, block: Sizes | None, grid: Sizes | None, may_alias: bool,
         else:
             say(f"✗ {host.name}: {count(len(host.diagnostics), 'fault')} of tokens, streams or memory ({what})")
     if verdict.compiled:
-        what = "read and write what they get, and nothing else (compiled already, `gpu.binary`: not judged)"
+        what = "read and write only their arguments (compiled already, `gpu.binary`: not judged)"
         say(f"assumed: {quoted(verdict.compiled)} {what}")
     if verdict.multiples:
         say(f"assumed: {quoted(verdict.multiples)} (the host checks it before a run)")
@@ -107,7 +107,7 @@ def _sizes(sizes: Sizes) -> str:
 def audit(bundle: Path, as_json: bool) -> int:
     """Prove the kernels of a bundle's module again, emit its text and its plan from the module again, and compare.
 
-    Nothing is run. What the bundle computes, and who has written it, this does not tell.
+    Nothing is run. The audit shows neither what the bundle computes nor who wrote it.
     """
     from ...auditing import UNKNOWN, audit_bundle
     from ...output.console import emit, progress, say, show
@@ -126,13 +126,13 @@ def audit(bundle: Path, as_json: bool) -> int:
     inside, indices = found.indices
     if inside < indices:
         shown = f"{inside} of {indices} indices of loads and stores shown inside of the buffer"
-        say(f"  {shown}: the simulator tells of the rest")
+        say(f"  {shown}: the simulator checks the others")
     for name in (CUDA, PLAN):
         if found.verdict is not None:
             say(f"✗ {name}: not what {MODULE} makes" if name in found.different else f"✓ {name}: what {MODULE} makes")
     for kernel in found.unproven:
-        say(f"the bundle says that it was built without a proof of {kernel}")
+        say(f"the bundle states that it was built without a proof of {kernel}")
     if found.unchecked is not None:
-        say(f"the bundle says that its kernels were not compared with the payload: {found.unchecked}")
+        say(f"the bundle states that its kernels were not compared with the payload: {found.unchecked}")
     say(f"not known: {UNKNOWN}")
     return 0 if found.ok else 1

@@ -304,6 +304,6 @@ def elements(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mappi
     if listed is None:
         listed = evaluate(iterable, env)
     if not isinstance(listed, tuple):
-        message = "`foreach` walks over a list or over the handles of a `match*`"
+        message = "`foreach` iterates over a list or over the handles of a `match*`"
         raise fail("W0233", message, span=iterable.span)
     return listed

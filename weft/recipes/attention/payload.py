@@ -1,5 +1,5 @@
-"""`payload attention(b, n, m, d, type, causal)`: softmax(Q·Kᵀ / √d)·V, computed in f32, also where elements are
-halves."""
+"""`payload attention(b, n, m, d, type, causal)`: softmax(Q·Kᵀ / √d)·V, computed in f32, also for
+half precision elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..rows.payload import LEAST, TYPES, in_f32, wide, yielded
 
 
 def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> str:
-    """The MLIR text: a product, its scaling (and mask), the four steps of a softmax, a product."""
+    """The MLIR text: a product, its scaling (and mask), the four ops of a softmax, a product."""
     q, k, o = tensor(type, b, n, d), tensor(type, b, m, d), tensor("f32", b, n, d)
     s, row = tensor("f32", b, n, m), tensor("f32", b, n)
 
@@ -104,7 +104,7 @@ func.func @attention(
 
 
 def attended(xp: Any, arrays: Any, causal: int, **_: Any) -> Any:
-    """The same with an array library."""
+    """The same function with an array library."""
     q, k, v = arrays["Q"], arrays["K"], arrays["V"]
     scores = xp.matmul(q, k.transpose(0, 2, 1)) / sqrt(q.shape[2])
     if causal:
@@ -123,7 +123,7 @@ BUILDERS = (
             BuilderParameter("m", "int", 256, meaning="keys", axis="K.1"),
             BuilderParameter("d", "int", 64, meaning="head size"),
             BuilderParameter("type", "type", "f32", domain=TYPES, meaning="element type"),
-            BuilderParameter("causal", "int", 0, minimum=0, domain=(0, 1), meaning="1: a query sees no keys behind it"),
+            BuilderParameter("causal", "int", 0, minimum=0, domain=(0, 1), meaning="1: a query sees no later keys"),
         ),
         build=attention,
         operations=lambda b, n, m, d, **_: 4 * b * n * m * d,

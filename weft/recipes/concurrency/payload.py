@@ -1,8 +1,10 @@
-"""`payload concurrent_convs(batch, filters, size)`: two convolutions of one input, and the sum of their results.
+"""`payload concurrent_convs(batch, filters, size)`: two convolutions of one input, and the sum of
+their results.
 
-The module of the discussion "How to Implement Asynchronous Concurrent Execution Between gpu.launch Operations?" (the
-MLIR forum), as its author got it from ONNX and posted it; `batch = 1024` is that text, letter by letter. It is text of
-an older MLIR: loop variables stand as symbols, and the weights are `krnl.global`s.
+The module is from the discussion "How to Implement Asynchronous Concurrent Execution Between
+gpu.launch Operations?" (the MLIR forum), as its author generated it with ONNX and posted it; `batch
+= 1024` is exactly that text. It is text of an older MLIR version: loop variables are used as
+symbols, and the weights are `krnl.global`s.
 """
 
 from __future__ import annotations
@@ -86,8 +88,8 @@ SUM = Template("""\
 
 
 def concurrent_convs(batch: int, filters: int, size: int) -> str:
-    """The MLIR text for `batch` images of size×size, each convolved with twice `filters` 3×3 kernels, zeros around
-    it."""
+    """The MLIR text for `batch` images of size×size. Each is convolved with two sets of `filters`
+    3×3 filters, with zero padding."""
     kernels = [filters, 1, 3, 3]
     values = {
         "batch": batch,
@@ -123,14 +125,15 @@ def _type_text(shape: list[int]) -> str:
 
 
 def operations(batch: int, filters: int, size: int) -> int:
-    """Multiplications and additions: of the taps that fall into the image, of the two biases, of the sum."""
+    """The multiplications and additions: those of the taps inside the image, of the two biases, and
+    of the sum."""
     taps = (3 * size - 2) ** 2
     return batch * filters * (2 * 2 * taps + 3 * size * size)
 
 
 def baseline(xp: Any, arrays: Mapping[str, Any], filters: int, **_: int) -> Any:
-    """The same with slices: the weights of a convolution are all equal, so that both are the sum over a window,
-    scaled."""
+    """The same with slices of arrays: the weights of a convolution are all equal, so that each
+    convolution is a scaled sum over a window."""
     images = arrays["arg0"]
     size = images.shape[-1]
     padded = xp.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)))

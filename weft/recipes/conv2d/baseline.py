@@ -1,6 +1,8 @@
-"""The same convolutions with an array library: the image's windows side by side (im2col), times the filters.
+"""The convolutions with an array library: the matrix of the image's windows (im2col), times the
+filters.
 
-Windows are a view of the padded image; the product needs them as a matrix, so that images are taken a few at a time.
+The windows are a view of the padded image. The product needs them as a matrix, so that a few images
+are processed at a time.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from typing import Any
 from .geometry import Convolution
 
 MOST = 2**26
-"""Elements of the matrix of windows, unless one image alone has more."""
+"""The maximal number of elements of the matrix of windows; a single image may exceed it."""
 
 
 def nhwc(xp: Any, arrays: Mapping[str, Any], rounded: int = 0, **values: Any) -> Any:
-    """Y[n, y, x, k] from X[n, h, w, c] and W[r, s, c, k]; whoever wants it rounded does that."""
+    """Y[n, y, x, k] from X[n, h, w, c] and W[r, s, c, k], with `rounded` ignored: the caller rounds
+    the result."""
     return _nhwc(xp, arrays["X"], arrays["W"], Convolution(**values))
 
 
@@ -32,7 +35,7 @@ def nchw(xp: Any, arrays: Mapping[str, Any], **values: Any) -> Any:
 
 
 def bias_relu(xp: Any, arrays: Mapping[str, Any], residual: int, **values: Any) -> Any:
-    """max(Y + bias[k], 0), and `residual` added before the maximum where there is one."""
+    """max(Y + bias[k], 0); if there is a `residual`, it is added before the maximum."""
     made = _nhwc(xp, arrays["X"], arrays["W"], Convolution(**values))
     made += arrays["bias"]
     if residual:
@@ -50,20 +53,20 @@ def _nhwc(xp: Any, images: Any, filters: Any, sizes: Convolution) -> Any:
 
 
 def _wide(xp: Any, array: Any, sizes: Convolution) -> Any:
-    """Half precision accumulates in f32."""
+    """The array in the accumulator's type: half precision accumulates in f32."""
     return array.astype(xp.float64 if sizes.accumulator == "f64" else xp.float32, copy=False)
 
 
 def _chunks(sizes: Convolution) -> list[slice]:
-    """Which images to take together."""
+    """The images of each step."""
     elements = sizes.out[0] * sizes.out[1] * sizes.r * sizes.s * sizes.c
     step = max(1, MOST // elements)
     return [slice(first, first + step) for first in range(0, sizes.n, step)]
 
 
 def _windows(xp: Any, images: Any, sizes: Convolution, *, rows: int) -> Any:
-    """The window of every element of the result, as a view: dimensions `rows` and `rows` + 1, the image's rows and
-    columns, become the result's; the taps' come last."""
+    """The window of every element of the result, as a view: dimensions `rows` and `rows` + 1 (the
+    image's rows and columns) become the result's; the dimensions of the taps come last."""
     edge = [(0, 0)] * 4
     edge[rows] = edge[rows + 1] = (sizes.pad, sizes.pad)
     padded = xp.pad(images, edge) if sizes.pad else xp.ascontiguousarray(images)

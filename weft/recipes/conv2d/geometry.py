@@ -1,5 +1,5 @@
-"""The sizes of a convolution: what comes out of what goes in, which don't go together, and those of a well-known
-network."""
+"""The sizes of a convolution: the sizes of the result, inconsistent sizes, and the layers of a
+well-known network."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Generic, TypeVar, cast
 from ..builder import Misfit, Value
 
 ACCUMULATOR = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
-"""Element type of images and filters → of the result. Half precision accumulates wider, as tensor cores do."""
+"""Element type of images and filters → of the result. Half precision accumulates in f32, as in
+tensor cores."""
 
 MOST = 2**60
-"""Elements of a tensor: bytes are counted in signed 64-bit integers."""
+"""The maximal number of elements of a tensor: bytes are counted in signed 64-bit integers."""
 
 
 S = TypeVar("S", int, Value)
@@ -22,8 +23,8 @@ S = TypeVar("S", int, Value)
 
 @dataclass(frozen=True)
 class Convolution(Generic[S]):
-    """`n` images of h×w with `c` channels, `k` filters of r×s taps, the same `stride`, `pad` and `dilation` both ways.
-    The first five may be `OPEN`."""
+    """The sizes of `n` images of h×w with `c` channels and `k` filters of r×s taps, with `stride`,
+    `pad` and `dilation` equal in both dimensions. The first five sizes may be `OPEN`."""
 
     n: S
     c: S
@@ -43,17 +44,17 @@ class Convolution(Generic[S]):
 
     @property
     def padded(self) -> tuple[S, S]:
-        """Rows and columns of an image with the zeros around it."""
+        """The rows and columns of an image with its zero padding."""
         return _of(self.h, lambda size: size + 2 * self.pad), _of(self.w, lambda size: size + 2 * self.pad)
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Rows and columns from a filter's first tap to its last."""
+        """The rows and columns from a filter's first tap to its last."""
         return self.dilation * (self.r - 1) + 1, self.dilation * (self.s - 1) + 1
 
     @property
     def out(self) -> tuple[S, S]:
-        """Rows and columns of an image of the result."""
+        """The rows and columns of an image of the result."""
         (high, wide), (rows, columns) = self.padded, self.reach
         return _of(high, lambda size: (size - rows) // self.stride + 1), _of(
             wide, lambda size: (size - columns) // self.stride + 1
@@ -61,18 +62,20 @@ class Convolution(Generic[S]):
 
 
 def _of(size: S, made: Callable[[int], int]) -> S:
-    """What is made of a size; `OPEN` of one that is."""
+    """The function `made` of a size; `OPEN` if the size is."""
     return cast("S", made(size)) if isinstance(size, int) else size
 
 
 def operations(**values: int | str) -> int:
-    """Multiplications and additions, those with the zeros around an image included, as everybody counts them."""
+    """The multiplications and additions, including those with the padding, as is usual for
+    convolutions."""
     sizes: Convolution[int] = _sizes(values)
     return 2 * sizes.n * prod(sizes.out) * sizes.k * sizes.r * sizes.s * sizes.c
 
 
 def misfit(**values: int | str) -> Misfit | None:
-    """A filter that reaches over the edges, or a tensor that no machine can address."""
+    """The inconsistency of sizes: a filter larger than the padded image, or a tensor too large to
+    address."""
     sizes: Convolution[Value] = _sizes(values)
     for what, taps, (filter, image), reach, padded in zip(
         ("rows", "columns"), (sizes.r, sizes.s), (("r", "h"), ("s", "w")), sizes.reach, sizes.padded, strict=True
@@ -101,20 +104,22 @@ def misfit(**values: int | str) -> Misfit | None:
 
 
 def _sizes(values: dict[str, Value]) -> Convolution:
-    """The sizes alone; what else a builder has as parameters is left out."""
+    """The sizes; other parameters of the builder are ignored."""
     return Convolution(**{name: values[name] for name in Convolution.__dataclass_fields__})  # type: ignore[arg-type]
 
 
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
-"""Filters of the inner convolutions, blocks, and stride of the first block, of `layer1` … `layer4`."""
+"""For `layer1` … `layer4`: the filters of the inner convolutions, the number of blocks, and the
+stride of the first block."""
 
 Layer = Mapping[str, int]
 
 
 def convolutions() -> Iterator[tuple[str, Layer]]:
-    """All 53 by their names, in the order in which an image passes them; a block's shortcut stands behind its last."""
+    """All 53 convolutions by name, in the order of execution; the shortcut of a block comes after
+    its last convolution."""
     yield "conv1", _layer(3, 224, 64, 7, 2)
-    channels, size = 64, 56  # behind the pooling
+    channels, size = 64, 56  # after the pooling
     for number, (filters, blocks, first) in enumerate(STAGES, 1):
         for block in range(blocks):
             name, stride = f"layer{number}.{block}", first if block == 0 else 1
@@ -140,9 +145,10 @@ def _distinct() -> dict[str, Layer]:
 
 
 LAYERS: Mapping[str, Layer] = _distinct()
-"""The convolutions of ResNet-50 for images of 224×224: the 23 that differ, of its 53.
+"""The convolutions of ResNet-50 for images of 224×224: the 23 different ones among its 53.
 
-Each is named as PyTorch names the first one of its sizes: `resnet50.layer1.0.conv2` is `layer1[0].conv2` of
-`torchvision.models.resnet50()`. That is the network with the stride in the 3×3 convolutions ("v1.5"), not in the 1×1
-before it as in "Deep Residual Learning for Image Recognition" (He et al., 2015).
+Each has PyTorch's name of the first convolution of these sizes: `resnet50.layer1.0.conv2` is
+`layer1[0].conv2` of `torchvision.models.resnet50()`. In that network the 3×3 convolution has the
+stride ("v1.5"), not the 1×1 convolution before it as in "Deep Residual Learning for Image
+Recognition" (He et al., 2015).
 """

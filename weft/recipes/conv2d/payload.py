@@ -1,8 +1,9 @@
-"""`payload conv2d(n, c, h, w, k, r, s, stride, pad, dilation, type, rounded)` and its kin: convolutions of images on
-tensors.
+"""`payload conv2d(n, c, h, w, k, r, s, stride, pad, dilation, type, rounded)` and related builders:
+convolutions of images on tensors.
 
-A `tensor.pad` with zeros where `pad` is not 0, a `linalg.fill`, and upstream's named op; behind it bias, residual and
-ReLU as elementwise ops, as a frontend writes them; or a rounding to the operands' type.
+The text is a zero `tensor.pad` if `pad` is not 0, a `linalg.fill`, and the named op of `linalg`;
+after it bias, residual and ReLU as elementwise ops, as a frontend emits them, or a rounding to the
+operands' type.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PARAMETERS = (
 
 
 def _parameters(**axes: str) -> tuple[BuilderParameter, ...]:
-    """The same parameters, with the axes of arguments that some are the sizes of."""
+    """The parameters, with the axes of the arguments that define the sizes."""
     return tuple(replace(p, axis=axes.get(p.name)) for p in PARAMETERS)
 
 
@@ -41,8 +42,8 @@ RESIDUAL = BuilderParameter("residual", "int", 0, 0, domain=(0, 1), meaning="1: 
 
 
 def conv2d(rounded: int = 0, **values: Value) -> str:
-    """The MLIR text, channels last: X[n, h, w, c] and W[r, s, c, k] make Y[n, y, x, k], of the type of X if
-    `rounded`."""
+    """The MLIR text, channels last: X[n, h, w, c] and W[r, s, c, k] make Y[n, y, x, k], which has
+    the type of X if `rounded`."""
     sizes = Convolution(**values)  # type: ignore[arg-type]
     sums, extents = _channels_last(sizes), named_sizes(n=sizes.n, oh=sizes.h, ow=sizes.w, k=sizes.k)
     result = tensor(sizes.type, sizes.n, *sizes.out, sizes.k) if rounded else sums
@@ -76,7 +77,8 @@ func.func @conv2d_nchw(%X: {images} {{weft.name = "X"}}, %W: {filters} {{weft.na
 
 
 def conv2d_bias_relu(residual: int, **values: Value) -> str:
-    """The MLIR text, channels last: Y = max(X ∗ W + bias[k], 0), with `residual` added before the maximum if asked for.
+    """The MLIR text, channels last: Y = max(X ∗ W + bias[k], 0); with `residual`, a residual is
+    added before the maximum.
 
     Bias and residual have the result's element type.
     """
@@ -119,7 +121,7 @@ def _images_and_filters(sizes: Convolution) -> str:
 
 
 def _operands(sizes: Convolution) -> tuple[str, str, str]:
-    """Types of images, padded images and filters, channels last."""
+    """The types of images, padded images and filters, channels last."""
     return (
         tensor(sizes.type, sizes.n, sizes.h, sizes.w, sizes.c),
         tensor(sizes.type, sizes.n, *sizes.padded, sizes.c),
@@ -132,7 +134,7 @@ def _channels_last(sizes: Convolution) -> str:
 
 
 def _convolved(sizes: Convolution, name: str) -> str:
-    """The convolution with channels last, and what comes before it."""
+    """The lines of the convolution, channels last, and of its operands."""
     images, padded, filters = _operands(sizes)
     result = _channels_last(sizes)
     return f"""\
@@ -155,8 +157,8 @@ def _padding(sizes: Convolution, images: str, padded: str, widths: str) -> str:
 
 
 def _open(sizes: Convolution, images: str, filters: str, axes: tuple[int, int, int]) -> str:
-    """What reads the sizes of the result that are open. `axes`: an image's rows and columns, and the filters'
-    number."""
+    """The lines that compute the open sizes of the result. `axes`: the axes of an image's rows and
+    columns, and of the filters' number."""
     rows, columns, number = axes
     text = sizes_at_run_time(
         (sizes.n, "n", "X", 0, images),
@@ -187,7 +189,7 @@ def _steps(sizes: Convolution) -> str:
 
 
 def misfit(rounded: int = 0, **values: Value) -> Misfit | None:
-    """Sizes that don't go together, or a result that is not rounded."""
+    """The inconsistency of sizes, or a result that cannot be rounded."""
     return unrounded(values["type"], rounded) or geometry.misfit(**values)
 
 

@@ -1,4 +1,4 @@
-"""`payload histogram(n, bins)`: how often each number occurs."""
+"""`payload histogram(n, bins)`: the number of occurrences of each integer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from ..builder import OPEN, Builder, BuilderParameter, Value
 
 
 def histogram(n: Value, bins: int) -> str:
-    """The MLIR text: H[x] is counted up for each x of X that lies in 0 … bins - 1; others are not counted."""
+    """The MLIR text: H[x] is incremented for each x of X in 0 … bins - 1; other values are not
+    counted."""
     x, h = f"memref<{n}xi32>", f"memref<{bins}xi32>"
     size = f"memref.dim %X, %first : {x}" if n == OPEN else f"arith.constant {n} : index"
     return f"""\
@@ -35,7 +36,7 @@ func.func @histogram(%X: {x} {{weft.name = "X"}}, %H: {h} {{weft.name = "H"}}) {
 
 
 def counted(xp: Any, arrays: Any, bins: int, **_: Any) -> Any:
-    """The same with an array library."""
+    """The same function with an array library."""
     x = arrays["X"].astype(xp.int32)
     return xp.bincount(x[(x >= 0) & (x < bins)], minlength=bins).astype(xp.int32)
 

@@ -1,5 +1,5 @@
-"""`payload matmul(m, n, k, type, rounded)`: C = A·B on tensors, a `linalg.fill` with zero, a `linalg.matmul`, and,
-where C is to be of the operands' type, a rounding."""
+"""`payload matmul(m, n, k, type, rounded)`: C = A·B on tensors: a `linalg.fill` with zero, a
+`linalg.matmul` and, if C has the operands' type, a rounding."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ ACCUMULATOR = {
     "f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "f8E4M3FN": "f32", "f8E5M2": "f32", "i8": "i32", "i32": "i32",
     "i64": "i64",
 }  # fmt: skip
-"""Element type of the operands → of the result. Half precision and bytes accumulate wider, as tensor cores do."""
+"""Element type of the operands → of the result. Half precision and bytes accumulate in a wider
+type, as in tensor cores."""
 
 
 def matmul(m: Value, n: Value, k: Value, type: str, rounded: int = 0) -> str:
-    """The MLIR text of an m×k by k×n product whose operands have element type `type`; and its result, if `rounded`."""
+    """The MLIR text of an m×k by k×n product with operands, and if `rounded` also a result, of
+    element type `type`."""
     accumulator = ACCUMULATOR[type]
     zero = "0.0" if accumulator.startswith("f") else "0"
     a, b, c = tensor(type, m, k), tensor(type, k, n), tensor(accumulator, m, n)

@@ -1,5 +1,5 @@
-"""`payload softmax(m, n, type)` and its kin: what is computed of each row of a matrix, in f32 where elements are
-halves."""
+"""`payload softmax(m, n, type)` and related builders: functions of each row of a matrix, computed
+in f32 also for half precision elements."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ REDUCED, EACH = 'iterator_types = ["parallel", "reduction"]', 'iterator_types = 
 
 
 def in_f32(name: str, value: str, type: str) -> str:
-    """A body's line that makes `name`, the element `value` in f32, or an empty one with that name for an element of
+    """The line of a body that defines `%name`, the element `%value` in f32; empty for elements of
     f32."""
     return f"    %{name} = arith.extf %{value} : {type} to f32\n" if type != "f32" else ""
 
 
 def yielded(value: str, type: str) -> str:
-    """The end of a body that yields a value of f32 as an element."""
+    """The end of a body that yields the f32 value `%value` as an element."""
     if type == "f32":
         return f"    linalg.yield %{value} : f32\n"
     return f"    %element = arith.truncf %{value} : f32 to {type}\n    linalg.yield %element : {type}\n"
 
 
 def wide(value: str, type: str) -> str:
-    """What `in_f32` calls an element."""
+    """The name of an element in f32: that of `in_f32`, or the element's own if it is f32."""
     return value if type == "f32" else f"{value}_f32"
 
 
 def opened(m: Value, n: Value, x: str) -> str:
-    """The sizes that are known at run time, and what is filled: a value for each row, and elements for all of them."""
+    """The lines that read open sizes and define zero and the empty tensors: `%rows` with a value
+    per row, `%whole` with all elements."""
     return f"""\
 {sizes_at_run_time((m, "m", "X", 0, x), (n, "n", "X", 1, x))}\
   %zero = arith.constant 0.0 : f32
@@ -47,7 +48,8 @@ def opened(m: Value, n: Value, x: str) -> str:
 
 
 def softmax(m: Value, n: Value, type: str) -> str:
-    """The MLIR text: each row's largest element, the sum of exp(x - largest), and its terms as shares of it."""
+    """The MLIR text: each row's largest element, the sum of exp(x - largest), and each term divided
+    by that sum."""
     x, row, a = tensor(type, m, n), tensor("f32", m), wide("a", type)
     power = f"{in_f32('a_f32', 'a', type)}    %d = arith.subf %{a}, %most : f32\n    %p = math.exp %d : f32\n"
     return f"""\
@@ -85,7 +87,8 @@ func.func @softmax(%X: {x} {{weft.name = "X"}}) -> ({x} {{weft.name = "Y"}}) {{
 
 
 def counted(n: Value) -> str:
-    """The length of a row in f32, and what is added to a variance."""
+    """The lines that define the length of a row in f32, and the epsilon that is added to a
+    variance."""
     eps = "  %eps = arith.constant 1.0e-5 : f32\n"
     if n != OPEN:
         return f"{eps}  %length = arith.constant {n}.0 : f32\n"
@@ -93,11 +96,12 @@ def counted(n: Value) -> str:
 
 
 def normalized(m: Value, n: Value, type: str, rows: str, mean: str) -> str:
-    """The last op: each element less its row's mean, times 1 / sqrt(variance + eps), times gamma, plus beta.
+    """The last op: (x - mean) · 1 / sqrt(variance + eps) · gamma + beta for each element x.
 
     Args:
-        rows: the two values that a row has: what its mean is made of, and its squared differences.
-        mean: the body's line that makes `mean` of `first`.
+        rows: the SSA names of two values per row, from which the mean and the variance are
+            computed.
+        mean: the line of the body that computes `%mean` from `%first`, the first of them.
     """
     x, row, column = tensor(type, m, n), tensor("f32", m), tensor(type, n)
     return f"""\
@@ -120,7 +124,7 @@ def normalized(m: Value, n: Value, type: str, rows: str, mean: str) -> str:
 
 
 def normalization(name: str, m: Value, n: Value, type: str) -> str:
-    """The text's beginning."""
+    """The beginning of the text of a normalization."""
     x, column = tensor(type, m, n), tensor(type, n)
     arguments = [
         f'%{v}: {kind} {{weft.name = "{v.capitalize()}"}}'
@@ -135,7 +139,7 @@ func.func @{name}({", ".join(arguments)}) -> ({x} {{weft.name = "Y"}}) {{
 
 
 def layernorm(m: Value, n: Value, type: str) -> str:
-    """The MLIR text: the sum of a row, the sum of (x - mean)², and what is made of them."""
+    """The MLIR text: the sum of a row, the sum of (x - mean)², and the normalized elements."""
     x, row, a = tensor(type, m, n), tensor("f32", m), wide("a", type)
     mean = "    %mean = arith.divf %first, %length : f32\n"
     return f"""\
@@ -159,7 +163,8 @@ def layernorm(m: Value, n: Value, type: str) -> str:
 
 
 def layernorm_welford(m: Value, n: Value, type: str) -> str:
-    """The same by Welford's recurrence: count, mean and squared differences of a row in one reduction."""
+    """The MLIR text with Welford's recurrence: count, mean and squared differences of a row in one
+    reduction."""
     x, row, a = tensor(type, m, n), tensor("f32", m), wide("a", type)
     return f"""\
 {normalization("layernorm_welford", m, n, type)}\
@@ -182,7 +187,7 @@ def layernorm_welford(m: Value, n: Value, type: str) -> str:
 
 
 def argmax(m: Value, n: Value, type: str) -> str:
-    """The MLIR text: each row's largest element and its index, the first of several that are equal."""
+    """The MLIR text: each row's largest element and its index; of equal elements, the first."""
     x, best, place, a = tensor(type, m, n), tensor("f32", m), tensor("i32", m), wide("a", type)
     return f"""\
 {MAPS}\
@@ -211,7 +216,7 @@ func.func @argmax(%X: {x} {{weft.name = "X"}}) -> ({best} {{weft.name = "largest
 
 
 def total(n: Value, type: str) -> str:
-    """The MLIR text: the sum of all elements, a tensor of no dimensions."""
+    """The MLIR text: the sum of all elements, a tensor of rank 0."""
     x, y = tensor(type, n), tensor("f32")
     return f"""\
 func.func @sum(%X: {x} {{weft.name = "X"}}) -> ({y} {{weft.name = "sum"}}) {{
@@ -245,7 +250,8 @@ def layernormed(xp: Any, arrays: Any, **_: Any) -> Any:
 
 
 def parameters(type: str, **sizes: int) -> tuple[BuilderParameter, ...]:
-    """Sizes of X, and the type of its elements; `type`: what these are of."""
+    """The parameters for the sizes of X and its element type. `type`: the description of the
+    latter."""
     meaning = {"m": "rows", "n": "elements of a row"} if "m" in sizes else {"n": "elements"}
     axes = [
         BuilderParameter(name, "int", size, meaning=meaning[name], axis=f"X.{axis}")

@@ -1,4 +1,4 @@
-"""`payload scan(n, type)`: the sums of the first elements of an array."""
+"""`payload scan(n, type)`: the prefix sums of an array."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..rows.payload import in_f32, parameters, wide
 
 
 def scan(n: Value, type: str) -> str:
-    """The MLIR text: a reduction that also writes, of each element, what has been summed up so far."""
+    """The MLIR text: a reduction that also writes, for each element, the sum up to it."""
     x, total = tensor(type, n), tensor("f32")
     element = "s" if type == "f32" else "element"
     rounded = "" if type == "f32" else f"    %element = arith.truncf %s : f32 to {type}\n"
