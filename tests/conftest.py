@@ -24,6 +24,9 @@ for name in (
 ):  # fmt: skip
     os.environ.pop(name, None)  # a test sets what it is about; what the caller likes changes none
 
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # before NumPy is imported, in processes of tests too
+    os.environ.setdefault(name, "1")  # threads that wait for each other in small products take 20 times the CPU
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: some tests interrupt themselves, and would hang
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

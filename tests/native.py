@@ -21,7 +21,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -189,30 +189,50 @@ def build(text: str, mode: Mode = "fibers") -> Path:
     if compiler is None:
         raise RuntimeError("g++ is needed to run the emitted text on the CPU")
     flags = (compiler, *FLAGS, *extra)
+    apart = () if mode == "tsan" else ("-DSHIM_APART",)
     included = unit.partition('"')[2].partition('"')[0]
-    header = _precompiled(included, flags, hashlib.sha256(" ".join((included, *flags)).encode() + shim).hexdigest()[:24])
+    header = _precompiled(included, (*flags, *apart), shim)
+    objects = () if mode == "tsan" else (str(_runtime(flags, shim)),)
     with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
         made, cpp = Path(scratch) / "made", Path(scratch) / "unit.cpp"
         cpp.write_text(unit)
-        done = subprocess.run([*flags, f"-I{header}", str(cpp), "-o", str(made)], capture_output=True, text=True, check=False)
+        command = [*flags, *apart, f"-I{header}", str(cpp), *objects, "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"g++ refuses the text:\n{done.stderr[:4000]}")
         made.replace(target)
     return target
 
 
-def _precompiled(included: str, flags: Sequence[str], key: str) -> Path:
+def _precompiled(included: str, flags: Sequence[str], shim: bytes) -> Path:
     """A folder with the shim, and the header that the unit includes precompiled: reading the standard library takes longer than the
     rest of a kernel. A header that another one includes would not be taken from its precompiled form."""
-    folder = _folder() / f"shim-{key}"
+
+    def compile(copy: Path) -> None:
+        command = [*flags, "-x", "c++-header", str(copy / included), "-o", f"{copy / included}.gch"]
+        subprocess.run(command, capture_output=True, text=True, check=True)
+
+    return _once(compile, included, flags, shim)
+
+
+def _runtime(flags: Sequence[str], shim: bytes) -> Path:
+    """The object of what runs threads, for all units with these flags; optimized, which the kernels need not be."""
+
+    def compile(copy: Path) -> None:
+        command = [*flags[:1], *(flag for flag in flags[1:] if flag != "-shared"), "-O1", "-c", str(copy / "runtime.cpp")]
+        subprocess.run([*command, "-o", str(copy / "runtime.o")], capture_output=True, text=True, check=True)
+
+    return _once(compile, "runtime.cpp", flags, shim) / "runtime.o"
+
+
+def _once(compile: Callable[[Path], None], what: str, flags: Sequence[str], shim: bytes) -> Path:
+    """A copy of the shim's folder, with what `compile` adds to it."""
+    folder = _folder() / f"shim-{hashlib.sha256(' '.join((what, *flags)).encode() + shim).hexdigest()[:24]}"
     if not folder.exists():
         with tempfile.TemporaryDirectory(dir=_folder()) as scratch:
             copy = Path(scratch) / "shim"
             shutil.copytree(SHIM, copy)
-            header = copy / included
-            subprocess.run(
-                [*flags, "-x", "c++-header", str(header), "-o", f"{header}.gch"], capture_output=True, text=True, check=True
-            )
+            compile(copy)
             with contextlib.suppress(OSError):  # another process was faster
                 copy.rename(folder)
     return folder

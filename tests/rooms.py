@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -80,14 +81,14 @@ def imports(name: str, tree: ast.Module) -> Iterator[Import]:
 def _imports(node: ast.AST, when: When) -> Iterator[tuple[ast.Import | ast.ImportFrom, When]]:
     for field, value in ast.iter_fields(node):
         inside: When = when
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and when == "at once":
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and when == "at once":
             inside = "late"
         if isinstance(node, ast.If) and field == "body" and "TYPE_CHECKING" in ast.unparse(node.test):
             inside = "for types"
-        for child in value if isinstance(value, list) else [value]:
+        for child in value if isinstance(value, list) else ():  # statements are in lists, and not in expressions
             if isinstance(child, ast.Import | ast.ImportFrom):
                 yield child, inside
-            elif isinstance(child, ast.AST):
+            elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
                 yield from _imports(child, inside)
 
 
@@ -96,11 +97,16 @@ def arrows(tree: Path = TREE) -> Iterator[Arrow]:
     files = files_of(tree)
     modules = {module_of(name): name for name in files}
     for at, path in files.items():
-        for found in imports(at, ast.parse(path.read_text())):
+        for found in imports(at, tree_of(path)):
             module = modules.get(found.whole)
             of, name = (module, "") if module is not None else (modules.get(found.module, at), found.name)
             if of != at:
                 yield Arrow(at, of, name, found.when, found.line)
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def rooms_of(page: str) -> list[str]:

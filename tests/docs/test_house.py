@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from places import ROOT
 from room_tests import folders_of, rooms
-from rooms import REGISTRY, arrows, between_rooms, circles, files_of, imports, room_of, rooms_of, upward
+from rooms import REGISTRY, Arrow, arrows, between_rooms, circles, files_of, imports, room_of, rooms_of, tree_of, upward
 
 from weft.explain import all_codes
 
@@ -19,15 +20,23 @@ PAGE = (ROOT / "docs" / "house.md").read_text() + (ROOT / "docs" / "ir.md").read
 ROWS = re.findall(r"^\| `(\w+)/` \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
 ROOMS = {room: (holds, allowed) for room, holds, allowed in ROWS}
 LEVELS = rooms_of(PAGE)
-ARROWS = list(arrows())
 FILES = files_of()
-TREES = {name: ast.parse(path.read_text()) for name, path in FILES.items()}
 LIBRARIES = {
     "torch_mlir": ("interpreter/ir/mlir.py",),
     "islpy": ("interpreter/proof/",),
     "lark": ("dsl/",),
     "cupy": ("runtime/run/cupy_device.py", "weft/cli/commands/bench.py"),
 }
+
+
+@cache
+def house_arrows() -> list[Arrow]:
+    return list(arrows())
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {name: tree_of(path) for name, path in FILES.items()}
 
 
 def may_import(room: str, target: str) -> bool:
@@ -53,7 +62,7 @@ def test_the_table_has_every_room() -> None:
 def test_rooms_import_downward_alone(room: str) -> None:
     wrong = [
         f"{name} imports {found.whole}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for found in imports(name, tree)
         if name.startswith(f"{room}/") and found.whole.startswith("weft.") and not may_import(room, found.whole)
     ]
@@ -64,7 +73,7 @@ def test_rooms_import_downward_alone(room: str) -> None:
 def test_libraries_are_imported_in_one_place(library: str) -> None:
     files = {
         name
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if any(f"{found.module}.".startswith(f"{library}.") for found in imports(name, tree))
     }
     assert files, f"nothing imports {library}"
@@ -101,15 +110,15 @@ def test_tests_are_in_folders_named_like_the_rooms() -> None:
 
 def test_a_room_imports_only_rooms_below_it() -> None:
     """At once, late and for types; but for the one registry."""
-    found = upward(ARROWS, LEVELS)
+    found = upward(house_arrows(), LEVELS)
     assert not found, "\n".join(f"{a.source}:{a.line} imports {a.name or 'all'} of {a.target}, {a.when}" for a in found)
 
 
 def test_imports_make_no_circle() -> None:
     """Of rooms (but for the registry), and of files, by imports of any kind."""
-    down = [a for a in ARROWS if (a.source, a.target) != REGISTRY]
+    down = [a for a in house_arrows() if (a.source, a.target) != REGISTRY]
     assert not circles(between_rooms(down, LEVELS))
-    assert not circles({(a.source, a.target) for a in ARROWS})
+    assert not circles({(a.source, a.target) for a in house_arrows()})
 
 
 def test_imports_of_all_kinds_are_seen() -> None:
@@ -179,7 +188,7 @@ DOCUMENTED = 0.90
 def test_a_public_name_is_one_class() -> None:
     names = Counter(
         node.name
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in tree.body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
@@ -201,7 +210,7 @@ def test_folders_have_at_most_15_files() -> None:
 def test_what_is_public_says_what_it_is() -> None:
     public = [
         node
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in tree.body
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
     ]
@@ -222,7 +231,7 @@ def test_facts_of_an_op_stand_in_few_places() -> None:
 def test_ops_of_gpus_are_named_in_hardware_alone() -> None:
     """As a text of its own; readers ask `hardware/` for names, or for sets by what the records say."""
     named, made = list[str](), list[str]()
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree) if not name.startswith("interpreter/hardware/") else ():
             if isinstance(node, ast.Constant) and re.fullmatch(r"(nvgpu|nvvm|rocdl|amdgpu)\.[a-z][\w.]*", str(node.value)):
                 named.append(f"{name}:{node.lineno} {node.value}")

@@ -46,8 +46,10 @@ def test_the_commands_of_the_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(Path(words[2]).is_file() for words in map(shlex.split, lines))
 
 
+@pytest.mark.few()
+@pytest.mark.parametrize(("m", "n"), [(37, 332), (16, 512)])
 @pytest.mark.parametrize("path", LADDER.rungs, ids=lambda p: p.stem)
-def test_a_rung_is_right(path: Path) -> None:
+def test_a_rung_is_right(path: Path, m: int, n: int) -> None:
     """At rows that threads do not divide (vectors must), and at rows that they do."""
     assert format_text(path.read_text(), path.name) == path.read_text()
     for m, n in ((37, 332), (16, 512)):
@@ -83,8 +85,10 @@ def test_what_dram_moves() -> None:
 # ---- attention ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few()
+@pytest.mark.parametrize(("n", "m"), [(37, 76), (128, 128)])
 @pytest.mark.parametrize("path", ATTENTION.rungs, ids=lambda p: p.stem)
-def test_a_rung_of_attention_is_right(path: Path) -> None:
+def test_a_rung_of_attention_is_right(path: Path, n: int, m: int) -> None:
     """Where tiles divide nothing (but whole vectors a row of scores), and where they do."""
     assert format_text(path.read_text(), path.name) == path.read_text()
     for n, m in ((37, 76), (128, 128)):

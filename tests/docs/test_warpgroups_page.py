@@ -42,8 +42,10 @@ def test_the_commands_of_the_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(Path(words[2]).is_file() for words in map(shlex.split, lines))
 
 
+@pytest.mark.few()
+@pytest.mark.parametrize("sizes", [(136, 264, 72), (256, 256, 512)], ids=str)
 @pytest.mark.parametrize("path", LADDER.rungs, ids=lambda p: p.stem)
-def test_a_rung_is_right(path: Path) -> None:
+def test_a_rung_is_right(path: Path, sizes: tuple[int, int, int]) -> None:
     """Where tiles divide nothing, and where they do."""
     assert format_text(path.read_text(), path.name) == path.read_text()
     for m, n, k in ((136, 264, 72), (256, 256, 512)):

@@ -28,6 +28,7 @@ def test_each_match_is_that_of_the_state(monkeypatch: pytest.MonkeyPatch, tmp_pa
         return found
 
     monkeypatch.setattr(OfState, "match", both)
+    parser._built.cache_clear()
     for path in TEXTS:
         parser.parse_file(path)
     (hard := tmp_path / "hard.weft").write_text(HARD)

@@ -1,6 +1,8 @@
 """What the proof, the simulator and the text on the CPU say of a module."""
 from __future__ import annotations
 
+from functools import cache
+
 from hopper_kernels import Made
 from mutations import context
 from native_device import NativeDevice
@@ -19,12 +21,13 @@ from weft.runtime.simulator.kernel import Order
 from weft.verify import verify_source
 
 
-def proof(text: str) -> set[str]:
-    """The codes of what is refused, or not proven."""
+@cache
+def proof(text: str) -> frozenset[str]:
+    """The codes of what is refused, or not proven. Kept: each mutant asks it of the module that it was made of."""
     try:
-        return {d.code for d in verify_source(Source("module.mlir", text)).diagnostics}
+        return frozenset(d.code for d in verify_source(Source("module.mlir", text)).diagnostics)
     except WeftError as error:
-        return {d.code for d in error.diagnostics}
+        return frozenset(d.code for d in error.diagnostics)
 
 
 class Runs:

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from hopper_kernels import Made
 from hopper_verdicts import Runs, proof
+from thinning import SOAK
 
 from weft.pipeline import Choice, applied
 from weft.runtime.simulator.kernel import Order
@@ -17,6 +18,7 @@ SETTINGS = {"m": 192, "n": 72, "k": 264, "bm": 64, "bn": 64, "stages": 2, "clust
 KINDS: dict[str, dict[str, object]] = {
     "a tile each": {}, "blocks that stay": {"blocks": 4}, "row by row": {"group": 1}, "four": {"cluster": 4, "bm": 128},
 }  # fmt: skip
+MUTATED = ["a tile each", "blocks that stay"]
 ORDERS: list[Order] = ["forward", "reverse", 3]
 
 
@@ -36,8 +38,9 @@ def runs(kind: str) -> Runs:
 def test_the_kernels_are_right(kind: str) -> None:
     text = kernel(kind).text
     assert "known_cluster_size" in text and not proof(text)
-    assert not any(runs(kind).simulated(text, order) for order in ORDERS)
-    assert not any(runs(kind).native(text, reverse=reverse) for reverse in (False, True))
+    mutated = SOAK or kind in MUTATED  # each order in which a mutant is judged
+    assert not any(runs(kind).simulated(text, order) for order in (ORDERS if mutated else ORDERS[-1:]))
+    assert not any(runs(kind).native(text, reverse=reverse) for reverse in ((False, True) if mutated else (True,)))
 
 
 MEETING = r"nvvm\.cluster\.arrive \{aligned\}\n +nvvm\.cluster\.wait \{aligned\}"
@@ -56,7 +59,7 @@ LEFT_OUT = {
 
 
 @pytest.mark.few(7)
-@pytest.mark.parametrize("kind", ["a tile each", "blocks that stay"])
+@pytest.mark.parametrize("kind", MUTATED)
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_what_is_left_out_is_found(name: str, kind: str) -> None:
     pattern, which = LEFT_OUT[name]

@@ -123,7 +123,8 @@ def test_what_a_tile_does_beside_its_steps(pattern: str, number: int) -> None:
     wrong = without(right, pattern, number)
     assert not proof(right) and proof(wrong)
     inputs, _ = product(200, 192, 136)
-    found = [run_plan(make_plan(mlir.parse(wrong, context())), SimDevice(order=order), inputs, text=wrong) for order in ORDERS]
+    plan = make_plan(mlir.parse(wrong, context()))
+    found = (run_plan(plan, SimDevice(order=order), inputs, text=wrong) for order in ORDERS)
     assert any(ran.races or ran.faults for ran in found)
 
 

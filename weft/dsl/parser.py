@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -254,8 +255,13 @@ def parse_items(text: str, name: str) -> tuple[tree.Item, ...]:
     return _built(Source(name, text), "body")
 
 
+@lru_cache(maxsize=64)
 def _built(source: Source, start: Start) -> Any:
-    """The tree of one text; `include`s are not followed. Raises W01xx, all errors at once."""
+    """The tree of one text; `include`s are not followed. Raises W01xx, all errors at once.
+
+    Kept, since trees are immutable: schedules that are loaded again, with other settings, and what
+    many of them include.
+    """
     return built(source, reading(source, start))
 
 

@@ -41,6 +41,7 @@ def staged(bk: int, stages: int = 1) -> str:
       launch tiles"""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("bk", "stages", "size", "dynamic"),
     [(128, 1, 48 * 1024, 0), (132, 1, 50_688, 50_688), (256, 1, 96 * 1024, 96 * 1024), (72, 2, 55_296, 55_296)],

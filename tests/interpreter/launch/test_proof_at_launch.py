@@ -111,7 +111,7 @@ def test_verify_sync_proves_what_is_not_proven(tmp_path: Path, monkeypatch: pyte
         assert len(judged) == times
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("recipe", schedules())
 def test_what_a_launch_proves_is_what_stands_behind_it(recipe: str) -> None:
     """Nothing that ends a statement changes the kernel that its launch has judged: else it is judged again at the end."""

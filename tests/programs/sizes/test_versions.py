@@ -90,6 +90,7 @@ def scheduled(text: str, m: str, k: str, n: str) -> Planned:
     return planned(applied(weft.load(text, settings={"m": m, "k": k, "n": n})))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("sizes", "left"),
     [

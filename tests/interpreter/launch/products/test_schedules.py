@@ -50,6 +50,7 @@ def test_ir(name: str, update: bool) -> None:
     pinned(GOLDEN / f"{name}.mlir", str(module), update)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_who_arrives(stages: int, groups: int) -> None:
@@ -197,6 +198,7 @@ def test_few_columns(kind: str, n: int, k: int, tmp_path: Path) -> None:
     expect_right(replace(tiles, pipeline=RINGS[0], barriers="insert-barriers"), tmp_path)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("stages", "k"), [(2, 256), (2, 192), (3, 192), (4, 256)])
 def test_blocks_that_stay_and_load_together(stages: int, k: int, tmp_path: Path) -> None:
     """The first tiles of each pass are started in front of its loop, whether or not a pass leaves off where the ring ends."""

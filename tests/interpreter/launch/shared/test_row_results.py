@@ -42,6 +42,7 @@ func.func @f(%x: tensor<6x100xf32>) -> tensor<6x100xf32> {
 STRIPS = "let (blocks, each) = tile rows [2]"
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("space", ["lanes", "threads(x: 64)"])
 @pytest.mark.parametrize("rows", ["map rows to blocks(x)", f"{STRIPS}\nmap blocks to blocks(x)\nmap each to {{}}"])
 def test_each_thread_makes_a_scalar_of_a_result(space: str, rows: str, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def in_parts(r: random.Random, n: int) -> str:
     return "\n".join([*lines, *(f"launch {one}" for one in (*later, "parts"))])
 
 
-@pytest.mark.parametrize("seed", range(200) if SOAK else [0, 1, 68])  # 68: two results that start from one number
+@pytest.mark.parametrize("seed", range(200) if SOAK else [1, 68])  # 68: two results that start from one number
 def test_random_scans(seed: int, tmp_path: Path) -> None:
     """Against the reference, on every device; without any of its barriers it is a race."""
     r = random.Random(seed)

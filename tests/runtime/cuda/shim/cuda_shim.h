@@ -4,6 +4,8 @@
 //   fibers (default)  every GPU thread is a fiber of one OS thread (fibers.h); __syncthreads() switches to the next. Fast; also
 //                     notices when some threads wait at a barrier that others never reach.
 //   SHIM_THREADS      every GPU thread is a std::thread, __syncthreads() a std::barrier: for the thread sanitizer.
+// What runs them is compiled once, from runtime.cpp (SHIM_RUNTIME), and a unit with kernels has its declarations alone (SHIM_APART): the
+// functions and vectors of the standard library in it take longer to compile than a kernel. The sanitizer's units have all of it.
 // Blocks run one after another, so that a `static` array is as good as a block's shared memory. Those of a cluster run side by side: there
 // each has a part of an array, and thread t of block r of the cluster has the number 1024 r + t.
 #pragma once
@@ -14,6 +16,22 @@
 #include <functional>
 #include <utility>
 #include <vector>
+
+#ifdef SHIM_APART
+#define SHIM_STATE extern __attribute__((visibility("hidden")))
+#define SHIM_IS(...)
+#else
+#define SHIM_IS(...) = __VA_ARGS__
+#endif
+#ifdef SHIM_RUNTIME
+#define SHIM_STATE __attribute__((visibility("hidden")))
+#endif
+#if defined(SHIM_APART) || defined(SHIM_RUNTIME)
+#define SHIM_CALL __attribute__((visibility("hidden")))
+#else
+#define SHIM_STATE static
+#define SHIM_CALL inline
+#endif
 
 struct shim_dim3 { unsigned x, y, z; };
 struct alignas(8) float2 { float x, y; };
@@ -32,7 +50,7 @@ inline double2 make_double2(double x, double y) { return {x, y}; }
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __maxnreg__(n)
-static bool shim_outside;
+SHIM_STATE bool shim_outside;
 #ifdef SHIM_GUARDED
 // What a block finds in shared memory is SHIM_POISON in every byte, and the first index outside of an array ends the kernel.
 #define __shared__ static __attribute__((section("shim_shared")))
@@ -98,16 +116,16 @@ inline shim_dim3 shim_place(unsigned linear, shim_dim3 size) {
 }
 constexpr unsigned shim_most_blocks = 8, shim_most_threads = 1024;
 constexpr size_t shim_most_shared = 227 * 1024;
-alignas(1024) static float4 shim_dynamic_shared[shim_most_blocks * shim_most_shared / 16];
-inline unsigned shim_number();  // of the thread
+alignas(1024) SHIM_STATE float4 shim_dynamic_shared[shim_most_blocks * shim_most_shared / 16];
+SHIM_CALL unsigned shim_number();  // of the thread
 inline unsigned shim_rank() { return shim_number() / shim_most_threads; }
 inline float4* shim_own_dynamic() { return shim_dynamic_shared + shim_rank() * (shim_most_shared / 16); }
-static shim_dim3 shim_cluster{1, 1, 1};
+SHIM_STATE shim_dim3 shim_cluster SHIM_IS({1, 1, 1});
 inline unsigned shim_cluster_blocks() { return shim_cluster.x * shim_cluster.y * shim_cluster.z; }
 
 // Arrays of which each block of a cluster has one, and the dynamic ones: where the place of this block's is in another block.
 struct shim_region { char* first; size_t size; };
-static shim_region shim_regions[64] = {{(char*)shim_dynamic_shared, shim_most_shared}};
+SHIM_STATE shim_region shim_regions[64] SHIM_IS({{(char*)shim_dynamic_shared, shim_most_shared}});
 template <typename T> T& shim_part(T (&arrays)[shim_most_blocks]) {
   for (shim_region& region : shim_regions) {
     char* none = nullptr;
@@ -120,30 +138,36 @@ template <typename T> T& shim_part(T (&arrays)[shim_most_blocks]) {
 }
 
 // ---- asynchronous copies: nothing arrives before its thread waits for it -----------------------------------------------
+SHIM_CALL void shim_start_copy(void* to, const void* from, int size, int bytes);
+SHIM_CALL void shim_finish_copies(size_t pending);
+SHIM_CALL void commit_copies();
+#ifndef SHIM_APART
 struct shim_copy { void* to; const void* from; int size, bytes; };
 struct shim_copies {  // of one GPU thread; the last group is open
   std::vector<std::vector<shim_copy>> groups{1};
-  void arrive(size_t pending) {
-    while (groups.size() - 1 > pending) {
-      for (const shim_copy& copy : groups.front()) {
-        std::memcpy(copy.to, copy.from, copy.bytes);
-        std::memset((char*)copy.to + copy.bytes, 0, copy.size - copy.bytes);
-      }
-      groups.erase(groups.begin());
-    }
-  }
 };
 inline shim_copies& shim_own_copies();
-inline void shim_start_copy(void* to, const void* from, int size, int bytes) {
+SHIM_CALL void shim_start_copy(void* to, const void* from, int size, int bytes) {
   if ((size_t)to % size || (size_t)from % size || bytes < 0 || bytes > size) std::abort();
   shim_own_copies().groups.back().push_back({to, from, size, bytes});
 }
+SHIM_CALL void commit_copies() { shim_own_copies().groups.emplace_back(); }
+SHIM_CALL void shim_finish_copies(size_t pending) {
+  auto& groups = shim_own_copies().groups;
+  while (groups.size() - 1 > pending) {
+    for (const shim_copy& copy : groups.front()) {
+      std::memcpy(copy.to, copy.from, copy.bytes);
+      std::memset((char*)copy.to + copy.bytes, 0, copy.size - copy.bytes);
+    }
+    groups.erase(groups.begin());
+  }
+}
+#endif
 inline void copy_async4(void* to, const void* from, int bytes = 4) { shim_start_copy(to, from, 4, bytes); }
 inline void copy_async8(void* to, const void* from, int bytes = 8) { shim_start_copy(to, from, 8, bytes); }
 inline void copy_async16(void* to, const void* from, int bytes = 16) { shim_start_copy(to, from, 16, bytes); }
 inline void copy_async16_l1(void* to, const void* from, int bytes = 16) { shim_start_copy(to, from, 16, bytes); }
-inline void commit_copies() { shim_own_copies().groups.emplace_back(); }
-template <int n> void wait_copies() { shim_own_copies().arrive(n); }
+template <int n> void wait_copies() { shim_finish_copies(n); }
 
 // ---- what the lanes of a warp do together, here and in `fragments.h`: whoever comes last does it for all ------------------------
 struct shim_exchange {
@@ -151,11 +175,11 @@ struct shim_exchange {
   void* lanes[32];
   unsigned arrived;
 };
-inline void shim_together(void (*all)(void**), void* own);
-inline unsigned shim_lane();
-inline void shim_never();  // waits for others in vain
-inline void shim_wrong(const char* what);  // ends the kernel
-inline bool shim_has_ended(unsigned rank);  // a block of the cluster
+SHIM_CALL void shim_together(void (*all)(void**), void* own);
+SHIM_CALL unsigned shim_lane();
+SHIM_CALL void shim_never();  // waits for others in vain
+SHIM_CALL void shim_wrong(const char* what);  // ends the kernel
+SHIM_CALL bool shim_has_ended(unsigned rank);  // a block of the cluster
 template <typename T> T* shim_in(T* place, unsigned rank) {
   if (rank >= shim_cluster_blocks()) return shim_wrong("the cluster has no such block"), place;
   if (shim_has_ended(rank)) return shim_wrong("a block of the cluster has ended before others are done with its memory"), place;
@@ -168,26 +192,31 @@ template <typename T> T* shim_in(T* place, unsigned rank) {
 
 // ---- what `warp_groups.h` does later: copies that go on by themselves, those that a thread waits for in groups, its products ------
 using shim_work = std::function<void()>;
-inline unsigned shim_thread_in_block();
-inline void shim_wait(const std::function<bool()>& over);
+SHIM_CALL unsigned shim_thread_in_block();
+SHIM_CALL void shim_wait(const std::function<bool()>& over);
 inline void shim_reader_learns();  // readers.h, where there are products of warp groups
 #ifndef SHIM_READERS
 inline void shim_reader_learns() {}
 #endif
-inline void shim_meet_in_group();  // the 128 threads of a warp group
-inline void shim_later(shim_work work);
-inline std::vector<shim_work>& shim_products();
-inline std::vector<std::vector<shim_work>>& shim_flying();  // groups of products, the first one first
-inline std::vector<std::vector<shim_work>>& shim_stores();  // the last group is open
-inline void shim_later_of_thread(shim_work work) { shim_stores().back().push_back(std::move(work)); }
-inline void shim_commit() { shim_stores().emplace_back(); }
-inline void shim_finish_but(size_t pending) {
+SHIM_CALL void shim_meet_in_group();  // the 128 threads of a warp group
+SHIM_CALL void shim_later(shim_work work);
+SHIM_CALL std::vector<shim_work>& shim_products();
+SHIM_CALL std::vector<std::vector<shim_work>>& shim_flying();  // groups of products, the first one first
+SHIM_CALL std::vector<std::vector<shim_work>>& shim_stores();  // the last group is open
+SHIM_CALL void shim_later_of_thread(shim_work work);
+SHIM_CALL void shim_commit();
+SHIM_CALL void shim_finish_but(size_t pending);
+#ifndef SHIM_APART
+SHIM_CALL void shim_later_of_thread(shim_work work) { shim_stores().back().push_back(std::move(work)); }
+SHIM_CALL void shim_commit() { shim_stores().emplace_back(); }
+SHIM_CALL void shim_finish_but(size_t pending) {
   auto& groups = shim_stores();
   while (groups.size() - 1 > pending) {
     for (shim_work& work : groups.front()) work();
     groups.erase(groups.begin());
   }
 }
+#endif
 
 // Shuffles and barriers of all 32 lanes: a lane that the mask leaves out, or that does not come, is waited for.
 template <typename T> struct shim_shuffled {
@@ -225,7 +254,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
   shim_together([](void**) {}, nullptr);
 }
 
-static unsigned shim_at_numbers[shim_most_blocks][16];  // how often threads have come to barriers with numbers
+SHIM_STATE unsigned shim_at_numbers[shim_most_blocks][16];  // how often threads have come to barriers with numbers
 
 inline unsigned shim_clusters(shim_dim3 grid) { return grid.x * grid.y * grid.z / shim_cluster_blocks(); }
 inline shim_dim3 shim_block_of(unsigned cluster, unsigned rank, shim_dim3 grid) {
@@ -233,6 +262,8 @@ inline shim_dim3 shim_block_of(unsigned cluster, unsigned rank, shim_dim3 grid) 
   shim_dim3 in = shim_place(rank, shim_cluster);
   return {c.x * shim_cluster.x + in.x, c.y * shim_cluster.y + in.y, c.z * shim_cluster.z + in.z};
 }
+
+SHIM_CALL int shim_run(shim_dim3 grid, shim_dim3 block, void (*body)(void*), void* data);
 
 // ---- threads ---------------------------------------------------------------------------------------------------------
 #ifdef SHIM_THREADS
@@ -302,7 +333,7 @@ inline void shim_together(void (*all)(void**), void* own) {
   shim_meetings[shim_thread / 32]->arrive_and_wait();
 }
 
-template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
+inline int shim_run(shim_dim3 grid, shim_dim3 block, void (*body)(void*), void* data) {
   gridDim = grid, blockDim = block;
   unsigned count = block.x * block.y * block.z, together = shim_cluster_blocks(), clusters = shim_clusters(grid);
   std::barrier<> all(count * together);
@@ -321,7 +352,7 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
       threadIdx = shim_place(t, block), shim_thread = r * shim_most_threads + t;
       for (unsigned c = 0; c < clusters; ++c) {
         blockIdx = shim_block_of(c, r, grid);
-        body();
+        body(data);
         shim_thread_copies = {};
         shim_own_stores.assign(1, {});
         --shim_at_work[r];
@@ -340,8 +371,13 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
 
 // ---- fibers ----------------------------------------------------------------------------------------------------------
 #else
+SHIM_STATE shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
+SHIM_CALL void __syncthreads();
+SHIM_CALL void shim_arrive_in_cluster();
+SHIM_CALL void shim_wait_for_cluster();
+SHIM_CALL void shim_is_outside();
+#ifndef SHIM_APART
 #include "fibers.h"
-static shim_dim3 threadIdx, blockIdx, blockDim, gridDim;
 constexpr unsigned shim_most = shim_most_blocks * shim_most_threads;
 static_assert(shim_most <= shim_most_fibers, "stacks");
 static shim_fiber shim_main, shim_fibers[shim_most];
@@ -354,57 +390,57 @@ static std::vector<shim_work> shim_agents;
 static shim_copies shim_fiber_copies[shim_most];
 static shim_exchange shim_warps[shim_most / 32];
 static unsigned shim_current, shim_at_work[shim_most_blocks];
-inline unsigned shim_number() { return shim_current; }
-inline bool shim_has_ended(unsigned rank) { return shim_at_work[rank] == 0; }
+SHIM_CALL unsigned shim_number() { return shim_current; }
+SHIM_CALL bool shim_has_ended(unsigned rank) { return shim_at_work[rank] == 0; }
 static void (*shim_body)(void*);
 static void* shim_data;
 inline shim_copies& shim_own_copies() { return shim_fiber_copies[shim_current]; }
-inline unsigned shim_lane() { return shim_current % 32; }
+SHIM_CALL unsigned shim_lane() { return shim_current % 32; }
 static bool shim_in_fiber, shim_fault;
-inline void shim_wrong(const char* what) {
+SHIM_CALL void shim_wrong(const char* what) {
   std::fprintf(stderr, "%s\n", what);
   shim_fault = true;
   if (shim_in_fiber) shim_switch(shim_fibers[shim_current], shim_main);  // and never back
 }
-inline void shim_never() {
+SHIM_CALL void shim_never() {
   shim_states[shim_current] = shim_in_warp;
   shim_switch(shim_fibers[shim_current], shim_main);
 }
 
-inline unsigned shim_thread_in_block() { return shim_current % shim_most_threads; }
-inline std::vector<shim_work>& shim_products() { return shim_fiber_products[shim_current]; }
-inline std::vector<std::vector<shim_work>>& shim_flying() { return shim_fiber_flying[shim_current]; }
-inline std::vector<std::vector<shim_work>>& shim_stores() { return shim_fiber_stores[shim_current]; }
-inline void shim_later(shim_work work) { shim_agents.push_back(std::move(work)); }
-inline void shim_wait(const std::function<bool()>& over) {
+SHIM_CALL unsigned shim_thread_in_block() { return shim_current % shim_most_threads; }
+SHIM_CALL std::vector<shim_work>& shim_products() { return shim_fiber_products[shim_current]; }
+SHIM_CALL std::vector<std::vector<shim_work>>& shim_flying() { return shim_fiber_flying[shim_current]; }
+SHIM_CALL std::vector<std::vector<shim_work>>& shim_stores() { return shim_fiber_stores[shim_current]; }
+SHIM_CALL void shim_later(shim_work work) { shim_agents.push_back(std::move(work)); }
+SHIM_CALL void shim_wait(const std::function<bool()>& over) {
   shim_conditions[shim_current] = over;
   shim_states[shim_current] = shim_waits;
   shim_switch(shim_fibers[shim_current], shim_main);
 }
 static unsigned shim_met[shim_most / 128];  // how often threads of the group have come
-inline void shim_meet_in_group() {
+SHIM_CALL void shim_meet_in_group() {
   unsigned& met = shim_met[shim_current / 128];
   unsigned all = (met++ / 128 + 1) * 128;
   shim_wait([&met, all] { return met >= all; });
 }
 static unsigned shim_met_in_cluster, shim_meetings, shim_of_cluster;  // threads that have come since the last meeting; meetings; threads of it
 static unsigned shim_waits_for[shim_most];  // 0: has not arrived
-inline void shim_arrive_in_cluster() {
+SHIM_CALL void shim_arrive_in_cluster() {
   if (shim_waits_for[shim_current]) return shim_wrong("a thread arrives at a cluster again, and has not waited for it");
   shim_waits_for[shim_current] = shim_meetings + 1;
   if (++shim_met_in_cluster == shim_of_cluster) ++shim_meetings, shim_met_in_cluster = 0;
 }
-inline void shim_wait_for_cluster() {
+SHIM_CALL void shim_wait_for_cluster() {
   unsigned& meeting = shim_waits_for[shim_current];
   if (!meeting) return shim_wrong("a thread waits for a cluster at which it has not arrived");
   shim_wait([&meeting] { return shim_meetings >= meeting; });
   meeting = 0;
 }
-inline void __syncthreads() {
+SHIM_CALL void __syncthreads() {
   shim_states[shim_current] = shim_at_barrier;
   shim_switch(shim_fibers[shim_current], shim_main);
 }
-inline void shim_together(void (*all)(void**), void* own) {
+SHIM_CALL void shim_together(void (*all)(void**), void* own) {
   unsigned first = shim_current / 32 * 32;
   shim_exchange& warp = shim_warps[shim_current / 32];
   shim_states[shim_current] = shim_in_warp;
@@ -421,33 +457,21 @@ static void shim_entry() {
   shim_switch(shim_fibers[shim_current], shim_main);
   std::abort();  // one that is done is never resumed
 }
-#ifdef SHIM_GUARDED
-template <typename T, long long... sizes> struct shim_array;
-template <typename T> struct shim_array<T> { using type = T; };
-template <typename T, long long size, long long... sizes> struct shim_array<T, size, sizes...> {
-  using type = shim_array;
-  typename shim_array<T, sizes...>::type data[size];
-  auto& operator[](long long i) {
-    if (i < 0 || i >= size) {
-      shim_outside = true;
-      shim_switch(shim_fibers[shim_current], shim_main);  // and never back
-    }
-    return data[i];
-  }
-};
-#endif
+SHIM_CALL void shim_is_outside() {
+  shim_outside = true;
+  shim_switch(shim_fibers[shim_current], shim_main);  // and never back
+}
 
 // 0, or 1 if some threads of a block wait for others that have left the kernel or wait elsewhere, or 2 if an index was outside its array
 // (SHIM_GUARDED), or 3 if `warp_groups.h` finds something wrong, which it prints. SHIM_REVERSE runs the threads of a block backwards: what depends on their order then shows.
-template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body) {
+SHIM_CALL int shim_run(shim_dim3 grid, shim_dim3 block, void (*body)(void*), void* data) {
   gridDim = grid, blockDim = block, shim_outside = shim_fault = false;
   std::memset(shim_at_numbers, 0, sizeof shim_at_numbers);
   shim_agents.clear();
   unsigned count = block.x * block.y * block.z, together = shim_cluster_blocks(), clusters = shim_clusters(grid), all = count * together;
   bool backwards = std::getenv("SHIM_REVERSE") != nullptr;
   char* stacks = shim_stacks();
-  shim_data = &body;
-  shim_body = [](void* data) { (*(Body*)data)(); };
+  shim_body = body, shim_data = data;
   shim_of_cluster = all;
   for (unsigned c = 0; c < clusters; ++c) {
     shim_poison_shared();
@@ -507,20 +531,38 @@ template <typename Body> int shim_run(shim_dim3 grid, shim_dim3 block, Body body
   return 0;
 }
 #endif
+#ifdef SHIM_GUARDED
+template <typename T, long long... sizes> struct shim_array;
+template <typename T> struct shim_array<T> { using type = T; };
+template <typename T, long long size, long long... sizes> struct shim_array<T, size, sizes...> {
+  using type = shim_array;
+  typename shim_array<T, sizes...>::type data[size];
+  auto& operator[](long long i) {
+    if (i < 0 || i >= size) shim_is_outside();
+    return data[i];
+  }
+};
+#endif
+#endif
 
 // ---- barriers with numbers: the block that comes next finds none waiting ----------------------------------------------------
-inline void meet_at(int number, int threads) {
+SHIM_CALL void meet_at(int number, int threads);
+#ifndef SHIM_APART
+SHIM_CALL void meet_at(int number, int threads) {
   unsigned* there = &shim_at_numbers[shim_rank()][number];
   unsigned all = (__atomic_fetch_add(there, 1, __ATOMIC_ACQ_REL) / threads + 1) * threads;
   shim_wait([=] { return __atomic_load_n(there, __ATOMIC_ACQUIRE) >= all; });
   shim_reader_learns();
 }
+#endif
 
 // ---- launching -------------------------------------------------------------------------------------------------------
 // As cudaLaunchKernel: `args[i]` points at the value of parameter i.
 template <typename... P, size_t... i>
 int shim_launch(void (*kernel)(P...), const unsigned* grid, const unsigned* block, void** args, std::index_sequence<i...>) {
-  return shim_run({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, [=] { kernel(*(P*)args[i]...); });
+  auto body = [=] { kernel(*(P*)args[i]...); };
+  auto call = [](void* data) { (*(decltype(body)*)data)(); };
+  return shim_run({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, call, &body);
 }
 template <typename... P> int shim_launch(
     void (*kernel)(P...), shim_dim3 cluster, const unsigned* grid, const unsigned* block, void** args) {

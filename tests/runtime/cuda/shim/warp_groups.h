@@ -38,10 +38,13 @@ inline void barrier_init(shim_word* barrier, int arrivals) {
 }
 inline void barrier_arrive(shim_word* barrier) { shim_change(barrier, 1, 0); }
 inline void barrier_expect(shim_word* barrier, int bytes) { shim_change(barrier, 1, bytes); }
-inline void barrier_wait(shim_word* barrier, unsigned parity) {
+SHIM_CALL void barrier_wait(shim_word* barrier, unsigned parity);
+#ifndef SHIM_APART
+SHIM_CALL void barrier_wait(shim_word* barrier, unsigned parity) {
   shim_wait([=] { return shim_is_over(barrier, parity); });
   shim_reader_acquires(barrier);
 }
+#endif
 // ---- clusters: whose blocks arrive at each other's barriers, and meet ----------------------------------------------------------------
 inline void barrier_arrive_in(shim_word* barrier, unsigned block) { shim_change(shim_in(barrier, block), 1, 0); }
 inline void barrier_arrive_relaxed_in(shim_word* barrier, unsigned block) {
@@ -323,19 +326,28 @@ template <int n> void hold_registers(unsigned (&)[n]) {}
   inline void name(S* d, shim_word a, shim_word b) { shim_group_product<n, k, by_rows, S>(d, a, b, shim_of_##kind); }
 #define SHIM_PRODUCT_IN_PAIRS(name, n, k, kind) /* of f16, which the text defines */ \
   template <typename S> void name(S* d, shim_word a, shim_word b) { shim_group_product<n, k, false, S>(d, a, b, shim_of_##kind); }
-template <typename T, int n> void begin_products(T (&)[n]) {
+SHIM_CALL void shim_begin_products();
+SHIM_CALL void shim_end_products(size_t pending);
+SHIM_CALL void shim_commit_products();
+#ifndef SHIM_APART
+SHIM_CALL void shim_begin_products() {
   if (!shim_products().empty()) shim_wrong("products that nobody has waited for");
 }
-inline void shim_end_products(size_t pending) {  // the group's are complete when all of its warps are done with theirs
+SHIM_CALL void shim_end_products(size_t pending) {  // the group's are complete when all of its warps are done with theirs
   auto& flying = shim_flying();
   if (flying.size() <= pending) return;
   for (; flying.size() > pending; flying.erase(flying.begin()))
     for (auto& product : flying.front()) product();
   shim_readers_meet();
 }
-template <int pending, typename T, int n> void commit_products(T (&)[n]) {
+SHIM_CALL void shim_commit_products() {
   shim_flying().push_back(std::move(shim_products()));
   shim_products().clear();
+}
+#endif
+template <typename T, int n> void begin_products(T (&)[n]) { shim_begin_products(); }
+template <int pending, typename T, int n> void commit_products(T (&)[n]) {
+  shim_commit_products();
   shim_end_products(pending);
 }
 template <typename T, int n> void end_products(T (&sums)[n]) { commit_products<0>(sums); }
