@@ -19,13 +19,13 @@ from weft.dsl.tree import Let, StatementNode
 from weft.interpreter.focus.carving import Version
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.affine_maps import dimension_of
-from weft.interpreter.ir.cloning import clone_module
+from weft.interpreter.ir.cloning import PROVEN, clone_module
 from weft.interpreter.ir.mlir import ir, operations
-from weft.interpreter.ir.structured import structure, subscripts
+from weft.interpreter.ir.structured import is_read, structure, subscripts
 from weft.interpreter.launch import launch
 from weft.interpreter.memory.layouts import subview
 from weft.interpreter.outlining.kernel import Outlined
-from weft.interpreter.proof.coverage.payloads import hands_on
+from weft.interpreter.proof.coverage.bodies import hands_on
 from weft.interpreter.session.session import Session
 from weft.interpreter.statements.insert_barriers.trials import CANDIDATE
 from weft.payloads.payload import parse_payload
@@ -136,12 +136,13 @@ def end_moved(op: ir.Operation, *, by: int) -> bool:
 MOVING = ("linalg.copy", "linalg.fill", "linalg.generic", "linalg.transpose")
 
 
-def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, source: bool = False) -> bool:
-    """A copy, a fill or a load into a tile, along its last dimension with several elements, begins so many elements later, ends so
-    many earlier, and takes each `step`-th one; of its source alone it begins there (`source`), so that what it copies is moved."""
+def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, of: str = "all") -> bool:
+    """A copy, a fill, a load into a tile or an element-wise op, along its last dimension with several elements, begins so many
+    elements later, ends so many earlier, and takes each `step`-th one; of its "source" or "result" alone it begins there, so that
+    what it reads is moved, or where it writes."""
     if op.name not in MOVING or not isinstance(op.operands[-1].type, ir.MemRefType):
         return False
-    if "reduction" in str(op.attributes.get("iterator_types", "")) or (source and structure(op).inputs == 0):
+    if "reduction" in str(op.attributes.get("iterator_types", "")) or (of == "source" and structure(op).inputs == 0):
         return False
     places = [(dimension_of(form), value, axis) for value, axis, form in subscripts(op, structure(op).maps)]
     sized = [(d, value, axis) for d, value, axis in places if d is not None and isinstance(value.type, ir.MemRefType)]
@@ -151,7 +152,7 @@ def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, s
     cut: dict[ir.Value, int] = {value: axis for d, value, axis in sized if d == max(known)}
     for number, value in enumerate(op.operands):
         if value in cut:
-            begins = first if not source or number < structure(op).inputs else 0
+            begins = first if of in ("all", "source" if number < structure(op).inputs else "result") else 0
             op.operands[number] = _cut(op, value, cut[value], begins, first + last, step)
     return True
 
@@ -209,11 +210,71 @@ def _dropped(op: ir.Operation) -> bool:
 
 COPIES: dict[str, Change] = {
     "a copy ends early": partial(part_of, last=1), "a copy begins late": partial(part_of, first=1),
-    "a copy takes each second element": partial(part_of, step=2), "a copy is moved": partial(part_of, first=1, source=True),
+    "a copy takes each second element": partial(part_of, step=2), "a copy is moved": partial(part_of, first=1, of="source"),
     "a loop of copies ends early": partial(_loop_cut, first=0, last=1),
     "a loop of copies begins late": partial(_loop_cut, first=1, last=0), "a copy is dropped": _dropped,
 }  # fmt: skip
 """Of copies, fills and loads, which a kernel has when its loop is outlined."""
+
+
+
+def is_elementwise(op: ir.Operation) -> bool:
+    """An op that computes something, without a reduction."""
+    if not op.name.startswith("linalg.") or not len(op.regions) or op.name in ("linalg.fill", "linalg.copy", "linalg.transpose"):
+        return False
+    space = structure(op)
+    return "reduction" not in space.iterators and not all(hands_on(op, n) for n in range(space.outputs))
+
+
+def _of_elements(change: Change) -> Change:
+    return lambda op: is_elementwise(op) and change(op)
+
+
+def _erased(op: ir.Operation) -> bool:
+    op.erase()
+    return True
+
+
+def _accumulated(op: ir.Operation) -> bool:
+    """An op that reads what it has written is executed twice."""
+    inputs = structure(op).inputs
+    read, results = list(op.operands)[:inputs], list(op.operands)[inputs:]
+    if not any(is_read(op, inputs + n) or value in read for n, value in enumerate(results)):
+        return False
+    op.clone(ir.InsertionPoint(op))
+    return True
+
+
+def _tile_fewer(op: ir.Operation) -> bool:
+    """A parallel loop over element-wise ops alone does not do its last tile."""
+    if op.name != "scf.forall":
+        return False
+    inside = [each for each in operations(op) if each.name.startswith("linalg.") and len(each.regions)]
+    if not any(map(is_elementwise, inside)) or any("reduction" in structure(each).iterators for each in inside):
+        return False
+    ends = ("staticLowerBound", "staticUpperBound", "staticStep")
+    low, high, step = (list(ir.DenseI64ArrayAttr(op.attributes[name])) for name in ends)
+    axes = [n for n in range(len(low)) if low[n] == 0 and high[n] > step[n] > 0]
+    if not axes:
+        return False
+    high[axes[-1]] -= step[axes[-1]]
+    op.attributes["staticUpperBound"] = ir.DenseI64ArrayAttr.get(high)
+    return True
+
+
+def _guarded(op: ir.Operation) -> bool:
+    return end_moved(op, by=-1) or _masked(op)
+
+
+ELEMENTS: dict[str, Change] = {
+    "an op is dropped": _of_elements(_erased), "a tile fewer": _tile_fewer, "a guard is narrowed": _guarded,
+    "a map is shifted": _of_elements(partial(part_of, first=1, of="source")),
+    "an op is repeated onto its result": _of_elements(_accumulated),
+    "results go to their neighbours": _of_elements(partial(part_of, first=1, of="result")),
+}  # fmt: skip
+"""Of element-wise ops, likewise. Guards are of any op."""
+CHANGED = {"loop": ("scf.forall",), "tile fewer": ("scf.forall",), "guard": ("affine.min", "arith.cmpi"), "": MOVING}
+"""The names of ops that a change is of, by a word in its own."""
 
 Place = tuple[int, int, Change]
 """Which op of which kernel, in the order in which they are launched, and what is done to it."""
@@ -221,7 +282,8 @@ Place = tuple[int, int, Change]
 
 @contextmanager
 def changing(place: Place | None) -> Iterator[list[str]]:
-    """What is launched in this context has a change at a place; yields a list to which the names of all ops come."""
+    """What is launched in this context has a change at a place, and is proven race-free after that; yields a list to which the
+    names of all ops come."""
     seen: list[str] = []
     prepared, kernels = launch.prepare, count()
 
@@ -235,6 +297,8 @@ def changing(place: Place | None) -> Iterator[list[str]]:
             with kernel.module.context, ir.Location.unknown():
                 done = place[2](ops[place[1]]) and kernel.module.operation.verify()
             kernel.__dict__.pop("likeness", None)
+            if PROVEN in given[1].attributes:  # of the loop without the change
+                del given[1].attributes[PROVEN]
             if not done:
                 raise LookupError
         return kernel
@@ -246,8 +310,8 @@ def changing(place: Place | None) -> Iterator[list[str]]:
         launch.prepare = prepared
 
 
-def copies(session: Session) -> list[tuple[str, Session, Place | None]]:
-    """Sessions, and a change of a copy in a kernel that they launch for each, which may not be one (`LookupError`)."""
+def copies(session: Session, changes: Mapping[str, Change] = COPIES) -> list[tuple[str, Session, Place | None]]:
+    """Sessions, and a change of an op in a kernel that they launch for each, which may not be one (`LookupError`)."""
     with changing(None) as seen:
         session.fork(unproven=True).run()
     found: list[tuple[str, Session, Place | None]] = []
@@ -255,11 +319,10 @@ def copies(session: Session) -> list[tuple[str, Session, Place | None]]:
     for each in seen:
         kernel, _, name = each.partition(":")
         place, numbers[kernel] = numbers[kernel], numbers[kernel] + 1
-        if name in MOVING or name == "scf.forall":
-            for what, change in COPIES.items():
-                if ("loop" in what) == (name == "scf.forall"):
-                    where = f"{what}: {name}, number {place} of kernel {kernel}"
-                    found.append((where, session.fork(unproven=True), (int(kernel), place, change)))
+        for what, change in changes.items():
+            if name in next(names for word, names in CHANGED.items() if word in what):
+                where = f"{what}: {name}, number {place} of kernel {kernel}"
+                found.append((where, session.fork(unproven=True), (int(kernel), place, change)))
     return found
 
 

@@ -84,3 +84,37 @@ def test_what_is_assumed_of_two_loops_is_refused_and_called_so(tmp_path: Path) -
     diagnostic = caught.value.diagnostics[0]
     assert diagnostic.code == "W0601" and "(assumed)" in diagnostic.message
     assert any("assumed" in note for note in diagnostic.notes)
+
+
+SUMS = """func.func @f(%x: tensor<?x40xi32>, %i: tensor<?xi32>) -> tensor<?xi32> {
+  %r = linalg.reduce { arith.addi } ins(%x : tensor<?x40xi32>) outs(%i : tensor<?xi32>) dimensions = [1]
+  return %r : tensor<?xi32>
+}
+"""
+ROWS = """payload "p.mlir"
+schedule s() {{
+  let sums = match linalg.reduce
+  let (rows, row) = tile sums [1, _]
+  map rows to {rows}
+  map row to {row}
+  insert-barriers
+  launch rows
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "row"),
+    [("warps(x: 3) block", "lanes block"), ("warps(x: 2) block", "lanes cyclic"), ("threads(y: 3) block", "threads(x: 32) cyclic"),
+     ("threads(x: 3) block", "threads(y: 4) block"), ("blocks(x: 3) block", "lanes block")],
+)  # fmt: skip
+def test_shares_of_an_open_size_beside_a_shared_reduction(tmp_path: Path, rows: str, row: str) -> None:
+    """A share is a product of a processor's number, which may be a part of its thread's, and a size: all are apart."""
+    (tmp_path / "p.mlir").write_text(SUMS)
+    (tmp_path / "s.weft").write_text(ROWS.format(rows=rows, row=row))
+    done = applied(Choice(str(tmp_path / "s.weft"), None, {}).open())
+    assert done.assumed == [] and not any("assumed" in line for step in done.session.steps for line in step.remarks)
+    for n in (0, 1, 4, 7):
+        np.savez(tmp_path / "x.npz", x=np.arange(n * 40, dtype=np.int32).reshape(n, 40), i=np.arange(n, dtype=np.int32))
+        report = run_applied(done, None, RunOptions("sim", 0, tmp_path / "x.npz"), open_device("sim")).report
+        assert report.ok and report.races == (), (n, report)

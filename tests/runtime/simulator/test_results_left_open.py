@@ -19,6 +19,8 @@ SHIFTED = "%s = arith.shli %k3, %x : i32\n"
 INSIDE = "%i = arith.cmpi ult, %x, %width : i32\n"
 VECTOR = "%v = vector.broadcast %x : i32 to vector<4xi32>\n"
 ADDED = "\n%r = vector.reduction <add>, %p : vector<4xi32> into i32"
+PART = "%d = arith.constant dense<[1, 2, 3, 40]> : vector<4xi32>\n%p = arith.shli %v, %d : vector<4xi32>\n"
+"""The last element of `%p` is left open."""
 CASES = {
     "a shift by what is the same for all": ("%r = arith.shli %x, %n : i32" + LAST, 64),
     "a shift by data": ("%r = arith.shrui %k3, %x : i32" + LAST, 33),
@@ -56,6 +58,52 @@ CASES = {
         f"%p = arith.select %i, %s, %v : vector<4xi32>{ADDED}{LAST}", 0),
     "a position outside of a vector": (f"{VECTOR}%r = vector.extract %v[%tx] : i32 from vector<4xi32>{LAST}", 60),
     "a position to insert at": (f"{VECTOR}%p = vector.insert %k3, %v[%tx] : i32 into vector<4xi32>{ADDED}{LAST}", 60),
+    "an element beside it": (f"{VECTOR}{PART}%r = vector.extract %p[2] : i32 from vector<4xi32>{LAST}", 0),
+    "the element": (f"{VECTOR}{PART}%r = vector.extract %p[3] : i32 from vector<4xi32>{LAST}", 64),
+    "elements at a position of the run": (
+        f"{VECTOR}{PART}%i2 = arith.remui %tx, %c4 : index\n%r = vector.extract %p[%i2] : i32 from vector<4xi32>{LAST}", 16),
+    "an element over it": (f"{VECTOR}{PART}%q = vector.insert %k3, %p[3] : i32 into vector<4xi32>\n"
+        "%r = vector.reduction <add>, %q : vector<4xi32> into i32" + LAST, 0),
+    "an element over another one": (f"{VECTOR}{PART}%q = vector.insert %k3, %p[2] : i32 into vector<4xi32>\n"
+        "%r = vector.extract %q[3] : i32 from vector<4xi32>" + LAST, 64),
+    "elements over others at a position of the run": (
+        f"{VECTOR}{PART}%i2 = arith.remui %tx, %c4 : index\n%q = vector.insert %k3, %p[%i2] : i32 into vector<4xi32>\n"
+        "%r = vector.reduction <add>, %q : vector<4xi32> into i32" + LAST, 48),
+    "it among others, inserted": (f"{VECTOR}{SHIFTED}%q = vector.insert %s, %v[1] : i32 into vector<4xi32>\n"
+        "%r = vector.extract %q[0] : i32 from vector<4xi32>" + LAST, 0),
+    "a shuffle without it": (f"{VECTOR}{PART}%q = vector.shuffle %p, %v [0, 1, 5, 7] : vector<4xi32>, vector<4xi32>\n"
+        "%r = vector.reduction <add>, %q : vector<4xi32> into i32" + LAST, 0),
+    "a shuffle with it": (f"{VECTOR}{PART}%q = vector.shuffle %v, %p [0, 7] : vector<4xi32>, vector<4xi32>\n"
+        "%r = vector.extract %q[1] : i32 from vector<2xi32>" + LAST, 64),
+    "a slice without it": (f"{VECTOR}{PART}%q = vector.extract_strided_slice %p {{offsets = [1], sizes = [2], strides = [1]}}"
+        " : vector<4xi32> to vector<2xi32>\n%r = vector.reduction <add>, %q : vector<2xi32> into i32" + LAST, 0),
+    "a splat of it": (f"{SHIFTED}%q = vector.broadcast %s : i32 to vector<2x2xi32>\n"
+        "%r = vector.extract %q[1, 0] : i32 from vector<2x2xi32>" + LAST, 33),
+    "rows of a broadcast": (f"{VECTOR}{PART}%q = vector.broadcast %p : vector<4xi32> to vector<2x4xi32>\n"
+        "%r = vector.extract %q[1, 1] : i32 from vector<2x4xi32>" + LAST, 0),
+    "a column of a transpose": (f"{VECTOR}{PART}%q = vector.broadcast %p : vector<4xi32> to vector<2x4xi32>\n"
+        "%t = vector.transpose %q, [1, 0] : vector<2x4xi32> to vector<4x2xi32>\n"
+        "%r = vector.extract %t[3, 0] : i32 from vector<4x2xi32>" + LAST, 64),
+    "elements as values": (f"{VECTOR}{PART}%e:4 = vector.to_elements %p : vector<4xi32>\n"
+        "%r = arith.addi %e#0, %e#2 : i32" + LAST, 0),
+    "a vector of values": (f"{SHIFTED}%q = vector.from_elements %s, %x : vector<2xi32>\n"
+        "%r = vector.extract %q[1] : i32 from vector<2xi32>" + LAST, 0),
+    "halves of an element beside it": (f"{VECTOR}{PART}%q = vector.bitcast %p : vector<4xi32> to vector<8xi16>\n"
+        "%h = vector.extract %q[5] : i16 from vector<8xi16>\n%r = arith.extsi %h : i16 to i32" + LAST, 0),
+    "a half of it": (f"{VECTOR}{PART}%q = vector.bitcast %p : vector<4xi32> to vector<8xi16>\n"
+        "%h = vector.extract %q[6] : i16 from vector<8xi16>\n%r = arith.extsi %h : i16 to i32" + LAST, 64),
+    "two elements in one": (f"{VECTOR}{PART}%q = vector.bitcast %p : vector<4xi32> to vector<2xi64>\n"
+        "%h = vector.extract %q[0] : i64 from vector<2xi64>\n%r = arith.trunci %h : i64 to i32" + LAST, 0),
+    "it and another in one": (f"{VECTOR}{PART}%q = vector.bitcast %p : vector<4xi32> to vector<2xi64>\n"
+        "%h = vector.extract %q[1] : i64 from vector<2xi64>\n%r = arith.trunci %h : i64 to i32" + LAST, 64),
+    "sums of rows without it": (f"{VECTOR}{PART}%m = vector.broadcast %k3 : i32 to vector<2x4xi32>\n"
+        "%q = vector.insert %p, %m[1] : vector<4xi32> into vector<2x4xi32>\n%z = arith.constant dense<0> : vector<2xi32>\n"
+        "%s2 = vector.multi_reduction <add>, %q, %z [1] : vector<2x4xi32> to vector<2xi32>\n"
+        "%r = vector.extract %s2[0] : i32 from vector<2xi32>" + LAST, 0),
+    "an outer product beside it": (f"{VECTOR}{PART}%q = vector.outerproduct %v, %p : vector<4xi32>, vector<4xi32>\n"
+        "%r = vector.extract %q[3, 2] : i32 from vector<4x4xi32>" + LAST, 0),
+    "a mask that leaves it out": (f"{VECTOR}{PART}%b = arith.constant dense<[true, true, true, false]> : vector<4xi1>\n"
+        "%at = arith.remui %tx, %c4 : index\nvector.maskedstore %A[%at], %b, %p : memref<64xi32>, vector<4xi1>, vector<4xi32>", 0),
     "a step of 0": ("%m = arith.subi %tx, %c4 : index\n"
                     "scf.for %k = %c0 to %c8 step %m { memref.store %x, %A[%tx] : memref<64xi32> }", 5),
     "a step of 0, the same for all": ("%m = arith.subi %n, %n : i32\nscf.for %k = %zero to %k3 step %m : i32 {\n"

@@ -277,8 +277,8 @@ class Algebra:
     # ---- arithmetic --------------------------------------------------------------------------------------------------
 
     def product(self, a: Linear, b: Linear) -> Linear:
-        """The product. Of an id and a number that is uniform over the grid, it is a `Multiple`; of `max(n, 0)` and a number
-        that is not negative, `max(n*number, 0)`."""
+        """The product. Of a number made of ids and one that is uniform over the grid, it is a `Multiple`; of `max(n, 0)` and a
+        number that is not negative, `max(n*number, 0)`."""
         if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
         if a.content * b.content > 1:
@@ -294,7 +294,7 @@ class Algebra:
             made = self.unread(PRODUCT, factors, low, high, lambda *others: reduce(self.product, others))
             self._products[a, b] = self._products[b, a] = made
             for identifier, chunk in ((a, b), (b, a)):
-                if id_symbol(identifier) is not None and chunk.depends() == NOTHING:
+                if chunk.depends() == NOTHING and all(s.kind in ("thread", "block") for s in identifier.symbols()):
                     self.multiples.append(Multiple(self._products[a, b], identifier, chunk))
         return self._products[a, b]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ...dsl.records import record
 from ...interpreter.ir.mlir import DYNAMIC, ir
-from ..form.kernel_form import integers
+from ..form.kernel_form import ARRANGING, arranged, integers
 from ..form.undefined_results import AT_ONCE, LEFT_OPEN, may_be_open
-from .arguments import BOOL
+from .arguments import BOOL, INT64
 from .translate import Translator, Val
 
 _TESTS = {
@@ -45,16 +47,14 @@ class FollowingTranslator(Translator):
         if not found:
             return
         if op.name == "arith.select":
-            made = self._selected(op, found)
-        elif op.name.startswith(_ELEMENTWISE):
-            made = self._any(found)
+            made = [self._selected(op, found)]
+        elif op.name.startswith((*_ELEMENTWISE, "vector.fma")):
+            made = [self._any(found)]
         elif op.name.startswith("vector.") and not op.name.endswith(_ACCESSES):
-            made = self._any(
-                [LeftOpen(self.define(f"N.lanes({one.where.text})", [one.where], BOOL), one.origin) for one in found]
-            )
+            made = [LeftOpen(part, found[0].origin) for part in self._of_elements(op, found)]
         else:
-            return self._expect(found)
-        self.open.update(dict.fromkeys(op.results, made))
+            return self._expect(self._stored(op, found))
+        self.open.update(zip(op.results, made, strict=True))
 
     def left(self, values: Sequence[ir.Value]) -> None:
         self._expect([self.open[value] for value in values if value in self.open])
@@ -84,6 +84,82 @@ class FollowingTranslator(Translator):
         positions = self.operands(op, first)
         tests = (f"(N.unsigned({at.text}) >= {size})" for at, size in zip(positions, sizes, strict=True))
         return self.define(" | ".join(tests), positions, BOOL)
+
+    def _of_elements(self, op: ir.Operation, found: Sequence[LeftOpen]) -> list[Val]:
+        """By result of an op on vectors, the elements that come from those left open; all of them
+        where they depend on a position or a limit that is."""
+        numbers = arranged(op) if op.name in ARRANGING else None
+        if numbers is not None:
+            parts = [self._elements(value) for value in op.operands]
+            listed = "".join(f"{part.text}, " for part in parts)
+            return [self._moved(op, f"V.arrange(({listed}), {self.constant(numbers, INT64).text})", parts)]
+        if op.name == "vector.to_elements":
+            where = self._elements(op.operands[0])
+            places = (f"{where.text}[:, :, {', '.join(map(str, at))}]" for at in np.ndindex(*where.shape))
+            return [self.define(place, [where], BOOL) for place in places]
+        if op.name == "vector.bitcast":
+            where, result = self._elements(op.operands[0]), ir.VectorType(op.results[0].type)
+            return [self._moved(op, f"V.bitcast_elements({where.text}, {result.shape[-1]})", [where])]
+        if op.name in ("vector.multi_reduction", "vector.outerproduct"):
+            parts = [self._elements(value) for value in op.operands]
+            first, second, *others = (part.text for part in parts)
+            if op.name == "vector.multi_reduction":
+                axes = tuple(axis + 2 for axis in integers(op.attributes["reduction_dims"]))
+                made = f"{first}.any(axis={axes!r}) | {second}"
+            else:
+                made = (
+                    f"{first}[..., :, None] | {second}[..., None, :]"
+                    if parts[1].shape
+                    else f"{first} | {second}[..., None]"
+                )
+            return [self._moved(op, " | ".join([made, *others]), parts)]
+        moving = 1 if op.name == "vector.extract" else 2 if op.name == "vector.insert" else 0
+        whole = [one for one in found if one not in [self.open.get(value) for value in list(op.operands)[:moving]]]
+        if len(whole) < len(found):  # at a position that is known at run time
+            parts = [self._elements(value) for value in list(op.operands)[:moving]]
+            positions = self.operands(op, moving)
+            dynamic = iter(positions)
+            at = "".join(
+                f"{next(dynamic).text if n == DYNAMIC else n}, " for n in integers(op.attributes["static_position"])
+            )
+            ranks = f", {parts[0].rank}" if moving == 2 else ""
+            text = (
+                f"V.{op.name[7:]}({parts[0].text}{ranks}, {''.join(f'{part.text}, ' for part in parts[1:])}({at}), L)"
+            )
+            moved = self._moved(op, text, [*parts, *positions])
+            return [self._any([LeftOpen(moved, found[0].origin), *self._in_lanes(whole)]).where]
+        return [self._any(self._in_lanes(found)).where] * len(op.results)
+
+    def _moved(self, op: ir.Operation, text: str, operands: Sequence[Val]) -> Val:
+        result = op.results[0].type
+        shape = tuple(result.shape) if isinstance(result, ir.VectorType) else ()
+        return self.define(text, operands, BOOL, shape, uniform=False)
+
+    def _elements(self, value: ir.Value) -> Val:
+        """Which elements of a value are left open: a vector of its shape, a condition of a scalar."""
+        shape = tuple(value.type.shape) if isinstance(value.type, ir.VectorType) else ()
+        if value not in self.open:
+            return self.constant(np.zeros((1, 1, *shape), bool), BOOL, shape)
+        where = self.open[value].where
+        if where.shape == shape:
+            return where
+        kind = self.constant(np.dtype(bool), INT64).text
+        return self.define(f"V.broadcast({where.text}, 0, {shape!r}, {kind})", [where], BOOL, shape)
+
+    def _in_lanes(self, found: Sequence[LeftOpen]) -> list[LeftOpen]:
+        """The lanes in which an element is left open."""
+        texts = ((one, f"N.lanes({one.where.text})") for one in found)
+        return [LeftOpen(self.define(text, [one.where], BOOL), one.origin) for one, text in texts]
+
+    def _stored(self, op: ir.Operation, found: Sequence[LeftOpen]) -> list[LeftOpen]:
+        """What an op needs of these: of a masked store, the elements that it stores."""
+        value = op.operands[-1] if op.name == "vector.maskedstore" else None
+        if value not in self.open or op.operands[-2] in self.open:
+            return list(found)
+        where, mask = self._elements(value), self.value(op.operands[-2])
+        others = [one for one in found if one is not self.open[value]]
+        stored = self.define(f"{where.text} & {mask.text}", [where, mask], BOOL, where.shape)
+        return [*others, LeftOpen(stored, self.open[value].origin)]
 
     def _any(self, found: Sequence[LeftOpen]) -> LeftOpen:
         """Where one of them is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...ir.mlir import ir, made_by, ops_of, producer, users
+from ...ir.mlir import ir, made_by, operations, ops_of, producer, users
 from ...ir.structured import body_of, yielded
 
 
@@ -58,19 +58,41 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
 
 
 def computes(op: ir.Operation) -> Counter[str]:
-    """The arithmetic on data in the body of a structured op, and choices between data: not index
-    arithmetic or masks."""
+    """The arithmetic on data in the body of a structured op that results depend on, and choices
+    between data, each once: not index arithmetic or masks."""
     found: Counter[str] = Counter()
+    used, seen = live(op), dict[object, ir.Value]()
+    same: dict[ir.Value, ir.Value] = {}
     for view in body_of(op).operations:
         inner = view.operation
         dialect, _, name = inner.name.partition(".")
         chooses = inner.name in ("arith.cmpi", "arith.select")
         if not chooses and dialect != "math" and (dialect != "arith" or name not in _OF_NUMBERS):
             continue
+        operands = tuple(same.get(operand, operand) for operand in inner.operands)
+        first = seen.setdefault((inner.name, operands, str(inner.attributes)), inner.results[0])
+        if inner not in used or first != inner.results[0]:
+            same[inner.results[0]] = first
+            continue
         flag = chooses or str(inner.results[0].type) in ("i1", "index")
         asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
         found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
     return found
+
+
+def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:
+    """The ops and arguments of the body of a structured op that its results depend on."""
+    found = dict[ir.Operation | ir.Value, None]()
+    waiting = [ops_of(body_of(op))[-1]]
+    for inner in waiting:
+        for part in (inner, *operations(inner)) if len(inner.regions) else (inner,):
+            for operand in part.operands:
+                made = producer(operand)
+                found.setdefault(operand)
+                if made is not None and made not in found:
+                    found.setdefault(made)
+                    waiting.append(made)
+    return set(found)
 
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")

@@ -103,7 +103,7 @@ class Contents:
         """
         root = self.views.root(value, foreign=True)
         self.depth[root] = depth
-        cells = tuple(self._cell() for _ in root.shape)
+        cells = tuple(self.cell() for _ in root.shape)
         if key is not None:
             self.given[root] = key
             self.labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
@@ -131,7 +131,7 @@ class Contents:
         root = views[0].root
         known = bool(self.labels.get(root)) or root in self.written
         if len(views) == 1 and root.foreign and len(root.shape) == rank and not known:
-            cells = tuple(self._cell() for _ in root.shape)
+            cells = tuple(self.cell() for _ in root.shape)
             self.labels[root] = (Label(key, cells, (0,) * rank, tuple(map(Linear.of, cells))),)
 
     def label_of(self, value: ir.Value) -> tuple[Label, ...]:
@@ -139,7 +139,7 @@ class Contents:
         views = self.views.of(value)
         return self.labels.get(views[0].root, ()) if len(views) == 1 else ()
 
-    def _cell(self, extent: int | None = None) -> Symbol:
+    def cell(self, extent: int | None = None) -> Symbol:
         return self.values.fresh("lane", NOTHING, None if extent is None else 0, None if extent is None else extent - 1)
 
     def place(self, value: ir.Value, indices: list[Linear]) -> tuple[RootBuffer, Coordinates] | None:
@@ -173,7 +173,7 @@ class Contents:
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
         """Elements of a buffer are updated, in any order: elements of the host's, or parts of them
         in a buffer initialized with the identity."""
-        before, cells = self.labels.get(root, ()), tuple(map(self._cell, root.shape))
+        before, cells = self.labels.get(root, ()), tuple(map(self.cell, root.shape))
         at = tuple(map(Linear.of, cells))
         start = self.begin((root, at), key)
         adds = combiner in ("addi", "addf") and start is not None and start.constant == 0
@@ -376,7 +376,7 @@ class Contents:
             staged = not coordinate.is_constant and not root.foreign
             whole = remainder_of(coordinate, extent) if extent and staged else None
             own = any(s not in outer for s in coordinate.symbols())
-            symbol = self._cell(extent if whole is None else None)
+            symbol = self.cell(extent if whole is None else None)
             alone = whole is None and not own and extent != 1
             cells.append(coordinate if alone else symbol)
             turns.append(0 if whole is None else extent or 0)

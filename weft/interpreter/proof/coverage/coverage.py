@@ -20,17 +20,16 @@ from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
 from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
-from ..kernels.root_buffers import RootBuffer
 from ..solver import Unknown, is_zero
 from .bodies import CASTS, computes, inside
 from .contents import Contents
-from .exactly_once import Store, Unclear, covers, executes_all, expect_once, expect_order, iterates, reads_outside
+from .exactly_once import Unclear, covers, expect_once, expect_order, reads_outside
 from .initial_payload import Untouched
 from .labels import Read, value_of
-from .launch_contents import Left, found_in
+from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps, size
-from .points import Executes, solution, solved
+from .points import Executes, solved
 from .walk import Walk
 
 
@@ -90,6 +89,9 @@ def coverage(
         judged += [_nest(nest, walk) for nest in walk.nests.executed()]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
         judged = _whole(judged, walk)
+        judged = _returned(
+            judged, walk, dict(zip(kernel.entry.arguments, kernel.operands, strict=True)), loop, untouched
+        )
         right = {one.of.location for one in judged if one.verdict == "once"}
         left: dict[ir.Value, Left | None] = {}
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
@@ -109,9 +111,27 @@ def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
         return [
             replace(one, verdict="assumed", words="what is read of a tile may not have been written") for one in judged
         ]
-    left_out = _unwritten(walk.held)
+    left_out = unwritten(walk.held)
     judged = [one for one in judged if one.of not in left_out]
     return judged + [Coverage("assumed", of, "not each of its results is known to be written") for of in left_out]
+
+
+def _returned(
+    judged: list[Coverage], walk: Walk, operands: dict[ir.Value, ir.Value], loop: ir.Operation, untouched: Untouched
+) -> list[Coverage]:
+    """The verdicts, and one on each op with results that a function does not return as the payload
+    does, as far as known."""
+
+    def is_last(argument: ir.Value) -> bool:
+        (view,) = walk.held.views.of(argument)
+        made = view.root in walk.held.written or writes(loop, operands[argument])
+        return made and not written_after(operands[argument], next(iter(walk.payload.around.tiles), loop), untouched)
+
+    known = {one.of.location for one in judged if one.verdict != "once"} | (set() if judged else walk.unclear)
+    found = [(of, why) for of, why in returned(walk.held, is_last) if of.location not in known]
+    short = dict.fromkeys(unwritten(walk.held), "not each of its results is known to be written")
+    unclear = {of.location: Coverage("assumed", of, words) for of, why in found if (words := why or short.get(of, ""))}
+    return [one for one in judged if one.of.location not in unclear] + list(unclear.values())
 
 
 _STRANGE = "which op of the payload it is, or which iteration of a loop around that, is not known"
@@ -156,6 +176,8 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     point = solved(execution, walk.payload)
     if point is None:
         return Coverage("assumed", of, "what is read does not tell which iteration it is")
+    if unread(execution) and of.writes[0].key[0] != UNDIVIDED and not of.of_parts:
+        return Coverage("assumed", of, "it is not known to read what it reads in the payload")
     if computes(execution.op) != of.computes:
         return Coverage("assumed", of, "its body computes something else")
     if any(element.key in walk.held.overwritten for element in of.writes):
@@ -350,49 +372,6 @@ def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
     if (apart := walk.held.moved[of.location]) is None:
         raise Unclear("where its results are written is not known to be their place")
     return f"its results are written {apart} elements from where the payload has them"
-
-
-def _unwritten(held: Contents) -> list[PayloadOp]:
-    """Ops of the payload with results that are not completely written at their places, as far as
-    known."""
-    found: dict[PayloadOp, None] = {}
-    for root, stores in held.stores.items():
-        labels = held.labels.get(root, ())
-        for key in dict.fromkeys(label.key for label in labels if label.key is not None and not label.parts):
-            of = held.payload.at(key[1]) if key[0] == "result" else None
-            if of and all(not s.updated and _is_short(held, root, of, key, s) for s in stores if s.what.key == key):
-                found.setdefault(of)
-    return list(found)
-
-
-def _is_short(held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store) -> bool:
-    """Whether the writes may cover less than all results of an op."""
-    at = of.writes[key[2]].at
-    dims = [dim for dim in of.dims if any(s == dim for form in at for s in form.symbols())]
-    point = solution(list(zip(at, store.what.at, strict=True)), dims, store.guards)
-    if point is None:
-        return True
-    guards, wanted = (*store.guards, store.what.rows), _where_it_differs(held, root, of, key, store, point)
-    return not executes_all(of, dims, point, store.symbols, guards, held.values, wanted)
-
-
-def _where_it_differs(
-    held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store, point: dict[Symbol, Linear]
-) -> Formula:
-    """Where a result may differ from the previous contents of its place. These may be the initial
-    value: that is the result of a reduction without iterations."""
-    (label,) = held.first.get(root, ()) or (None,)
-    found, number = None if label is None else label.start(store.at), key[2]
-    if found is None or found.when != TRUE or found.rows != TRUE or number >= len(of.starts):
-        return TRUE
-    own = of.begins[number] if number < len(of.begins) else None
-    if found.key is None:
-        same = found.constant is not None and found.constant == value_of(of.starts[number])
-    else:
-        same = own is not None and found.key == own.key and all(
-            is_zero(a - b.put(point), store.guards) for a, b in zip(found.at, own.at, strict=True)
-        )  # fmt: skip
-    return iterates([of.extents[d] for d in of.reductions]) if same else TRUE
 
 
 def _left(held: Contents, value: ir.Value) -> Left | None:

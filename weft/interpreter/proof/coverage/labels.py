@@ -13,6 +13,7 @@ from dataclasses import replace
 from math import prod
 
 from ....dsl.records import record
+from ...indices.algebra import PRODUCT
 from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_least, both, either, equal, less
 from ...indices.values import Values
 from ...ir.mlir import ir
@@ -350,9 +351,11 @@ def in_other_rows(values: Values, root: RootBuffer, sizes: Sequence[Linear], at:
 
 
 def collect_radices(form: Linear, found: dict[Symbol, set[int]]) -> None:
-    """The numbers by which a form divides counters alone: of `floor(8*i/64)`, 8."""
+    """The numbers by which a form divides counters alone: of `floor(8*i/64)`, 8; in products, too."""
     for term in form.terms:
         if not isinstance(term, Floor):
+            for factor in term.operands(PRODUCT):
+                collect_radices(factor, found)
             continue
         (symbol, factor), *more = term.numerator.terms.items()
         radix, rest = divmod(term.divisor, abs(factor))

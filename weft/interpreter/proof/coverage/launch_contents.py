@@ -19,7 +19,7 @@ from ...indices.arithmetic import affine_expression
 from ...indices.linear import Linear, Symbol, involved
 from ...ir.cloning import LEAVES
 from ...ir.functions import arguments, own_name
-from ...ir.mlir import GAP, ancestors, ir, made_by, maker, ops_of, producer
+from ...ir.mlir import GAP, ancestors, ir, made_by, maker, operations, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses
 from ...memory.views import is_view, last_writer, root_memref
@@ -216,6 +216,33 @@ def _copied(
     found = place(source, None)
     key: Key = ("argument", own_name(maker(buffer)), ir.BlockArgument(buffer).arg_number)
     return None if found is None else Left.stated(key, found[1], found[0], sizes, parts=False, each=0)
+
+
+def writes(loop: ir.Operation, value: ir.Value) -> bool:
+    """Whether an op in a loop of the host may write a buffer."""
+    return any(value in way(each) for op in operations(loop) for each in written(op))
+
+
+def written_after(value: ir.Value, root: ir.Operation, untouched: Untouched) -> bool:
+    """Whether an op of the host after a loop may write a buffer; true for a loop that is in no
+    function's own block."""
+    block = root.block
+    for view in (views := [value]):
+        for use in view.uses:
+            user = use.owner.operation
+            if (top := next((op for op in (user, *ancestors(user)) if op.block == block), None)) is None:
+                return True
+            if is_view(user):
+                views.append(user.results[0])
+            elif top != root and root.is_before_in_block(top) and _may_write(user, view, untouched):
+                return True
+    return block.owner.operation.name != "func.func"
+
+
+def _may_write(user: ir.Operation, view: ir.Value, untouched: Untouched) -> bool:
+    if user.name == GAP or LEAVES in user.attributes:
+        return any(text is None or Left.read(text) != Left(None, None) for text in _texts(user, view, untouched))
+    return view in written(user) or (len(user.regions) > 0 and not is_structured(user))
 
 
 def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str | None]:

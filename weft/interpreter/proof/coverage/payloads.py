@@ -22,12 +22,12 @@ from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import form_of, pad_widths, size_origin
-from ...ir.structured import Structure, body_of, is_read, is_structured, structure, subscripts, yielded
+from ...ir.structured import Structure, body_of, is_structured, structure, subscripts, yielded
 from ...memory.effects import accesses
 from ...memory.layouts import kept_dimensions, mixed
 from ...memory.views import way
 from ...reductions.identities import update
-from .bodies import computes, hands_on, through_casts
+from .bodies import computes, hands_on, inside, live, through_casts
 from .hosts import HostLoops
 from .initial_payload import Untouched
 
@@ -39,6 +39,8 @@ PARTS = "parts"
 """The kind of key of a buffer with parts of a result."""
 BEFORE = "before"
 """The kind of key of a buffer with the sum before each part, in order."""
+UNDIVIDED = "undivided"
+"""The kind of key of a sum of which each term has yet to be divided by the same element."""
 MERGED_BY = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
 """The combiner of parts, where it is not that of terms."""
 
@@ -69,6 +71,7 @@ class PayloadOp:
         copies: it only copies its input.
         computes: the arithmetic of its body: count by op name.
         chooses: its body has conditions of its own.
+        indexed: its results depend on the iteration itself, too.
         combiner: the combiner of its terms; None for any other update, or for several results that
             are no running ones.
         divisor: it divides an element by one of this tensor, and computes nothing else.
@@ -95,6 +98,7 @@ class PayloadOp:
     of_parts: bool = False
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
+    indexed: bool = False
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -123,6 +127,7 @@ class PayloadOps:
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
     around: HostLoops = field(init=False)
     _totals: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
+    _undivided: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -189,7 +194,7 @@ class PayloadOps:
             key, at: the element of the op's result.
             by, by_at: the divisor.
         """
-        of = self.at(key[1]) if key[0] == "result" else None
+        of = self.at(key[1]) if key[0] == UNDIVIDED else None
         if of is None or of.combiner not in ("arith.addf", "arith.subf"):
             return False
         table = {
@@ -205,7 +210,7 @@ class PayloadOps:
         return False
 
     def _op(self, op: ir.Operation) -> PayloadOp:
-        space, values = structure(op), self.values
+        space, values, used = structure(op), self.values, live(op)
         extents = extents_of(values, op, space)
         highs = [n.constant - 1 if n is not None and n.is_constant else None for n in extents]
         dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
@@ -226,8 +231,9 @@ class PayloadOps:
             tuple(_start(op, operand) for operand in list(op.operands)[space.inputs :]),
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
             None if combined is None else combined.combiner,
-            _divisor(op, elements), frozenset(n for n in range(space.inputs) if not is_read(op, n)),
+            _divisor(op, elements), frozenset(n for n in range(space.inputs) if body_of(op).arguments[n] not in used),
             begins=tuple(elements[space.inputs :]), fits=_fits(values, op, space, maps),
+            indexed=any(True for _ in inside(body_of(op), "linalg.index")),
         )  # fmt: skip
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
@@ -235,6 +241,18 @@ class PayloadOps:
         if of.location not in self._totals:
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
         return self._totals[of.location]
+
+    def undivided(self, of: PayloadOp) -> PayloadOp:
+        """A sum of quotients, with the division still to come."""
+        if of.location not in self._undivided:
+            writes = tuple(replace(each, key=(UNDIVIDED, *each.key[1:])) for each in of.writes)
+            self._undivided[of.location] = replace(of, writes=writes)
+        return self._undivided[of.location]
+
+    def are_divisions(self, elements: Sequence[Element]) -> bool:
+        """Whether elements, at least one, are quotients of the payload."""
+        made = [self.at(each.key[1]) if each.key[0] == "result" else None for each in elements]
+        return bool(made) and all(of is not None and of.divisor is not None for of in made)
 
     def of_parts(
         self, location: str, of_result: ir.AffineMap, known: Sequence[Linear], sizes: Sequence[Linear]

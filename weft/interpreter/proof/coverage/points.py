@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
-from ...ir.mlir import ir
+from ...ir.mlir import ir, users
+from ...ir.structured import is_read, is_structured, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero
+from .bodies import computes
 from .labels import Label, Read, conjuncts_of, is_within
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
@@ -87,17 +90,87 @@ class Executes(Iterations):
         return count if count > 0 and is_within(form - Linear.of(parts[0]) * count, count) else 0
 
 
-def solved(execution: Executes, payload: PayloadOps) -> tuple[Linear, ...] | None:
+def solved(
+    execution: Executes, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]] = ()
+) -> tuple[Linear, ...] | None:
     """The iteration of the payload's op, as forms of the execution's symbols; None where the
     elements that it reads do not determine it.
 
     Each element gives an equation for each of its coordinates; an equation with a single unknown
-    dimension determines that.
+    dimension determines that. `others`: equations beside these.
     """
     of = execution.of
     executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
-    known = solution(list(_equations(execution, payload)), of.dims, executed)
+    known = solution([*_equations(execution, payload), *others], of.dims, executed)
     return None if known is None else tuple(known[d] for d in of.dims)
+
+
+def is_term(location: str, payload: PayloadOps) -> bool:
+    """Whether a reduction of the payload reads the results of an op, itself or through others."""
+    found = payload.untouched.places.get(location)
+    waiting = list(found.results) if found is not None else []
+    for value in waiting:
+        for user in users(value):
+            if is_structured(user) and "reduction" in structure(user).iterators:
+                return True
+            waiting += (result for result in user.results if result not in waiting)
+    return False
+
+
+def unread(execution: Executes) -> list[Element]:
+    """The elements of arguments and results that an iteration of the payload's op reads, but the
+    execution is not known to."""
+    read = {each.key for each in execution.reads if each is not None}
+    wanted = (each for n, each in enumerate(execution.of.reads) if each is not None and n not in execution.of.unread)
+    return [each for each in wanted if each.key[0] != "value" and each.key not in read]
+
+
+def previous_contents(execution: Executes, before: Sequence[Sequence[Label]]) -> list[tuple[Element, Read | None]]:
+    """The elements that an iteration of the payload's op finds in its outputs and reads, each with
+    the one that the execution finds there."""
+    of, found = execution.of, list[tuple[Element, Read | None]]()
+    for number, (cell, labels) in enumerate(zip(execution.cells, before, strict=True)):
+        begin = of.begins[number] if is_read(execution.op, segments(execution.op)[0] + number) else None
+        if begin is not None and begin.key[0] != "value":
+            found.append((begin, labels[-1].start(cell[1]) if cell is not None and labels else None))
+    return found
+
+
+def is_same(execution: Executes, previous: Sequence[tuple[Element, Read | None]], payload: PayloadOps) -> bool:
+    """Whether an execution of an op without reductions computes what an iteration of the payload
+    does: by the same arithmetic, of the same elements, previous contents included. As a term of a
+    reduction it may read another one's results while these are incomplete (`online`)."""
+    missed = unread(execution)
+    if missed and None in execution.reads and is_term(execution.of.location, payload):
+        made = (payload.at(each.key[1]) if each.key[0] == "result" else None for each in missed)
+        missed = [] if all(each is not None and each.reductions for each in made) else missed
+    known = all(there is not None and there.key == begin.key for begin, there in previous)
+    return not missed and known and computes(execution.op) == execution.of.computes
+
+
+def places(
+    execution: Executes,
+    previous: Sequence[tuple[Element, Read | None]],
+    given: Mapping[RootBuffer, Key],
+    payload: PayloadOps,
+) -> Iterator[tuple[Linear, Linear]]:
+    """Equations of an op without reductions beside those of its inputs: of previous contents
+    that it reads; and of the places of results that a function returns, for dimensions that
+    make no difference to their values, as of a broadcast."""
+    of, pairs = execution.of, list[tuple[Linear, Linear]]()
+    for begin, there in previous:
+        if there is not None and there.key == begin.key:
+            pairs += zip(begin.at, there.at, strict=True)
+    told = {*involved(*(form for element in of.reads if element is not None for form in element.at)),
+            *involved(*(wanted for wanted, _ in pairs))}  # fmt: skip
+    for write, cell in zip(of.writes, execution.cells, strict=False):
+        kind, name, number = ("", "", 0) if cell is None or of.indexed else given.get(cell[0], ("", "", 0))
+        returned = payload.result(name, number) if kind == "returned" else None
+        own = None if returned is None or cell is None else returned(cell[1])
+        if own is not None and own.key == write.key:
+            places = zip(write.at, own.at, strict=True)
+            pairs += (pair for pair in places if told.isdisjoint(involved(pair[0])))
+    yield from pairs
 
 
 def solution(
@@ -129,14 +202,29 @@ def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linea
             )  # it is not read: any numbers that distinguish iterations will do
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
+    wanted_of: dict[Key, list[Element]] = {}
     for element in (element for element in execution.of.reads if element is not None):
-        fitting = [read for read in given if read.key == element.key]
+        wanted_of.setdefault(element.key, []).append(element)
+    for element in (element for group in wanted_of.values() for element in _by_place(group)):
+        fitting = _by_place([read for read in given if read.key == element.key])
         number = seen[element.key] = seen.get(element.key, -1) + 1
         pairs: list[tuple[Element, Read]] = [(element, fitting[min(number, len(fitting) - 1)])] if fitting else []
         if not fitting:
             pairs = [(made, read) for made in payload.made_of(element) for read in given if read.key == made.key]
         for wanted, read in pairs:
             yield from zip(wanted.at, read.at, strict=True)
+
+
+_Placed = TypeVar("_Placed", Element, Read)
+
+
+def _by_place(elements: list[_Placed]) -> list[_Placed]:
+    """Elements of one tensor, shifted against each other by constants, in the order of these; any
+    others as they are: masks reorder the loads of a stencil."""
+    pairs = (pair for one in elements[1:] for pair in zip(one.at, elements[0].at, strict=True))
+    if not all((a - b).is_constant for a, b in pairs):
+        return elements
+    return sorted(elements, key=lambda one: [form.constant for form in one.at])
 
 
 def _told(

@@ -39,7 +39,8 @@ def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
     Args:
         others: the kernel's other shares, in the iterations of which it is.
     """
-    guards = tuple(guard for guard in share.guards if not _is_of_others(guard, share, others))
+    parts = (part for guard in share.guards for part in conjuncts_of(guard))
+    guards = tuple(part for part in parts if not _is_of_others(part, share, others))
     values, why = Values(LaunchShape(), lambda _: NOTHING), list[str | None]()
     for change in dict.fromkeys((_by_linear_id(share, values), _itself)):
         at, extents = tuple(map(change, share.at)), tuple(map(change, share.extents))
@@ -70,16 +71,19 @@ def _itself(form: Linear) -> Linear:
     return form
 
 
-def _is_of_others(guard: Formula, share: Owned, others: Sequence[Owned]) -> bool:
+def _is_of_others(part: Formula, share: Owned, others: Sequence[Owned]) -> bool:
     """Whether a guard only states that an enclosing mapped loop has the iteration."""
-    asked = {s for s in involved(guard) if s.kind != "parameter"}
+    asked = {s for s in involved(part) if s.kind != "parameter"}
+    counters = {s for s in asked if s.kind not in ("thread", "block")}.difference(share.own)
+    if any(part in other.guards and not counters.isdisjoint(other.own) for other in others):
+        return True  # inside of that one's loop, and of its own condition
     if not asked or not asked.isdisjoint((*share.own, *share.alone, *involved(*share.at))):
         return False
     around = [other for other in others if other is not share and not asked.isdisjoint(involved(*other.at))]
     pairs = [pair for other in around for pair in zip(other.at, other.extents, strict=True)]
-    inside = [part for form, n in pairs for part in (at_least(form, 0), less(form, n))]
+    inside = [each for form, n in pairs for each in (at_least(form, 0), less(form, n))]
     try:
-        return bool(around) and point_where([*inside, guard.negate()]) is None
+        return bool(around) and point_where([*inside, part.negate()]) is None
     except Unknown:
         return False
 

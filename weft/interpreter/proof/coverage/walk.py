@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...hardware.queries import VALUELESS
-from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, either, involved, less
+from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer
@@ -27,22 +27,22 @@ from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...reductions.identities import update
 from ..kernels.root_buffers import RootBuffer
-from ..solver import point_where
 from .bodies import choice_of, conjuncts, hands_on, inside, is_of_data, through_casts
 from .contents import Contents
 from .counters import counted, ends_of
-from .exactly_once import iterates
 from .labels import Label, Read, conjuncts_of, value_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
     PARTS,
+    UNDIVIDED,
     Coordinates,
     PayloadOp,
     PayloadOps,
     extents_of,
 )
-from .points import Executes, solved
+from .points import Executes, is_same, places, previous_contents, solved, unread
+from .results import divided
 
 
 @dataclass
@@ -51,6 +51,10 @@ class Walk:
 
     Args:
         payload: the untouched module.
+        executions: of its reductions.
+        strangers: ops that update results as no known op of the payload does.
+        unclear: locations of ops without reductions of which it is not known which iteration is
+            executed; none that misses results of other ops.
     """
 
     payload: PayloadOps
@@ -66,6 +70,7 @@ class Walk:
         self._twice = False
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
+        self.unclear: set[str] = set()
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
@@ -193,7 +198,16 @@ class Walk:
             of, (*self._loops, *dims), (*self._guards, *masks), (*reads, *inner), tuple(cells),
             tuple(dict.fromkeys(s for each in since for s in each)), op, started,
         )  # fmt: skip
-        point = solved(execution, self.payload)
+        if of.reductions and self.payload.are_divisions(unread(execution)):
+            execution = replace(execution, of=(of := self.payload.undivided(of)))
+        previous = () if of.reductions else previous_contents(execution, before)
+        point = solved(
+            execution, self.payload, () if of.reductions else places(execution, previous, self.held.given, self.payload)
+        )
+        if not of.reductions and (point is None or not is_same(execution, previous, self.payload)):
+            point = None
+            if of.indexed or not any(each.key[0] == "result" for each in unread(execution)):
+                self.unclear.add(of.location)
         rows = self._rows(execution, point, before)
         if self._recording and of.reductions:
             always = both(*(part for part in rows[0] if all(part in each for each in rows)))
@@ -206,7 +220,8 @@ class Walk:
             if what is None:
                 self.held.forget(cell[0])
             else:
-                self.held.write(cell, what, dims, updated=is_read(op, structure(op).inputs + number))
+                updated = bool(of.reductions) and is_read(op, space.inputs + number)
+                self.held.write(cell, what, dims, updated=updated)
 
     def _rows(
         self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
@@ -277,10 +292,10 @@ class Walk:
         found = update(op, number, uses=len(list(accumulator.uses)))
         if found is None or read.key is None or through_casts(found.term) not in list(body_of(op).arguments):
             return False
-        if read.key[0] != "result":
+        if read.key[0] not in ("result", UNDIVIDED):
             return found.combiner in _ADDING
         of = self.payload.at(read.key[1])
-        if of is None or read.key != of.writes[0].key:
+        if of is None or read.key[1:] != of.writes[0].key[1:]:
             return False
         return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
 
@@ -403,8 +418,8 @@ class Walk:
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
             return self.held.write(cell, known[0], dims)
-        if (divided := self._divided(op, number, reads)) is not None:
-            return self.held.write(cell, divided, dims)
+        if (quotient := divided(op, number, reads, self._guards, self.payload)) is not None:
+            return self.held.write(cell, quotient, dims)
         constant = made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
         held, since = None if constant is None else constant.attributes["value"], tuple(self._loops)
         if held is None and len(reads) == 1 and reads[0] is not None and reads[0].key is None and hands_on(op, number):
@@ -413,32 +428,6 @@ class Walk:
         if held is None:
             return self.held.forget(cell[0])
         return self.held.fill(cell, held, since, dims)
-
-    def _divided(self, op: ir.Operation, number: int, reads: Sequence[Read | None]) -> Read | None:
-        """A sum of terms that the payload divides by the same element, if the kernel divides the
-        sum instead, where it has terms: the identity of the sum."""
-        value = through_casts(yielded(op)[number])
-        choice = made_by(value, "arith.select")
-        division = made_by(value if choice is None else through_casts(choice.operands[1]), "arith.divf")
-        arguments = list(body_of(op).arguments)
-        places = [] if division is None else [through_casts(operand) for operand in division.operands]
-        if any(place not in arguments[: len(reads)] for place in places) or len(places) != 2:
-            return None
-        summed, by = (reads[arguments.index(place)] for place in places)
-        if summed is None or by is None or summed.key is None or by.key is None:
-            return None
-        if choice is not None and through_casts(choice.operands[2]) != places[0]:
-            return None
-        if not self.payload.divides(summed.key, summed.at, by.key, by.at):
-            return None
-        of = self.payload.at(summed.key[1])
-        divides = TRUE if choice is None else self.values.condition(choice.operands[0])
-        has_terms = TRUE if of is None else iterates([of.extents[d] for d in of.reductions])
-        differs = either(both(divides, has_terms.negate()), both(has_terms, divides.negate()))
-        if differs != FALSE and point_where([*self._guards, differs]) is not None:
-            return None
-        own = conjuncts_of(summed.rows)
-        return replace(summed, rows=both(summed.rows, *(part for part in conjuncts_of(by.rows) if part not in own)))
 
 
 _HARMLESS = frozenset({

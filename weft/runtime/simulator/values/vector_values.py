@@ -74,6 +74,15 @@ def arrange(parts: Sequence[Lane], numbers: np.ndarray) -> Lane:
     return (flat[0] if len(flat) == 1 else np.concatenate(flat, axis=-1))[..., numbers]
 
 
+def bitcast_elements(marked: np.ndarray, count: int) -> np.ndarray:
+    """The elements of a vector, seen as `count` wider or narrower ones along its last dimension,
+    that have bits of marked ones."""
+    size = marked.shape[-1]
+    if count >= size:
+        return np.repeat(marked, count // size, axis=-1)
+    return np.asarray(marked.reshape(*marked.shape[:-1], count, size // count).any(axis=-1))
+
+
 def reduce(combine: Callable[..., Any], vector: Any, start: Lane | None, axes: tuple[int, ...]) -> Lane:
     """Combines along the axes in row-major order."""
     kept = [axis for axis in range(vector.ndim) if axis not in axes]

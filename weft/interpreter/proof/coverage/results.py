@@ -1,0 +1,123 @@
+"""The results that a kernel leaves in buffers of the host: all of them, each at its place; and
+whether a function returns what the payload does.
+
+    launch of `relu` → result0          result0[i, j] is relu[i, j] for all i and j, and no op after it writes result0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either
+from ...ir.mlir import ir, made_by
+from ...ir.structured import body_of, yielded
+from ..kernels.roots import RootBuffer
+from ..solver import is_zero, point_where
+from .bodies import through_casts
+from .contents import Contents
+from .labels import Read, conjuncts_of, value_of
+from .once import Store, executes_all, iterates
+from .payloads import UNDIVIDED, Key, PayloadOp, PayloadOps
+from .points import solution
+
+
+def returned(held: Contents, is_last: Callable[[ir.Value], bool]) -> Iterator[tuple[PayloadOp, str]]:
+    """Ops of the payload with results that a function returns, each with the reason why it is not
+    known that a kernel leaves these in the function's buffer; an empty one if it is known.
+
+    Args:
+        is_last: whether a buffer is written by this kernel, and by no op after its launch.
+    """
+    for root, (kind, name, number) in held.given.items():
+        result = held.payload.result(name, number) if kind == "returned" else None
+        own = None if result is None else result(tuple(Linear.of(held.cell()) for _ in root.shape))
+        of = held.payload.at(own.key[1]) if own is not None and own.key[0] == "result" else None
+        if (
+            of is None
+            or own is None
+            or of.name == "linalg.fill"
+            or not isinstance(root.value, ir.Value)
+            or not is_last(root.value)
+        ):
+            continue
+        kept = [label for label in held.labels.get(root, ()) if label.key == own.key and not label.parts]
+        if len(kept) != 1 or len(held.labels[root]) != 1 or kept[0].when != TRUE:
+            yield of, "its results are not known to be what a function returns"
+        elif of.location in held.moved:
+            yield of, "where its results are written is not known to be their place"
+        else:
+            yield of, ""
+
+
+def unwritten(held: Contents) -> list[PayloadOp]:
+    """Ops of the payload with results that are not completely written at their places, as far as
+    known."""
+    found: dict[PayloadOp, None] = {}
+    for root, stores in held.stores.items():
+        labels = held.labels.get(root, ())
+        for key in dict.fromkeys(label.key for label in labels if label.key is not None and not label.parts):
+            of = held.payload.at(key[1]) if key[0] == "result" else None
+            if of and all(not s.updated and _is_short(held, root, of, key, s) for s in stores if s.what.key == key):
+                found.setdefault(of)
+    return list(found)
+
+
+def _is_short(held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store) -> bool:
+    """Whether the writes may cover less than all results of an op."""
+    at = of.writes[key[2]].at
+    dims = [dim for dim in of.dims if any(s == dim for form in at for s in form.symbols())]
+    point = solution(list(zip(at, store.what.at, strict=True)), dims, store.guards)
+    if point is None:
+        return True
+    guards, wanted = (*store.guards, store.what.rows), _where_it_differs(held, root, of, key, store, point)
+    return not executes_all(of, dims, point, store.symbols, guards, held.values, wanted)
+
+
+def _where_it_differs(
+    held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store, point: dict[Symbol, Linear]
+) -> Formula:
+    """Where a result may differ from the previous contents of its place. These may be the initial
+    value: that is the result of a reduction without iterations."""
+    (label,) = held.first.get(root, ()) or (None,)
+    found, number = None if label is None else label.start(store.at), key[2]
+    if found is None or found.when != TRUE or found.rows != TRUE or number >= len(of.starts):
+        return TRUE
+    own = of.begins[number] if number < len(of.begins) else None
+    if found.key is None:
+        same = found.constant is not None and found.constant == value_of(of.starts[number])
+    else:
+        same = own is not None and found.key == own.key and all(
+            is_zero(a - b.put(point), store.guards) for a, b in zip(found.at, own.at, strict=True)
+        )  # fmt: skip
+    return iterates([of.extents[d] for d in of.reductions]) if same else TRUE
+
+
+def divided(
+    op: ir.Operation, number: int, reads: Sequence[Read | None], guards: Sequence[Formula], payload: PayloadOps
+) -> Read | None:
+    """A sum of terms that the payload divides by the same element, if the kernel divides the
+    sum instead, where it has terms: the identity of the sum."""
+    value = through_casts(yielded(op)[number])
+    choice = made_by(value, "arith.select")
+    division = made_by(value if choice is None else through_casts(choice.operands[1]), "arith.divf")
+    arguments = list(body_of(op).arguments)
+    places = [] if division is None else [through_casts(operand) for operand in division.operands]
+    if any(place not in arguments[: len(reads)] for place in places) or len(places) != 2:
+        return None
+    summed, by = (reads[arguments.index(place)] for place in places)
+    if summed is None or by is None or summed.key is None or by.key is None or summed.key[0] != UNDIVIDED:
+        return None
+    if choice is not None and through_casts(choice.operands[2]) != places[0]:
+        return None
+    if not payload.divides(summed.key, summed.at, by.key, by.at):
+        return None
+    of = payload.at(summed.key[1])
+    divides = TRUE if choice is None else payload.values.condition(choice.operands[0])
+    has_terms = TRUE if of is None else iterates([of.extents[d] for d in of.reductions])
+    differs = either(both(divides, has_terms.negate()), both(has_terms, divides.negate()))
+    if differs != FALSE and point_where([*guards, differs]) is not None:
+        return None
+    own = conjuncts_of(summed.rows)
+    rows = both(summed.rows, *(part for part in conjuncts_of(by.rows) if part not in own))
+    return replace(summed, key=("result", *summed.key[1:]), rows=rows)
