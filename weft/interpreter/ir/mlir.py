@@ -266,18 +266,20 @@ def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Opera
     first is yielded."""
     found: list[ir.Operation] = []
     note, advance, behind = found.append, ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
+    outside = names and FUNCTIONS.issuperset(names)
 
     def any_op(op: ir.Operation) -> ir.WalkResult:
         note(op)
         return advance
 
-    def around_bodies(op: ir.Operation) -> ir.WalkResult:
-        note(op)
-        return behind if op.name in FUNCTIONS else advance
+    def named(op: ir.Operation) -> ir.WalkResult:
+        name = op.name
+        if name in names:
+            note(op)
+        return behind if outside and name in FUNCTIONS else advance
 
-    outside = names and FUNCTIONS.issuperset(names)
-    root.operation.walk(around_bodies if outside else any_op, ir.WalkOrder.PRE_ORDER)
-    return iter([op for op in found if op.name in names] if names else found)
+    root.operation.walk(named if names else any_op, ir.WalkOrder.PRE_ORDER)
+    return iter(found)
 
 
 GAP = "weft.gap"
