@@ -131,17 +131,33 @@ def _dense(attribute: ir.Attribute) -> ir.Attribute:
     return ir.DenseFPElementsAttr(attribute) if isinstance(element, ir.FloatType) else attribute
 
 
+_BUILT = """
+affine arith bufferization cf complex func gpu index linalg llvm math memref nvgpu nvvm scf tensor ub vector
+"""
+"""The dialects that ops are built of. A text or a pass loads others when it has them; to load all
+takes longer than to apply a small schedule's statements but one."""
+
+
 def context() -> ir.Context:
-    """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads
-    have some)."""
+    """A fresh context: every upstream dialect known, unregistered ones allowed (older payloads have
+    some)."""
     global _prepared
-    made = ir.Context()
+    made = ir.Context(_BUILT.split())
     made.enable_multithreading(False)  # passes over small modules take a third of the time that they take with threads
     made.allow_unregistered_dialects = True
     if not _prepared:
         _prepare(made)
         _prepared = True
     return made
+
+
+def has_dialect(context: ir.Context, name: str) -> bool:
+    """Whether there is a dialect of that name; loads it."""
+    try:
+        context.dialects[name]
+    except (IndexError, KeyError, RuntimeError, ValueError):
+        return False
+    return True
 
 
 def parse(text: str, ctx: ir.Context) -> ir.Module:
