@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, permutations, product
 
 from weft.interpreter.hardware.limits import registers_at_start
+from weft.runtime.simulator.roles.clocks import STARTED, Ranking
 
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "i8": 1}
 
@@ -268,3 +270,11 @@ module attributes {{gpu.container_module}} {{
   }}
 }}
 """
+
+
+def rankings(agents: int, turns: int = 0) -> Iterator[Ranking]:
+    """All priority orders of `agents` warp groups, without a dropped turn, and with each single one of `turns`."""
+    bases = [Ranking(order, arm) for order, arm in product(permutations((STARTED, *range(agents))), (False, True))]
+    yield from bases
+    for base, turn in product(bases, range(turns)):
+        yield Ranking(base.agents, base.last_arm, (turn,))

@@ -137,7 +137,15 @@ def _loop_of_products(text: str, kernel: str, chip: str) -> range:
 def compute_region(text: str, kernel: str, chip: str) -> Counts:
     """What stands between those two barriers that have most products between them, of the smallest loop that has most of all:
     copies beside it may be loops, too."""
-    parts = program(text, kernel, chip).between_barriers(_loop_of_products(text, kernel, chip))
+    loop = _loop_of_products(text, kernel, chip)
+    parts: list[list[MachineInstruction]] = [[]]
+    for one in program(text, kernel, chip).instructions[loop.start : loop.stop]:
+        if one.mnemonic == "BAR":
+            parts.append([])
+        else:
+            parts[-1].append(one)
+    if len(parts) > 1:  # the part after the last barrier is joined with the part before the first
+        parts = [parts[-1] + parts[0], *parts[1:-1]]
     return Counts.of(max(parts, key=_products))
 
 

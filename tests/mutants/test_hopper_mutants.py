@@ -14,6 +14,7 @@ from functools import cache
 import pytest
 from cluster_mutants import CLUSTER
 from flight_mutants import FLIGHT
+from hopper import rankings
 from hopper_kernels import RECIPES, kernel
 from hopper_mutants import MUTANTS, Mutant
 from hopper_verdicts import Runs, proof
@@ -21,7 +22,6 @@ from pixel_mutants import PIXELS
 from store_mutants import STORES
 
 from weft.runtime.simulator.kernel import Order
-from weft.runtime.simulator.roles.clocks import rankings
 
 SOAK = "WEFT_SOAK" in os.environ
 ORDERS: list[Order] = ["forward", "reverse", *range(6)] if SOAK else ["forward", 0]

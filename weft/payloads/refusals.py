@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from ..dsl.diagnostics import Diagnostic, Source, Span, WeftError
-from ..interpreter.ir.mlir import ir, operations
+from ..interpreter.ir.mlir import has_dialect, ir, operations
 from ..interpreter.ir.unknown_names import dialect_hint, hint_for, todays
 from ..interpreter.proof.hosts.events import uses_tokens
 from .naming import span_of
@@ -223,10 +223,11 @@ def expect_known_holders(source: Source, context: ir.Context) -> None:
         if token["op"] is not None:
             op = token["op"].strip('"')
         if token["launch"] is not None or (token["op"] is not None and op == _LAUNCH):
-            unknown = next((h for h in holders if h is not None and not context.is_registered_operation(h)), None)
-            if unknown is not None:
+            named = dict.fromkeys(h for h in holders if h is not None)
+            loaded = {h for h in named if has_dialect(context, h.partition(".")[0])}
+            if unknown := [h for h in named if h not in loaded or not context.is_registered_operation(h)]:
                 span = source.span(token.start(), len(_LAUNCH))
-                message = f"a launch is in {unknown}, an op that is not registered: it is not known when it runs"
+                message = f"a launch is in {unknown[0]}, an op that is not registered: it is not known when it runs"
                 hint = "launch from a `func.func`, or from its `scf.for`, `scf.while` and `scf.if`"
                 raise WeftError(Diagnostic("W0628", message, span, hint=hint))
         elif token["brace"] == "}" and holders:

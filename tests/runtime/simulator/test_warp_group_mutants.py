@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from group_kernels import DRAIN, FENCE, arguments, expected, kernel, squared, stored
 from group_mutants import EQUAL, MUTANTS, RING, SELDOM
-from hopper import Product
+from hopper import Product, rankings
 
 from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order, SimKernel
-from weft.runtime.simulator.roles.clocks import rankings
 
 ORDERS: list[Order] = ["forward", "reverse", *range(200 if "WEFT_SOAK" in os.environ else 1)]
 RIGHT = {

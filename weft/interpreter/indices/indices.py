@@ -56,10 +56,11 @@ class _Indices:
     def __init__(self, function: ir.Operation) -> None:
         self._bodies = [function, *guards(function)]
         self._order: dict[Symbol, tuple[int, int]] = {}
-        self._depths: dict[Symbol, int] = {}
+        self._depths: dict[Term, int] = {}
         self._made: dict[tuple[Operator, Linear, Linear], Symbol] = {}
         self._parts: dict[Symbol, tuple[Operator, Linear, Linear]] = {}
-        self._warps: dict[str, Linear] = {}
+        self._forms: dict[ir.Value, Linear] = {}
+        self._names: dict[Term, Linear] = {}
         self._places: dict[Term, tuple[tuple[int, int], str, str]] = {}
         self._inside: dict[tuple[Term, bool], set[Symbol]] = {}
         size = list(ir.DenseI32ArrayAttr(function.attributes[_BLOCK])) if _BLOCK in function.attributes else [0, 0, 0]
@@ -71,14 +72,16 @@ class _Indices:
         return self._ordered(results_of(mapping, [self._of(v) for v in apply.operands], Linear.of, self._operate)[0])
 
     def _of(self, value: ir.Value, rank: int | None = None) -> Linear:
-        form = index_of(value)
-        for symbol in form.symbols():
-            if symbol not in self._order:
+        if value not in self._forms:
+            form = self._forms[value] = index_of(value)
+            for symbol in form.symbols():
                 known = {"gpu.block_id": 0, "gpu.thread_id": THREAD}.get(maker(value).name, 1)
                 self._order[symbol] = (known if rank is None else rank, len(self._order))
+                self._places[symbol] = self._order[symbol], "value", ""
+                self._names[symbol] = form
                 block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
                 self._depths[symbol] = len(self._blocks(block))
-        return form
+        return self._forms[value]
 
     def _operate(self, operator: Operator, a: Linear, b: Linear) -> Linear:
         if operator == "add":
@@ -92,7 +95,7 @@ class _Indices:
 
     def _symbol(self, operator: Operator, a: Linear, b: Linear) -> Symbol:
         made = self._made.setdefault((operator, a, b), Symbol(operator, "opaque", NOTHING))
-        self._parts[made] = operator, a, b
+        self._parts.setdefault(made, (operator, a, b))
         return made
 
     def _blocks(self, block: ir.Block) -> list[ir.Operation]:
@@ -126,8 +129,6 @@ class _Indices:
         return self._parts[term] if isinstance(term, Symbol) else ("floordiv", term.numerator, Linear.of(term.divisor))
 
     def _place(self, term: Term) -> tuple[tuple[int, int], str, str]:
-        if term in self._order:
-            return self._order[term], "value", ""
         if term not in self._places:
             kind, form, by = self._operation(term)
             first = min((self._order[symbol] for symbol in self._values(term)), default=(0, 0))
@@ -136,7 +137,9 @@ class _Indices:
         return self._places[term]
 
     def _depth(self, term: Term) -> int:
-        return max((self._depths[symbol] for symbol in self._values(term)), default=0)
+        if term not in self._depths:
+            self._depths[term] = max((self._depths[symbol] for symbol in self._values(term)), default=0)
+        return self._depths[term]
 
     def _ordered(self, form: Linear) -> Linear:
         """The same form, simplified and ordered: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`;
@@ -147,37 +150,47 @@ class _Indices:
             found = sum(named, Linear.of(found.constant))
         return Linear({term: found.terms[term] for term in sorted(found.terms, key=self._place)}, found.constant)
 
-    def _with_remainders(self, form: Linear, left: int = 0) -> Linear:
+    def _with_remainders(self, form: Linear) -> Linear:
         """Introduces remainders: first those that cancel the whole dividend, outer divisions before
         nested ones; then those that leave a term."""
         floors = [term for term, c in form.terms.items() if isinstance(term, Floor) and not c % term.divisor]
+        found: list[tuple[int, Linear, Floor, int]] = []
         for floor in sorted(floors, key=lambda floor: (-_depth_of_floors(floor), self._place(floor))):
             c = form.terms[floor]
-            factor, count = -c // floor.divisor, len(floor.numerator.terms)
+            factor = -c // floor.divisor
             without = form - floor.numerator * factor + Linear({floor: -c}, 0)
-            if len(without.terms) < len(form.terms) - count + min(left, count):
-                rest = self._symbol("mod", floor.numerator, Linear.of(floor.divisor))
-                return self._with_remainders(without + Linear({rest: factor}, 0))
-        return form if left or not floors else self._with_remainders(form, 1)
+            found.append((len(form.terms) - len(without.terms), without, floor, factor))
+        for left in (0, 1):
+            for gone, without, floor, factor in found:
+                count = len(floor.numerator.terms)
+                if gone > count - min(left, count):
+                    rest = self._symbol("mod", floor.numerator, Linear.of(floor.divisor))
+                    return self._with_remainders(without + Linear({rest: factor}, 0))
+        return form
 
     def _named(self, term: Term) -> Linear:
         """A term with its parts in order; or the value that has a name."""
-        if term in self._order:
-            return Linear({term: 1}, 0)
+        if term not in self._names:
+            self._names[term] = self._name(term)
+        return self._names[term]
+
+    def _name(self, term: Term) -> Linear:
         kind, form, by = self._operation(term)
         thread = value_alone(form)
         of_thread = self._in_row and all(self._order.get(symbol, (0, 0))[0] == THREAD for symbol in form.symbols())
         if thread is None or not of_thread or by != Linear.of(WARP) or kind == "ceildiv":
             form, by = self._ordered(form), self._ordered(by)
-            return Linear({Floor(form, by.constant) if isinstance(term, Floor) else self._symbol(kind, form, by): 1}, 0)
+            if isinstance(term, Floor):
+                return Linear({Floor(form, by.constant): 1}, 0)
+            made = self._symbol(kind, form, by)
+            self._parts[made] = kind, form, by
+            return Linear.of(made)
         name = "warp" if kind == "floordiv" else "lane"
-        if name not in self._warps:
-            make = ir.AffineExpr.get_floor_div if kind == "floordiv" else ir.AffineExpr.get_mod
-            with ir.InsertionPoint.after(thread.owner), thread.owner.location:
-                made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [make(ir.AffineExpr.get_dim(0), WARP)]), [thread])
-            made.operation.attributes["weft.name"] = ir.StringAttr.get(name)
-            self._warps[name] = self._of(made.result, THREAD)
-        return self._warps[name]
+        make = ir.AffineExpr.get_floor_div if kind == "floordiv" else ir.AffineExpr.get_mod
+        with ir.InsertionPoint.after(thread.owner), thread.owner.location:
+            made = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [make(ir.AffineExpr.get_dim(0), WARP)]), [thread])
+        made.operation.attributes["weft.name"] = ir.StringAttr.get(name)
+        return self._of(made.result, THREAD)
 
     # ---- writing it anew ---------------------------------------------------------------------------------------------
 

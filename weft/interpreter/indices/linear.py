@@ -266,7 +266,7 @@ class Linear:
 
     def put(self, table: Mapping[Symbol, Linear]) -> Linear:
         """The form with forms in place of some of its symbols, also in operands of `made`."""
-        if all(symbol.made is None and symbol not in table for symbol in self.symbols()):
+        if not table or all(symbol.made is None and symbol not in table for symbol in self.symbols()):
             return self
         return self.replaced(lambda symbol: table.get(symbol) or symbol.changed(lambda operand: operand.put(table)))
 

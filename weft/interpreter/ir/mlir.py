@@ -131,17 +131,33 @@ def _dense(attribute: ir.Attribute) -> ir.Attribute:
     return ir.DenseFPElementsAttr(attribute) if isinstance(element, ir.FloatType) else attribute
 
 
+_BUILT = """
+affine arith bufferization cf complex func gpu index linalg llvm math memref nvgpu nvvm scf tensor ub vector
+"""
+"""The dialects that ops are built of. A text or a pass loads others when it has them; to load all
+takes longer than to apply a small schedule's statements but one."""
+
+
 def context() -> ir.Context:
-    """A fresh context: every upstream dialect loaded, unregistered ones allowed (older payloads
-    have some)."""
+    """A fresh context: every upstream dialect known, unregistered ones allowed (older payloads have
+    some)."""
     global _prepared
-    made = ir.Context()
+    made = ir.Context(_BUILT.split())
     made.enable_multithreading(False)  # passes over small modules take a third of the time that they take with threads
     made.allow_unregistered_dialects = True
     if not _prepared:
         _prepare(made)
         _prepared = True
     return made
+
+
+def has_dialect(context: ir.Context, name: str) -> bool:
+    """Whether there is a dialect of that name; loads it."""
+    try:
+        context.dialects[name]
+    except (IndexError, KeyError, RuntimeError, ValueError):
+        return False
+    return True
 
 
 def parse(text: str, ctx: ir.Context) -> ir.Module:
@@ -266,18 +282,20 @@ def operations(root: ir.Operation | ir.OpView, *names: str) -> Iterator[ir.Opera
     first is yielded."""
     found: list[ir.Operation] = []
     note, advance, behind = found.append, ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
+    outside = names and FUNCTIONS.issuperset(names)
 
     def any_op(op: ir.Operation) -> ir.WalkResult:
         note(op)
         return advance
 
-    def around_bodies(op: ir.Operation) -> ir.WalkResult:
-        note(op)
-        return behind if op.name in FUNCTIONS else advance
+    def named(op: ir.Operation) -> ir.WalkResult:
+        name = op.name
+        if name in names:
+            note(op)
+        return behind if outside and name in FUNCTIONS else advance
 
-    outside = names and FUNCTIONS.issuperset(names)
-    root.operation.walk(around_bodies if outside else any_op, ir.WalkOrder.PRE_ORDER)
-    return iter([op for op in found if op.name in names] if names else found)
+    root.operation.walk(named if names else any_op, ir.WalkOrder.PRE_ORDER)
+    return iter(found)
 
 
 GAP = "weft.gap"

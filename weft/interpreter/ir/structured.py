@@ -6,6 +6,7 @@ Shapes are those of the op's operands; an extent is None where it is dynamic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
@@ -76,10 +77,7 @@ def is_parallel_op(op: ir.Operation) -> bool:
 
 def segments(op: ir.Operation) -> tuple[int, int]:
     """The numbers of inputs and outputs of a structured op."""
-    if "operandSegmentSizes" in op.attributes:
-        sizes = op.attributes["operandSegmentSizes"]
-        return sizes[0], sizes[1]
-    outputs = max(len(op.results), 1)
+    outputs = len(op.results) or len(yielded(op))
     return len(op.operands) - outputs, outputs
 
 
@@ -102,8 +100,7 @@ def indexing_maps(op: ir.Operation) -> tuple[ir.AffineMap, ...] | None:
 
 def _iterators(op: ir.Operation, maps: Sequence[ir.AffineMap], inputs: int, rank: int) -> tuple[Iterator, ...]:
     if "iterator_types" in op.attributes:
-        kinds = [str(a) for a in ir.ArrayAttr(op.attributes["iterator_types"])]
-        return tuple("reduction" if "reduction" in k else "parallel" for k in kinds)
+        return tuple(re.findall("parallel|reduction", str(op.attributes["iterator_types"])))
     written = {d for m in maps[inputs:] for e in m.results for d in dimensions_of(e)}
     return tuple("parallel" if d in written else "reduction" for d in range(rank))
 

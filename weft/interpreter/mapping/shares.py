@@ -4,6 +4,7 @@ around its body."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 
 from ...dsl.records import record
 from ..indices.algebra import Sizes
@@ -30,7 +31,7 @@ class Owned:
         block: threads along x, y and z, where known.
     """
 
-    op: Remark
+    op: Remark = field(compare=False)
     at: tuple[Linear, ...]
     extents: tuple[Linear, ...]
     own: tuple[Symbol, ...]

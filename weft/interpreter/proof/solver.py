@@ -319,6 +319,8 @@ def point_where(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
     quotients and remainders are uninterpreted for ISL, except that equal operands give equal
     results. For a counter that formulas compare with a constant (such as the first iteration), the
     query is made for each such constant separately."""
+    if FALSE in formulas:
+        return None
     asked = list(formulas)
     for symbol, number in _set_apart(formulas):
         table, here = {symbol: Linear.of(number)}, equal(Linear.of(symbol), Linear.of(number))
@@ -361,8 +363,6 @@ def _refined(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
 
 
 def _point(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
-    if FALSE in formulas:
-        return None
     naming, solver = Naming(""), Solver()
     names, parts = described((naming,), [naming.formula(f) for f in formulas])
     found = solver.point(names, parts, names)

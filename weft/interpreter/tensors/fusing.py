@@ -174,10 +174,8 @@ def leave_outside(rewrite: Rewriter, op: ir.Operation, tag: str) -> None:
 def fuse_masked_loads(rewrite: Rewriter, loop: Handle) -> None:
     """Fuses every masked load of which the ops in `loop` read slices: masked loads follow their
     consumer into each tile."""
-    while rewrite.tagged(masked_loads.MARK) and (found := _outside_masked_load(rewrite.find(loop))) is not None:
-        _own_copy(found, rewrite.find(loop)).attributes[_FUSING] = (
-            ir.UnitAttr.get()
-        )  # cheaper to compute twice than to keep
+    while (found := _outside_masked_load(around := rewrite.find(loop))) is not None:
+        _own_copy(found, around).attributes[_FUSING] = ir.UnitAttr.get()  # cheaper to compute twice than to keep
         fuse_tagged(rewrite, _FUSING, loop)
         inside = rewrite.find(loop)
         for op in rewrite.tagged(_FUSING):

@@ -16,7 +16,7 @@ from functools import cache
 from ...interpreter.hardware.hopper import mbarriers, warpgroups
 from ...interpreter.ir.element_sizes import element_bytes
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ancestors, ir, llvm, memref, operations
+from ...interpreter.ir.mlir import ancestors, has_dialect, ir, llvm, memref, operations
 from ...interpreter.proof.hosts.windows import OWN
 from ..form.kernel_form import FORM, named
 from ..form.kernel_lowering import LOWERED
@@ -258,15 +258,7 @@ def _foreign(op: ir.Operation, name: str) -> bool:
     dialect, _, rest = name.partition(".")
     if not rest or dialect in _OTHERS or name in _OF_LLVM:
         return False
-    return dialect == "llvm" or _is_registered(dialect, op.context)
-
-
-def _is_registered(dialect: str, context: ir.Context) -> bool:
-    try:
-        context.dialects[dialect]
-    except (IndexError, KeyError, RuntimeError, ValueError):
-        return False
-    return True
+    return dialect == "llvm" or has_dialect(op.context, dialect)
 
 
 @cache

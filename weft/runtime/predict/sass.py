@@ -105,17 +105,6 @@ class Disassembly:
         loops = self.loops()
         return [a for a in loops if not any(b != a and b.start >= a.start and b.stop <= a.stop for b in loops)]
 
-    def between_barriers(self, loop: range) -> list[list[MachineInstruction]]:
-        """The loop's instructions, split at barriers. The part after the last barrier is joined
-        with the part before the first."""
-        parts: list[list[MachineInstruction]] = [[]]
-        for one in self.instructions[loop.start : loop.stop]:
-            if one.mnemonic == "BAR":
-                parts.append([])
-            else:
-                parts[-1].append(one)
-        return [parts[-1] + parts[0], *parts[1:-1]] if len(parts) > 1 else parts
-
 
 def disassembled(cubin: bytes) -> dict[str, Disassembly]:
     """The kernels of a cubin, by name. Raises W0780 if the disassembler is missing or fails."""

@@ -15,13 +15,13 @@ from itertools import chain
 import numpy as np
 import pytest
 from group_kernels import kernel
+from hopper import rankings
 from signal_rings import TILE, Machine
 from test_rings import found
 from wide_rings import WideRing, wide_rings
 
 from weft.runtime.devices.report import LaunchReport
 from weft.runtime.simulator.kernel import Order
-from weft.runtime.simulator.roles.clocks import rankings
 
 BATCHES, EACH = 4, 75 if "WEFT_SOAK" in os.environ else 1
 SEEDS: tuple[Order, ...] = ("forward", "reverse", 0, 1, 2)

@@ -83,8 +83,7 @@ MMA = known(_row("nvgpu.mma.sync", since=80))
 known(Instruction("nvgpu.mma.sp.sync", takes="warp"))
 LOAD_MATRIX = known(Instruction("gpu.subgroup_mma_load_matrix", takes="warp", accesses=(Rule("read", 0, "matrix"),)))
 STORE_MATRIX = known(Instruction("gpu.subgroup_mma_store_matrix", takes="warp", accesses=(Rule("write", 1, "matrix"),)))
-MULTIPLY_MATRICES = known(Instruction("gpu.subgroup_mma_compute", takes="warp"))
-"""The product of matrices with an unspecified layout, which only the hardware defines (`wmma`)."""
+known(Instruction("gpu.subgroup_mma_compute", takes="warp"))  # of a layout that only the hardware defines (`wmma`)
 
 
 @record

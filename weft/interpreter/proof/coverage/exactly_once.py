@@ -100,7 +100,7 @@ def expect_once(
         return f"iteration {_at(forms, lost)} is left out"
     for form, n, kind in numbers:
         beyond = either(less(form, Linear.of(0)), at_least(form, n))
-        if kind and (more := point_where([*guards, *results, beyond])) is not None:
+        if kind and not _is_inside(form, n) and (more := point_where([*guards, *results, beyond])) is not None:
             if of.chooses:
                 raise Unclear("its own conditions decide what counts")
             return f"iteration {_at(forms, more)} counts, of a reduction over {_named(n)}"
@@ -115,6 +115,11 @@ def expect_once(
             what = "a reduction" if kind else "a dimension"
             raise Unclear(f"{what} over a size that is known at run time only may be executed in part")
     return None
+
+
+def _is_inside(form: Linear, size: Linear) -> bool:
+    """Whether the bounds of its symbols keep a number below a size that is known."""
+    return size.is_constant and is_within(form, size.constant)
 
 
 def _first(guards: Sequence[Formula], own: Sequence[Symbol], telling: Collection[Symbol]) -> Formula:
@@ -292,18 +297,17 @@ def _whole(upper: Number, lower: Number) -> Linear | None:
     if kind != other:
         return None
     divided = () if quotient.alone is None else quotient.alone.operands(*QUOTIENT)
-    for term, factor in remainder.terms.items():
-        rest, same = (
-            remainder - Linear({term: factor}, 0),
-            isinstance(term, Symbol) and term.operands(*REMAINDER) == divided,
-        )
-        if len(divided) == 2 and same and factor > 0 and divided[1] * factor == size and is_within(rest, factor):
-            return divided[0] * factor + rest
-    if not size.is_constant or not is_within(remainder, size.constant):
+    if len(divided) == 2:
+        for term, factor in remainder.terms.items():
+            if isinstance(term, Symbol) and term.operands(*REMAINDER) == divided and divided[1] * factor == size:
+                rest = remainder - Linear({term: factor}, 0)
+                if factor > 0 and is_within(rest, factor):
+                    return divided[0] * factor + rest
+    of_quotient = any(map(_is_of_quotient, (*quotient.terms, *remainder.terms)))
+    if not of_quotient or not _is_inside(remainder, size):
         return None
     whole = quotient * size.constant + remainder
-    before = [*quotient.terms, *remainder.terms]
-    return whole if any(map(_is_of_quotient, before)) and not any(map(_is_of_quotient, whole.terms)) else None
+    return None if any(map(_is_of_quotient, whole.terms)) else whole
 
 
 def _is_of_quotient(term: Symbol | Floor) -> bool:
@@ -316,9 +320,10 @@ def _joined(numbers: Sequence[Number], algebra: Algebra) -> list[Number]:
     a and b. For an unknown extent, n is its upper bound."""
     found = list(numbers)
     while True:
-        pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
+        floors = [_floors(form) for form, _, _ in found]
+        pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b and max(floors[a], floors[b]))
         joint = ((a, b, radix, found[a][0] * radix + found[b][0]) for a, b in pairs if (radix := _radix(found[b])) > 1)
-        fewer = (each for each in joint if _floors(each[3]) < max(_floors(found[n][0]) for n in each[:2]))
+        fewer = (each for each in joint if _floors(each[3]) < max(floors[n] for n in each[:2]))
         if (pair := next(fewer, None)) is None:
             return found
         a, b, radix, whole = pair
@@ -345,7 +350,9 @@ def counters_of(form: Linear) -> list[Symbol]:
 def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol] | None:
     """A counter as a digit, and its weight: `factor`, or a multiple by a run-time size; None for
     any other term."""
-    factors = term.operands(PRODUCT) or (Linear.of(term),)
+    factors = term.operands(PRODUCT)
+    if not factors:
+        return None if term.kind == "parameter" or term.made else (Linear.of(factor), term)
     counters, others = ([form for form in factors if bool(counters_of(form)) == kind] for kind in (True, False))
     counter = counters[0].alone if len(counters) == 1 else None
     return (

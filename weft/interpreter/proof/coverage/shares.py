@@ -24,12 +24,16 @@ from .points import Iterations
 
 def assumed_of(shares: Sequence[Owned]) -> list[str]:
     """A line for each map whose processors are not proven to execute each iteration once."""
-    found = ((share.op, unclear(share, shares)) for share in shares)
-    return list(
-        dict.fromkeys(
-            f"combination assumed: of what its processors execute, {why} ({op})" for op, why in found if why is not None
-        )
+    known: dict[Owned, str | None] = {}  # an op executed as another one is
+    for share in shares:
+        if share not in known:
+            known[share] = unclear(share, shares)
+    lines = (
+        f"combination assumed: of what its processors execute, {why} ({share.op})"
+        for share in shares
+        if (why := known[share]) is not None
     )
+    return list(dict.fromkeys(lines))
 
 
 def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
@@ -42,7 +46,10 @@ def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
     parts = (part for guard in share.guards for part in conjuncts_of(guard))
     guards = tuple(part for part in parts if not _is_of_others(part, share, others))
     values, why = Values(LaunchShape(), lambda _: NOTHING), list[str | None]()
-    for change in dict.fromkeys((_by_linear_id(share, values), _itself)):
+    for _ in range(2):
+        change = _by_linear_id(share, values) if why else _itself
+        if why and change is _itself:
+            break
         at, extents = tuple(map(change, share.at)), tuple(map(change, share.extents))
         highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
         dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
@@ -64,7 +71,7 @@ def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
             why.append("the sets are too hard")
         if why[-1] is None:
             return None
-    return why[0]
+    return why[-1]
 
 
 def _itself(form: Linear) -> Linear:

@@ -311,11 +311,3 @@ def _in_branches(a: Place, b: Place) -> bool:
 
 def _of(naming: Naming, symbol: Symbol) -> Linear:
     return Linear.of(naming(symbol))
-
-
-def united(instances: Instances, maps: Sequence[isl.Map]) -> isl.Map | None:
-    """The union of several relations; None if there are none."""
-    out: isl.Map | None = None
-    for each in maps:
-        out = instances.union(out, each)
-    return out

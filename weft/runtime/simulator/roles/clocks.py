@@ -11,8 +11,7 @@ former.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import permutations, product
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -176,12 +175,3 @@ class Ranking:
     def arm(self, number: int, of: int) -> float:
         """Priority of an arm relative to its group: less than the distance between two groups."""
         return (number if self.last_arm else of - 1 - number) / (2 * of)
-
-
-def rankings(agents: int, turns: int = 0) -> Iterator[Ranking]:
-    """All priority orders of `agents` warp groups, without a dropped turn, and with each single one
-    of `turns`."""
-    bases = [Ranking(order, arm) for order, arm in product(permutations((STARTED, *range(agents))), (False, True))]
-    yield from bases
-    for base, turn in product(bases, range(turns)):
-        yield Ranking(base.agents, base.last_arm, (turn,))
