@@ -66,7 +66,11 @@ def covering(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 class Cost:
-    """Seconds of CPU by file, of the process and of what it has waited for; workers hand theirs over."""
+    """Seconds of CPU by file, of the process and of what it has waited for; workers hand theirs over.
+
+    A process has its cost where it ends: that of the references of many files in the test that ends their worker
+    (`tests/runtime/cpu/test_worker.py`).
+    """
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
