@@ -102,10 +102,10 @@ def _of(number: int) -> Counts:
 
 
 ROWS: dict[str, Callable[[int], str]] = {
-    "lines of A and B that a warp asks for, per FFMA": lambda n: f"{_of(n).lines / _of(n).product_warps:.3g}",
+    "lines of A and B that a warp requests, per FFMA": lambda n: f"{_of(n).lines / _of(n).product_warps:.3g}",
     "bytes of A and B that a block reads, per FLOP": lambda n: f"{_of(n).bytes_per_flop:.3g}",
     "shared-memory wavefronts per FFMA": lambda n: f"{_of(n).wavefronts / _of(n).product_warps:.3f}",
-    "of them bank conflicts": lambda n: f"{(_of(n).wavefronts - _of(n).conflict_free) / _of(n).product_warps:.3f}",
+    "bank conflicts among these": lambda n: f"{(_of(n).wavefronts - _of(n).conflict_free) / _of(n).product_warps:.3f}",
     "shared loads in the inner loop": lambda n: kinds_of_load(_of(n).loop),
     "FFMA among the inner loop's instructions": lambda n: f"{_of(n).loop.ffma} of {sum(_of(n).loop.by_mnemonic.values())}",
     "barriers per step of k": lambda n: f"{_of(n).barriers:.0f}",
@@ -138,7 +138,7 @@ def panel_table(numbers: Sequence[int]) -> list[str]:
 
 
 def ladder() -> list[str]:
-    head = ("rung", "what is new", "inner loop's instructions", "of them products", "limited by", "predicted TFLOP/s",
+    head = ("rung", "what is new", "inner loop's instructions", "products among these", "limited by", "predicted TFLOP/s",
             "of cuBLAS", "measured TFLOP/s")  # fmt: skip
     rows = []
     for number, path in enumerate(RUNGS, 1):

@@ -3,7 +3,7 @@ arguments.
 
     linalg.copy %A[%row, %k] → %A_shared {weft.tma}      →   nvgpu.tma.async.load %A_map[%k, %row], %full[%s] to %A_shared
 
-A swizzled tile is stored in panels, each as many bytes wide as the swizzle (one box per panel):
+A swizzled tile is stored in swizzle-wide panels, one box per panel:
 `memref<64x256xbf16>` with a swizzle of spans of 128 bytes becomes `memref<4x64x64xbf16>`.
 `products/by_groups.py` reads it, through the same map.
 

@@ -1,5 +1,5 @@
-"""Shared buffers that the tensor memory accelerator fills: one or several panels, each as many
-bytes wide as the swizzle and filled by one box."""
+"""Shared buffers as swizzle-wide panels, each filled by one or more boxes of the tensor memory
+accelerator."""
 
 from __future__ import annotations
 

@@ -132,7 +132,10 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         f" over blocks, "
         "promote the accumulator to registers, or take tiles that divide the result: then there is none"
     )
-    own = "`tile` it and map the loop to threads, or map the op: `threads(*) cyclic`, or `registers` on results that all have"
+    own = (
+        "`tile` it and map the loop to threads, or map the op: `threads(*) cyclic`, "
+        "or `registers`, if each thread holds its operands"
+    )
     hints = {
         "scf.forall": "`map` this loop to `threads(x)`; or to `registers`, if each thread is to go through all of it",
         "scf.parallel": "`map` this loop to `threads(x)`",

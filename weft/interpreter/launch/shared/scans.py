@@ -1,14 +1,15 @@
-"""A scan that processors share, in rounds: each thread reduces its own adjacent iterations, takes
-over the total of the threads before it, and visits its own iterations again.
+"""Cooperative scan: in each round a thread reduces its consecutive iterations, combines the total of
+the threads before it, and executes its iterations again from there.
 
-    v = the reduction of a thread's own iterations          from the combiner's identity
-    five times: v = combined(v of the lane 1, 2, 4, … before, v)          `gpu.shuffle up`, where
-        there is such a lane the last lane of each warp leaves v in shared memory; a barrier start =
-        rounds before · warps before · lanes before      and from this value the iterations again,
-        which write their elements a barrier, if another round follows
+    v = the reduction of the thread's iterations, from the combiner's identity
+    five times: v = combined(v of the lane 1, 2, 4, … before, v)    `gpu.shuffle up`, if that lane exists
+    the last lane of each warp stores v in shared memory; a barrier
+    start = rounds before · warps before · lanes before
+    the iterations again, from `start`: they write their elements
+    a barrier, if another round follows
 
-The previous running results are combined with the first thread's iterations. As in a reduction,
-sums are added in another order than in a sequential loop.
+The running results of earlier rounds are combined with the first thread's iterations. As in a
+reduction, sums are added in another order than in a sequential loop.
 
 Source: Blelloch, "Prefix Sums and Their Applications"; Hillis and Steele, "Data Parallel
 Algorithms", for lanes; Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled

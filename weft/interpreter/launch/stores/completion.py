@@ -1,6 +1,6 @@
-"""Completes stores by the tensor memory accelerator: a thread starts the copy of what others wrote
-to shared memory, as a group, and waits until the group has been read before the buffer is written
-again, and before the block ends.
+"""Completes stores by the tensor memory accelerator: the writing threads fence their tile in shared
+memory, one thread issues the copy as a group, and waits until the group has been read before the
+buffer is written again, and before the block ends.
 
     for tile {                                              for tile {
       for part { fill C_shared; copy C_shared → C {tma} }     for part {
