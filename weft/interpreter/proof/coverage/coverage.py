@@ -28,8 +28,9 @@ from .initial_payload import Untouched
 from .labels import Read, value_of
 from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
-from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps, size
-from .points import Executes, solved
+from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps, size
+from .points import Executes, solved, unread
+from .results import returned, unwritten
 from .walk import Walk
 
 

@@ -21,8 +21,8 @@ from ...ir.cloning import LEAVES
 from ...ir.functions import arguments, own_name
 from ...ir.mlir import GAP, ancestors, ir, made_by, maker, operations, ops_of, producer
 from ...ir.structured import is_structured
-from ...memory.effects import accesses
-from ...memory.views import is_view, last_writer, root_memref
+from ...memory.effects import accesses, written
+from ...memory.views import is_view, last_writer, root_memref, way
 from .hosts import Size
 from .initial_payload import Untouched
 from .payloads import Key

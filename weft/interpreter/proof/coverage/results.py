@@ -12,12 +12,12 @@ from dataclasses import replace
 from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either
 from ...ir.mlir import ir, made_by
 from ...ir.structured import body_of, yielded
-from ..kernels.roots import RootBuffer
+from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero, point_where
 from .bodies import through_casts
 from .contents import Contents
+from .exactly_once import Store, executes_all, iterates
 from .labels import Read, conjuncts_of, value_of
-from .once import Store, executes_all, iterates
 from .payloads import UNDIVIDED, Key, PayloadOp, PayloadOps
 from .points import solution
 

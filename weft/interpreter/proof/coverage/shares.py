@@ -18,6 +18,7 @@ from ...indices.values import Values
 from ...mapping.shares import Owned
 from ..solver import Unknown, point_where
 from .exactly_once import Unclear, expect_once
+from .labels import conjuncts_of
 from .payloads import PayloadOp
 from .points import Iterations
 
