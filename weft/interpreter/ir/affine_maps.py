@@ -53,6 +53,21 @@ def dimensions_of(expr: ir.AffineExpr) -> set[int]:
     return dimensions_of(expr.lhs) | dimensions_of(expr.rhs) if isinstance(expr, ir.AffineBinaryExpr) else set()
 
 
+def symbols_of_divisors(expr: ir.AffineExpr) -> set[int]:
+    """The positions of all symbols that occur in divisors in `expr`."""
+    if not isinstance(expr, ir.AffineBinaryExpr):
+        return set()
+    inside = symbols_of_divisors(expr.lhs) | symbols_of_divisors(expr.rhs)
+    divides = isinstance(expr, ir.AffineModExpr | ir.AffineFloorDivExpr | ir.AffineCeilDivExpr)
+    return inside | _symbols_of(expr.rhs) if divides else inside
+
+
+def _symbols_of(expr: ir.AffineExpr) -> set[int]:
+    if isinstance(expr, ir.AffineSymbolExpr):
+        return {expr.position}
+    return _symbols_of(expr.lhs) | _symbols_of(expr.rhs) if isinstance(expr, ir.AffineBinaryExpr) else set()
+
+
 def constraints(integer_set: ir.Attribute) -> tuple[ir.AffineMap, list[bool]]:
     """The constraints of an integer set, as results of a map: each is zero (True) or non-negative.
 

@@ -12,6 +12,7 @@ from ..hardware.hopper.warpgroups import SAME
 from ..hardware.limits import MOST, block_bytes
 from ..indices.arithmetic import constant_of, value_of
 from ..indices.indices import STAND_IN, share_indices
+from ..ir.affine_maps import symbols_of_divisors
 from ..ir.copying import copies_to_linalg
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import NAME, name_of
@@ -25,6 +26,7 @@ from ..ir.mlir import (
     ir,
     made_by,
     operations,
+    ops_of,
     run_passes,
     scf,
     users,
@@ -80,6 +82,7 @@ def lower(kernel: Outlined) -> int:
             _forward_sums(function)
             drop_casts(function)
             share_indices(function)
+            _divide_by_one_at_least(function)
             # `cse` leaves ops without uses when the last user has gone; what is judged is the text at the
             # statement's end
             _run(kernel, "trivial-dce,cse", verify=False)
@@ -205,6 +208,24 @@ def _guard(loop: ir.Operation, most: int) -> None:
     terminator = choice.then_block.operations[0]
     for op in inside:
         op.move_before(terminator)
+
+
+# ---- divisors --------------------------------------------------------------------------------------------------------
+
+
+def _divide_by_one_at_least(function: ir.Operation) -> None:
+    """Gives indices that are computed before all guards and loops divisors of at least 1.
+
+    Divisions are hoisted out of the loop or guard that is not entered where a size is 0; a division
+    by 0 is undefined there, too.
+    """
+    block = function.regions[0].blocks[0]
+    for apply in [op for op in ops_of(block) if op.name == "affine.apply"]:
+        mapping = ir.AffineMapAttr(apply.attributes["map"]).value
+        for number in sorted(symbols_of_divisors(mapping.results[0])):
+            with ahead_of(apply):
+                one = arith.constant(ir.IndexType.get(), 1)
+                apply.operands[mapping.n_dims + number] = arith.maxsi(apply.operands[mapping.n_dims + number], one)
 
 
 # ---- guards ----------------------------------------------------------------------------------------------------------
