@@ -402,9 +402,8 @@ def _fits(values: Values, op: ir.Operation, space: Structure, maps: Sequence[Seq
     """
     forms = (form for at in maps for form in at)
     subscripted = zip(subscripts(op, space.maps), forms, strict=True)
-    derived = ((form, size(values, operand, axis)) for (operand, axis, expr), form in subscripted
-               if dimension_of(expr) is None)  # fmt: skip
-    return both(*(part for form, n in derived for part in (at_least(form, 0), less(form, n))))
+    sized = ((form, size(values, *of)) for (*of, expr), form in subscripted if dimension_of(expr) is None)
+    return both(*(part for form, n in sized for part in (at_least(form, 0), less(form, n))))
 
 
 def size(values: Values, value: ir.Value, axis: int) -> Linear:
