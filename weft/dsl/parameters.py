@@ -233,7 +233,7 @@ def _by_parameter(call: tree.Call, schedule: tree.Schedule, check: ScopeCheck) -
             name = names[position]
             position += 1
         if name not in names:
-            hint = did_you_mean(name, names) or f"`{signature_of(schedule)}`"
+            hint = did_you_mean(name, names) or f"its parameters: `{signature_of(schedule)}`"
             check.error("W0208", f"`{schedule.name}` has no parameter `{name}`", argument.span, hint)
         elif name in given:
             check.error("W0208", f"`{name}` is given twice", argument.span)

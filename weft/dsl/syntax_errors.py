@@ -83,7 +83,7 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
         return special
     text, span = _found(failure)
     if text == "`}`" and not any(token.type == "LBRACE" for token in open_brackets(failure.tokens)):
-        return Diagnostic("W0101", "this `}` closes nothing", span, hint="delete it, or look for a `}` too many above")
+        return Diagnostic("W0101", "this `}` closes nothing", span, hint="delete it, or a superfluous `}` above")
     wanted = expected(failure, statements)
     notes: tuple[str, ...] = ()
     opening = _innermost(failure.tokens)
@@ -92,7 +92,7 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
     hint = "a comment begins with `//`" if text == "`#`" else _hint(failure, text, statements)
     if failure.source.name.endswith(".mlir"):
         name = failure.source.name
-        hint = f"this is a payload: a schedule is applied to it, `weft run FILE.weft --payload {name}`; or `weft verify {name}`"
+        hint = f"this is a payload: apply a schedule to it, `weft run FILE.weft --payload {name}`; or `weft verify {name}`"
     return Diagnostic("W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=hint)
 
 

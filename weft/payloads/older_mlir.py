@@ -116,7 +116,8 @@ def _brackets(dims: Sequence[str], symbols: Sequence[str], taken: set[int]) -> s
 
 
 def _as_map(subscripts: str, kept: Collection[int]) -> str:
-    """Subscripts as a map; `symbol(%s)` at the places `kept` is a symbol of it."""
+    """The affine map of these subscripts. `symbol(%s)` becomes a symbol of the map at the offsets in
+    `kept`, and a dimension elsewhere."""
     dims: dict[str, str] = {}
     symbols: dict[str, str] = {}
 

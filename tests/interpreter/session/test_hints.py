@@ -181,7 +181,7 @@ def test_fused_into_the_loop_that_takes_it_first(tmp_path: Path) -> None:
 def test_a_fill_is_fused_into_the_loop_around(tmp_path: Path) -> None:
     steps = "let (k, step) = tile {} [_, _, 8]\n"
     found = refused(MATMUL, f"{HEAD}{steps.format('gemm')}fuse init into k", tmp_path, "W0326")
-    assert found.hint == "`fuse` it into the loop around, over the tiles of the result"
+    assert found.hint == "`fuse` it into the enclosing loop, which runs over the tiles of the result"
     body = f"{HEAD}let (t, o) = tile gemm [16, 16]\n{steps.format('o')}fuse init into t\n"
     expect_followed(MATMUL, body + LANES.format(op="step", more="map init to threads(*) cyclic\n"), tmp_path)
 

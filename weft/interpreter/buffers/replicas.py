@@ -1,8 +1,8 @@
 """Results that every thread has: each thread keeps its own copy.
 
 All processors that share a reduction have its result, and each thread executes an op that is mapped
-to `registers`. A temporary that only these ops write, and fills that they start from, need not be
-shared: it becomes a thread-private array, and needs no barrier. If other ops write it, too, or its
+to `registers`. A temporary that is written only by these ops, and by the fills that initialize it,
+need not be shared: it becomes a thread-private array, and needs no barrier. If other ops write it, too, or its
 writers are in other loops over threads than the temporary, it stays one buffer, which the first
 thread writes.
 """

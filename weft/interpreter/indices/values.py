@@ -207,8 +207,8 @@ class Values(Integers):
     # ---- conditions --------------------------------------------------------------------------------------------------
 
     def condition(self, value: ir.Value) -> Formula:
-        """The formula of an i1. One that is not affine is `symbol == 1`, of an uninterpreted 0 or
-        1."""
+        """The formula of an i1. A condition that is not affine gets the formula `symbol == 1`, of a
+        symbol that is uninterpreted, and 0 or 1."""
         if not isinstance(value.owner, ir.Block):
             known = self._logic(value.owner.operation)
             if known is not None:

@@ -49,7 +49,7 @@ class KernelTemplate:
 
     Args:
         module: the module of the kernel that was materialized first.
-        likeness: of its loop, with the names and locations that are in the holes of `module`.
+        likeness: of the loop that it was made from, with the names and locations that are in the holes of `module`.
         holes: for each op of the module, the index of its location; None for an op without one.
     """
 

@@ -67,7 +67,7 @@ def alike(op: ir.Operation, around: Sequence[Mapping], geometry: Geometry) -> ir
 
 
 def _agreeing(maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry) -> ir.Attribute:
-    """The threads that agree in all slots of these maps within a block."""
+    """The pairs of threads of a block that have the same number in every slot of these maps."""
     with op.context:
         ones, others = (_forms(maps, op, geometry, made) for made in (ir.AffineExpr.get_dim, ir.AffineExpr.get_symbol))
         apart = [one - other for one, other in zip(ones, others, strict=True)] or [ir.AffineExpr.get_constant(0)]

@@ -81,7 +81,7 @@ def read_scan(op: ir.Operation) -> Scan | str:
 
 
 def reduction_of(op: ir.Operation, scan: Scan) -> ir.Operation:
-    """The reduction of a scan, without its elements, at the insertion point."""
+    """Makes the reduction that a scan performs, without the scan's elements, at the insertion point."""
     space, operands = structure(op), list(op.operands)
     starts, maps = ([both[space.inputs + n] for n in scan.running] for both in (operands, space.maps))
 
@@ -110,7 +110,7 @@ def elements_of(op: ir.Operation) -> list[int]:
 
 
 def _reads(value: ir.Value, results: Collection[ir.Value], body: ir.Block) -> bool:
-    """Whether a value of a body is computed from one of these."""
+    """Whether a value of a body is computed from one of `results`."""
     seen: set[ir.Operation] = set()
     waiting = [value]
     while waiting:

@@ -146,7 +146,7 @@ class Assume(Statement):
             error = rewrite.error(
                 "W0462",
                 message,
-                hint="assume it of the arguments that it is computed from: `assume A.1 % 4 == 0`",
+                hint="state it of the arguments from which this size is computed: `assume A.1 % 4 == 0`",
                 at="size",
             )
             raise NotMet(*error.diagnostics)

@@ -144,7 +144,7 @@ class Fuse(Statement):
                 f"the loop only starts from what {producer.name} produces, and its iterations read what the one before"
                 f" has made",
                 producer,
-                "`fuse` it into the loop around, over the tiles of the result",
+                "`fuse` it into the enclosing loop, which runs over the tiles of the result",
             )
         if not inside:
             if any(is_result_of(v, loop) for v in producer.operands):

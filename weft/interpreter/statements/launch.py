@@ -165,14 +165,14 @@ class LaunchStatement(Statement):
         widest = max((one.columns for one in held if one is not None), default=0)
         least = fewest_registers(widest) if widest else 0
         if shared_anew and most not in (fit := registers_of_blocks(threads)):
-            enough = ", ".join(map(str, dict.fromkeys(count for count in fit[1:] if count >= least)))
-            several = f"those of two blocks, three, …: {enough}; of one: " if enough else ""
+            enough = ", ".join(f"`max-registers {count}`" for count in dict.fromkeys(fit[1:]) if count >= least)
+            several = f"write {enough}, for two blocks a multiprocessor, three, …; or " if enough else ""
             raise rewrite.error(
                 "W0373",
                 f"with {most} registers for each of {threads} threads, no number of blocks uses all registers, as"
                 " warp groups that exchange registers require",
                 at="max_registers",
-                hint=f"{several}leave `max-registers` out",
+                hint=f"{several}leave `max-registers` out, for one block",
             )
         if most < least:
             has = "a thread begins with" if shared_anew else "a thread may have"

@@ -121,7 +121,7 @@ class Pack(Statement):
         if self.as_type not in of_two:
             hint = did_you_mean(self.as_type, of_two)
             if self.as_type in SPLITS:
-                hint = f"`mma … as {self.as_type}` rounds operands of f32, which need no copies"
+                hint = f"leave `pack` out: `mma … as {self.as_type}` rounds operands of f32 without copies"
             message = f"operands are not copied `as {self.as_type}`, only as {', '.join(of_two)}"
             raise rewrite.error("W0478", message, op, hint, at="as_type")
         if kinds != ["f32"] * 3:

@@ -93,7 +93,7 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     if kernel is None:
         if any(b.operation.name == "gpu.binary" and symbol(b.operation) == outer for b in host.module.body.operations):
             message = f"@{outer}::@{inner} is compiled already (gpu.binary), for a target that is not read here"
-            hint = "give its text instead: the `gpu.module` that the binary was made of"
+            hint = "put the `gpu.module` that the binary was made of into this module, in its place"
             raise refuse("W0731", message, op, hint)
         raise refuse("W0731", f"the module has no kernel @{outer}::@{inner}", op, "bring its `gpu.module` along")
     _check_known(host, op, kernel.op, "known_block_size", sizes[3:])

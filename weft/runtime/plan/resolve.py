@@ -53,7 +53,10 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
             what = f"{_text(assumption.size, number)}, and the kernels are made for {assumption.made_for} there"
             notes = (f"assumed at {assumption.by}",) if assumption.by else ()
             raise fail(
-                "W0739", what, "pad the array; or schedule it for other sizes, too, as one of `versions`", notes=notes
+                "W0739",
+                what,
+                "pad the array; or add a block without this `assume` to `versions { … } else { … }`",
+                notes=notes,
             )
     fixed = _replace(plan, shapes, scalars)
     return validate(dataclasses.replace(fixed, steps=tuple(map(_chosen, fixed.steps))), f"plan of @{plan.entry}")

@@ -41,8 +41,9 @@ def counted(
     *,
     parallel: bool,
 ) -> LoopCounter:
-    """The counter of a loop; of a parallel one in digits (in a sequential loop such numbers are
-    stages of a buffer)."""
+    """The counter of a loop. That of a parallel loop is split into digits where index arithmetic
+    divides it, as of coalesced loops. In a sequential loop such a quotient or remainder is the stage
+    of a buffer, and the counter stays whole."""
     first, end, by = map(values.number, (low, high, step))
     from_0 = parallel and first == Linear.of(0) and by == Linear.of(1)
     if from_0 and isinstance(high, ir.Value) and (found := _open_digits(values, variable, high)) is not None:

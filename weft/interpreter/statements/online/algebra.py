@@ -276,8 +276,8 @@ def _expect_followed(ops: Sequence[ir.Operation], chain: Chain) -> None:
                         f"{describe(op)} reads {describe(maker) if maker else 'a value'}, which depends on"
                         f" the result of "
                         f"{chain.extreme.name} in a way that is not known",
-                        "compute the terms by elementwise ops with the extreme as an operand, such as `arith.subf` and"
-                        " `math.exp`, none of which cancels it",
+                        "compute each term from the extreme by elementwise ops that do not cancel it, such as `arith.subf`"
+                        " followed by `math.exp`",
                     )
 
 

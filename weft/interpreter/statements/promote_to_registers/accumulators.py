@@ -97,7 +97,7 @@ def _check_new(buffer: ir.Operation) -> None:
         raise fail(
             "W0395",
             "the operand is kept in registers already",
-            "one `promote-to-registers` is enough; name another operand",
+            "delete this `promote-to-registers`, or name another operand",
         )
 
 

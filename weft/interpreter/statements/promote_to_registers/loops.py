@@ -62,7 +62,7 @@ def keep_tile(rewrite: Rewriter, name: str, inner: ir.Operation, loop: ir.Operat
             raise fail(
                 "W0395",
                 f"`{name}` is kept in registers already",
-                "one `promote-to-registers` is enough; name another buffer",
+                "delete this `promote-to-registers`, or name another buffer",
             )
         kind = ir.MemRefType.get(tile.shape, ir.MemRefType(tile.buffer.type).element_type)
         rewrite.remark(f"each thread keeps {affordable(kind)} in registers")
@@ -166,7 +166,7 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
             raise fail(
                 "W0383",
                 f"how many iterations {describe(one)} has changes within the loop, and with it the owners",
-                "`across` an inner loop, which one thread runs",
+                "name an inner loop that one thread runs: `promote-to-registers … across LOOP`",
             )
         if any(dimension.most_trips is None for dimension in loop_dimensions(one)):
             hint = "`tile` it with static sizes, and map the loop over a tile"

@@ -94,7 +94,7 @@ def _reserve(kernel: KernelWriter, op: ir.Operation, result: ir.Value) -> Carrie
 
 
 def _settle(kernel: KernelWriter, op: ir.Operation, results: Sequence[Carried], arms: Sequence[Arm]) -> None:
-    """Declares the results, and appends assignments to them to each arm."""
+    """Declares variables for the results, and assigns them at the end of each arm."""
     _declare(kernel, results)
     for frame, values in arms:
         kernel.frames.append(frame)

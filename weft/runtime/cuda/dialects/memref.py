@@ -124,7 +124,9 @@ def atomic(kernel: KernelWriter, op: ir.Operation) -> None:
     kind = combiner(op)
     value, view = kernel.expr(op.operands[0]), kernel.view(op.operands[1])
     if not has_form(kind, op.results[0].type):
-        raise refuse("W0503", f"memref.atomic_rmw {kind} on {view.element.name}", op, hint=f"GPUs have {forms()}")
+        raise refuse(
+            "W0503", f"memref.atomic_rmw {kind} on {view.element.name}", op, hint=f"write one that GPUs have: {forms()}"
+        )
     target = kernel.target(view, kernel.exprs(op.operands[2:]))
     kernel.flush()
     type = view.element.cxx
