@@ -107,7 +107,7 @@ REFUSED = {
     "// weft golden 'scale.weft\n": ("W0902", "No closing quotation"),
     "// weft golden ../scale.weft\n": ("W0902", "neither a schedule in this folder nor a recipe"),
     "// weft golden gone.weft\n": ("W0902", "a golden of `gone.weft` is named `gone."),
-    "// weft golden shared\n": ("W0902", "a golden of `shared` is called `shared."),
+    "// weft golden shared\n": ("W0902", "a golden of `shared` is named `shared."),
     "module {}\n": ("W0902", "does not begin with the command that makes it"),
     "": ("W0902", "does not begin with the command that makes it"),
 }

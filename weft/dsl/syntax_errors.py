@@ -92,7 +92,9 @@ def explain(failure: Failure, statements: frozenset[str]) -> Diagnostic:
     hint = "a comment begins with `//`" if text == "`#`" else _hint(failure, text, statements)
     if failure.source.name.endswith(".mlir"):
         name = failure.source.name
-        hint = f"this is a payload: apply a schedule to it, `weft run FILE.weft --payload {name}`; or `weft verify {name}`"
+        hint = (
+            f"this is a payload: apply a schedule to it, `weft run FILE.weft --payload {name}`; or `weft verify {name}`"
+        )
     return Diagnostic("W0101", f"expected {wanted}, found {text}", span, notes=notes, hint=hint)
 
 

@@ -127,7 +127,7 @@ def test_strides_known_at_run_time(kind: str, at: str, proven: bool) -> None:
     for race in judged.races:
         assert race["assumed"]
     for diagnostic in judged.diagnostics:
-        assert any("is known at run time only" in note and kind[:10] in note for note in diagnostic.notes)
+        assert any("are known only at run time" in note and kind[:10] in note for note in diagnostic.notes)
 
 
 def test_reading_is_no_race() -> None:

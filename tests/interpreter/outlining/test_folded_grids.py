@@ -191,11 +191,11 @@ def test_more_blocks_than_there_can_be(shape: tuple[int, int]) -> None:
     with pytest.raises(WeftError) as refused:
         resolve(elementwise("?x?", "blocks(y, x)", "1, 1").plan, {"x": shape, "y": shape}, {})
     (found,) = refused.value.diagnostics
-    assert found.code == "W0704" and re.search(said, found.message) and "larger tiles" in str(found.hint)
+    assert found.code == "W0704" and re.search(said, found.message) and "by larger sizes" in str(found.hint)
     with pytest.raises(WeftError) as refused:
         elementwise(f"{shape[0]}x{shape[1]}", "blocks(y, x)", "1, 1")
     (found,) = refused.value.diagnostics
-    assert found.code == "W0346" and re.search(said, found.message) and "larger tiles" in str(found.hint)
+    assert found.code == "W0346" and re.search(said, found.message) and "by larger sizes" in str(found.hint)
 
 
 def test_ordinary_sizes_have_the_text_that_they_had() -> None:

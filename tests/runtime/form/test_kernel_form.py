@@ -48,7 +48,7 @@ def test_the_page_lists_the_form() -> None:
     assert listed.pop("arith`, `math") == f"{counted[0]} and {counted[1]}".split()
     assert {d: sorted(names) for d, names in listed.items()} == {d: sorted(FORM[d].split()) for d in listed}
     assert len(listed) == len(FORM) - 2
-    _, _, alone = page.partition("The simulator alone knows ")
+    _, _, alone = page.partition("Only the simulator supports ")
     assert set(re.findall(r"`([\w.]+)`", alone.partition(": the emitter")[0])) == SIMULATOR_ALONE
 
 

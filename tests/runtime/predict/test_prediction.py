@@ -262,7 +262,7 @@ def test_no_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         with pytest.raises(WeftError, match="W0780") as found:
             disassembled(b"")
-        assert found.value.diagnostics[0].hint == "pip install 'weft-gpu[predict]'"
+        assert found.value.diagnostics[0].hint == "`pip install 'weft-gpu[predict]'`"
     finally:
         sass._nvdisasm.cache_clear()
 
@@ -303,4 +303,4 @@ def test_a_chip_without_the_instructions(capsys: pytest.CaptureFixture[str]) -> 
     assert cli.run(["run", "hopper", "--predict", "--chip", "a100", "--set", "m=256", "--set", "n=256", "--set", "k=64"]) == 1
     shown = " ".join(capsys.readouterr().err.split())
     assert "W0727" in shown and "takes instructions that sm_90a alone has; the A100 is sm_80" in shown
-    assert "take --chip h200 or h100, or schedule it without warp groups" in shown
+    assert "take `--chip` h200 or h100, or schedule it without warp groups" in shown

@@ -290,7 +290,7 @@ def test_products_that_there_are_not() -> None:
     }}"""
     with pytest.raises(WeftError, match=r"W0503.*there is no `nvgpu.mma.sync` of \[16, 8, 8\]") as refused:
         emit(mlir.parse(f"gpu.module @m {{ {text} }}", one_context()))
-    assert "[16, 8, 16] of bf16 in f32; " in str(refused.value.diagnostics[0].hint)
+    assert "`[16, 8, 16] of bf16 in f32`; " in str(refused.value.diagnostics[0].hint)
     with pytest.raises(WeftError, match=r"W0750.*there is no `nvgpu.mma.sync`"):
         sim(text)
 

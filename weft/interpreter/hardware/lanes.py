@@ -9,7 +9,7 @@ from .limits import WARP
 
 SHUFFLE = known(Instruction(
     "gpu.shuffle", "the value of another of the 32 lanes of a warp, which all reach the same op; lanes are in "
-    "groups of `width`, and a lane that reads outside of its group gets `valid` false, and no value", takes="warp",
+    "groups of `width`, and a lane that reads outside its group gets `valid` false, and no value", takes="warp",
 ))  # fmt: skip
 SUBGROUP_REDUCE = known(Instruction("gpu.subgroup_reduce", takes="warp"))
 for _name in ("gpu.ballot", "gpu.rotate", "gpu.subgroup_broadcast"):

@@ -5,8 +5,8 @@ A function that is straight-line code of linalg ops on buffers (arguments, alloc
 static windows of them, has one current value per buffer; a value for a window is inserted into it.
 Each op becomes the same op on those values. At the end, every written argument receives its value
 (`bufferization.materialize_in_destination`), which is in place after bufferization. If the function
-contains loops or launches, only one op is converted: the op itself, or a producer whose readers take
-its result:
+contains loops or launches, only one op is converted: the op itself, or a producer, with readers that
+take its result:
 
     linalg.exp ins(%a) outs(%t)                    %0 = linalg.exp ins(%a as a tensor) …
     gpu.launch_func … %b                    ->     gpu.launch_func … %b

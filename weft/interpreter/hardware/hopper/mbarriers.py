@@ -14,7 +14,7 @@ current phase must be known to be the one after the awaited phase, or the awaite
 not a later one. A wait for parity 1 of a new barrier returns at once.
 
 What a thread did before its arrival happens before what follows a wait for the phase; so do the
-counted copies. A relaxed arrival orders only in time: what was complete then is not disturbed by
+counted copies. A relaxed arrival orders completion only: what was complete then is not disturbed by
 what follows the wait. This suffices after reads by products of warp groups that the thread has
 waited for, and after loads of boxes that have arrived, if others are to overwrite the tiles;
 ordinary loads and stores may still be incomplete then.
@@ -72,7 +72,7 @@ ADDRESS = known(
         90,
     )
 )
-POINTER = known(Instruction("llvm.inttoptr", "such an address, as a pointer", 90, accesses=_at_address))
+POINTER = known(Instruction("llvm.inttoptr", "that address, as a pointer", 90, accesses=_at_address))
 known(Instruction("nvgpu.mbarrier.arrive.nocomplete", orders="arrive"))
 known(Instruction("nvgpu.mbarrier.test.wait", orders="wait"))
 
@@ -88,7 +88,8 @@ cluster."""
 FENCE_PROXY = known(_row("nvvm.fence.proxy"))
 """Makes the thread's ordinary stores to shared memory visible to later asynchronous reads."""
 REGISTERS = known(Instruction(
-    "nvvm.setmaxregister", "registers of the threads of a warp group from here on", 90, only=True, takes="group", orders="registers"
+    "nvvm.setmaxregister", "registers of the threads of a warp group from this op on", 90,
+    only=True, takes="group", orders="registers",
 ))  # fmt: skip
 """A thread that requests more registers waits until other threads of the block have released
 enough."""
@@ -101,7 +102,7 @@ AWAIT_CLUSTER = known(_row("nvvm.cluster.wait", orders="wait"))
 _row = partial(
     Instruction,
     does="the address of a memory barrier in another block of the cluster, and an arrival there; a "
-    "relaxed arrival orders only in time",
+    "relaxed arrival orders completion only",
     since=90,
 )
 known(_row(OTHER_BLOCK))

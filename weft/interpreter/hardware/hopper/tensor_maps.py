@@ -194,7 +194,7 @@ LOAD_PIXELS = known(Instruction(
     " im2col; `interpreter/hardware/hopper/tensor_maps.py`)", 90, agent="load", accesses=_boxes,
 ))  # fmt: skip
 LOADS = (LOAD, LOAD_PIXELS)
-_row = partial(Instruction, does="groups of a thread's stores of boxes, and waits for them", since=90, agent="store")
+_row = partial(Instruction, does="groups of a thread's stores of boxes, and waits for these", since=90, agent="store")
 COMMIT = known(_row("nvvm.cp.async.bulk.commit.group", orders="commit", text="commit_stores()"))
 DRAIN = known(_row("nvvm.cp.async.bulk.wait_group", orders="drain", text="wait_stores{_read}<{group}>()"))
 """Stores of a thread since its last commit form a group; the thread waits until at most n of its

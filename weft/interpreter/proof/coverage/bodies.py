@@ -117,4 +117,4 @@ def hands_on(op: ir.Operation, number: int) -> bool:
     while made is not None and made.name == "scf.if":
         ends = ops_of(made.regions[0].blocks[0])
         made = producer(ends[-1].operands[0])
-    return made is not None and made.name == "memref.load"
+    return made is not None and made.name in ("memref.load", "tensor.extract")

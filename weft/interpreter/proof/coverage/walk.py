@@ -206,7 +206,8 @@ class Walk:
         )
         if not of.reductions and (point is None or not is_same(execution, previous, self.payload)):
             point = None
-            if of.indexed or not any(each.key[0] == "result" for each in unread(execution)):
+            unknown = any(read is None for read in reads)  # such as a part of what another launch left
+            if unknown or of.indexed or not any(each.key[0] == "result" for each in unread(execution)):
                 self.unclear.add(of.location)
         rows = self._rows(execution, point, before)
         if self._recording and of.reductions:
