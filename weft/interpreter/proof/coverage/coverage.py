@@ -30,7 +30,7 @@ from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
 from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps, size
 from .points import Executes, solved, unread
-from .results import returned, unwritten
+from .results import UNKNOWN, returned, unwritten
 from .walk import Walk
 
 
@@ -130,6 +130,8 @@ def _returned(
 
     known = {one.of.location for one in judged if one.verdict != "once"} | (set() if judged else walk.unclear)
     found = [(of, why) for of, why in returned(walk.held, is_last) if of.location not in known]
+    if not judged:  # without a reduction, an op that cannot be followed is only compared
+        found = [(of, why) for of, why in found if why != UNKNOWN and not of.chooses]
     short = dict.fromkeys(unwritten(walk.held), "not each of its results is known to be written")
     unclear = {of.location: Coverage("assumed", of, words) for of, why in found if (words := why or short.get(of, ""))}
     return [one for one in judged if one.of.location not in unclear] + list(unclear.values())

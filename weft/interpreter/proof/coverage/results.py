@@ -21,6 +21,10 @@ from .labels import Read, conjuncts_of, value_of
 from .payloads import UNDIVIDED, Key, PayloadOp, PayloadOps
 from .points import solution
 
+UNKNOWN = "what a function returns is not known to be its results"
+"""The reason where nothing is known of the contents of the buffer, or of a result's place in it."""
+MOVED = "its results are not written at their places"
+
 
 def returned(held: Contents, is_last: Callable[[ir.Value], bool]) -> Iterator[tuple[PayloadOp, str]]:
     """Ops of the payload with results that a function returns, each with the reason why it is not
@@ -41,11 +45,14 @@ def returned(held: Contents, is_last: Callable[[ir.Value], bool]) -> Iterator[tu
             or not is_last(root.value)
         ):
             continue
+        if not held.labels.get(root, ()):
+            yield of, UNKNOWN
+            continue
         kept = [label for label in held.labels.get(root, ()) if label.key == own.key and not label.parts]
         if len(kept) != 1 or len(held.labels[root]) != 1 or kept[0].when != TRUE:
             yield of, "its results are not known to be what a function returns"
         elif of.location in held.moved:
-            yield of, "where its results are written is not known to be their place"
+            yield of, UNKNOWN if held.moved[of.location] is None else MOVED
         else:
             yield of, ""
 
