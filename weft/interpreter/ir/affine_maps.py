@@ -47,10 +47,8 @@ def single_dimensions(affine_map: ir.AffineMap) -> list[int]:
 
 
 def dimensions_of(expr: ir.AffineExpr) -> set[int]:
-    """All dimensions that occur in `expr`."""
-    if isinstance(expr, ir.AffineDimExpr):
-        return {expr.position}
-    return dimensions_of(expr.lhs) | dimensions_of(expr.rhs) if isinstance(expr, ir.AffineBinaryExpr) else set()
+    """The positions of all dimensions that occur in `expr`."""
+    return _positions(expr, ir.AffineDimExpr)
 
 
 def symbols_of_divisors(expr: ir.AffineExpr) -> set[int]:
@@ -59,13 +57,13 @@ def symbols_of_divisors(expr: ir.AffineExpr) -> set[int]:
         return set()
     inside = symbols_of_divisors(expr.lhs) | symbols_of_divisors(expr.rhs)
     divides = isinstance(expr, ir.AffineModExpr | ir.AffineFloorDivExpr | ir.AffineCeilDivExpr)
-    return inside | _symbols_of(expr.rhs) if divides else inside
+    return inside | _positions(expr.rhs, ir.AffineSymbolExpr) if divides else inside
 
 
-def _symbols_of(expr: ir.AffineExpr) -> set[int]:
-    if isinstance(expr, ir.AffineSymbolExpr):
+def _positions(expr: ir.AffineExpr, kind: type[ir.AffineDimExpr | ir.AffineSymbolExpr]) -> set[int]:
+    if isinstance(expr, kind):
         return {expr.position}
-    return _symbols_of(expr.lhs) | _symbols_of(expr.rhs) if isinstance(expr, ir.AffineBinaryExpr) else set()
+    return _positions(expr.lhs, kind) | _positions(expr.rhs, kind) if isinstance(expr, ir.AffineBinaryExpr) else set()
 
 
 def constraints(integer_set: ir.Attribute) -> tuple[ir.AffineMap, list[bool]]:

@@ -30,7 +30,7 @@ from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
 from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps, size
 from .points import Executes, solved, unread
-from .results import UNKNOWN, returned, unwritten
+from .results import NOT_RETURNED, returned, unwritten
 from .walk import Walk
 
 
@@ -128,12 +128,13 @@ def _returned(
         made = view.root in walk.held.written or writes(loop, operands[argument])
         return made and not written_after(operands[argument], next(iter(walk.payload.around.tiles), loop), untouched)
 
-    known = {one.of.location for one in judged if one.verdict != "once"} | (set() if judged else walk.unclear)
+    known = {one.of.location for one in judged if one.verdict != "once"}
     found = [(of, why) for of, why in returned(walk.held, is_last) if of.location not in known]
     if not judged:  # without a reduction, an op that cannot be followed is only compared
-        found = [(of, why) for of, why in found if why != UNKNOWN and not of.chooses]
+        found = [(of, why) for of, why in found if why is not None and not of.chooses]
     short = dict.fromkeys(unwritten(walk.held), "not each of its results is known to be written")
-    unclear = {of.location: Coverage("assumed", of, words) for of, why in found if (words := why or short.get(of, ""))}
+    words = [(of, short.get(of) if why == "" else why or NOT_RETURNED) for of, why in found]
+    unclear = {of.location: Coverage("assumed", of, each) for of, each in words if each}
     return [one for one in judged if one.of.location not in unclear] + list(unclear.values())
 
 

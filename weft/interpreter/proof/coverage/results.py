@@ -21,14 +21,13 @@ from .labels import Read, conjuncts_of, value_of
 from .payloads import UNDIVIDED, Key, PayloadOp, PayloadOps
 from .points import solution
 
-UNKNOWN = "what a function returns is not known to be its results"
-"""The reason where nothing is known of the contents of the buffer, or of a result's place in it."""
-MOVED = "its results are not written at their places"
+NOT_RETURNED = "its results are not known to be what a function returns"
 
 
-def returned(held: Contents, is_last: Callable[[ir.Value], bool]) -> Iterator[tuple[PayloadOp, str]]:
+def returned(held: Contents, is_last: Callable[[ir.Value], bool]) -> Iterator[tuple[PayloadOp, str | None]]:
     """Ops of the payload with results that a function returns, each with the reason why it is not
-    known that a kernel leaves these in the function's buffer; an empty one if it is known.
+    known that a kernel leaves these in the function's buffer: an empty one if it is known, None if
+    nothing is known of the contents of the buffer, or of a result's place in it.
 
     Args:
         is_last: whether a buffer is written by this kernel, and by no op after its launch.
@@ -45,14 +44,14 @@ def returned(held: Contents, is_last: Callable[[ir.Value], bool]) -> Iterator[tu
             or not is_last(root.value)
         ):
             continue
-        if not held.labels.get(root, ()):
-            yield of, UNKNOWN
-            continue
-        kept = [label for label in held.labels.get(root, ()) if label.key == own.key and not label.parts]
-        if len(kept) != 1 or len(held.labels[root]) != 1 or kept[0].when != TRUE:
-            yield of, "its results are not known to be what a function returns"
+        labels = held.labels.get(root, ())
+        kept = [label for label in labels if label.key == own.key and not label.parts]
+        if not labels:
+            yield of, None
+        elif len(kept) != 1 or len(labels) != 1 or kept[0].when != TRUE:
+            yield of, NOT_RETURNED
         elif of.location in held.moved:
-            yield of, UNKNOWN if held.moved[of.location] is None else MOVED
+            yield of, None if held.moved[of.location] is None else "its results are not written at their places"
         else:
             yield of, ""
 

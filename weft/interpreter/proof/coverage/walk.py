@@ -53,8 +53,6 @@ class Walk:
         payload: the untouched module.
         executions: of its reductions.
         strangers: ops that update results as no known op of the payload does.
-        unclear: locations of ops without reductions of which it is not known which iteration is
-            executed; none that misses results of other ops.
     """
 
     payload: PayloadOps
@@ -70,7 +68,6 @@ class Walk:
         self._twice = False
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
-        self.unclear: set[str] = set()
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
@@ -206,9 +203,6 @@ class Walk:
         )
         if not of.reductions and (point is None or not is_same(execution, previous, self.payload)):
             point = None
-            unknown = any(read is None for read in reads)  # such as a part of what another launch left
-            if unknown or of.indexed or not any(each.key[0] == "result" for each in unread(execution)):
-                self.unclear.add(of.location)
         rows = self._rows(execution, point, before)
         if self._recording and of.reductions:
             always = both(*(part for part in rows[0] if all(part in each for each in rows)))
