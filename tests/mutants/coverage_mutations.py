@@ -136,10 +136,12 @@ def end_moved(op: ir.Operation, *, by: int) -> bool:
 MOVING = ("linalg.copy", "linalg.fill", "linalg.generic", "linalg.transpose")
 
 
-def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, of: str = "all") -> bool:
-    """A copy, a fill, a load into a tile or an element-wise op, along its last dimension with several elements, begins so many
-    elements later, ends so many earlier, and takes each `step`-th one; of its "source" or "result" alone it begins there, so that
-    what it reads is moved, or where it writes."""
+def part_of(
+    op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, of: str = "all", outer: bool = False
+) -> bool:
+    """A copy, a fill, a load into a tile or an element-wise op, along its last dimension with several elements (`outer`: its
+    first), begins so many elements later, ends so many earlier, and takes each `step`-th one; of its "source" or "result" alone
+    it begins there, so that what it reads is moved, or where it writes."""
     if op.name not in MOVING or not isinstance(op.operands[-1].type, ir.MemRefType):
         return False
     if "reduction" in str(op.attributes.get("iterator_types", "")) or (of == "source" and structure(op).inputs == 0):
@@ -149,7 +151,8 @@ def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, o
     known = {d for d, value, axis in sized if ir.MemRefType(value.type).shape[axis] != 1}
     if not known:
         return False
-    cut: dict[ir.Value, int] = {value: axis for d, value, axis in sized if d == max(known)}
+    along = min(known) if outer else max(known)
+    cut: dict[ir.Value, int] = {value: axis for d, value, axis in sized if d == along}
     for number, value in enumerate(op.operands):
         if value in cut:
             begins = first if of in ("all", "source" if number < structure(op).inputs else "result") else 0
@@ -210,6 +213,7 @@ def _dropped(op: ir.Operation) -> bool:
 
 COPIES: dict[str, Change] = {
     "a copy ends early": partial(part_of, last=1), "a copy begins late": partial(part_of, first=1),
+    "a copy lacks its last row": partial(part_of, last=1, outer=True),
     "a copy takes each second element": partial(part_of, step=2), "a copy is moved": partial(part_of, first=1, of="source"),
     "a loop of copies ends early": partial(_loop_cut, first=0, last=1),
     "a loop of copies begins late": partial(_loop_cut, first=1, last=0), "a copy is dropped": _dropped,

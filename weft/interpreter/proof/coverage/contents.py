@@ -165,9 +165,11 @@ class Contents:
                 return agreed(label, labels, at)
         constants = {(label.outside, label.since, label.rows) for label in self.labels.get(root, ())}
         if not labels and len(constants) == 1:
-            (label, *_) = self.labels[root]
-            found = None if label.rows == TRUE else label.read(at)
-            return Read(None, (), TRUE, label.outside, since=label.since) if found is None else found
+            found = (
+                Read(None, (), TRUE, label.outside, since=label.since) if label.is_everywhere else label.read(at)
+                for label in reversed(self.labels[root])
+            )
+            return next((read for read in found if read is not None), None)
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
@@ -106,12 +105,13 @@ def coverage(
 def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
     """The verdicts, for a kernel that must also write all elements of its tiles that it reads, and
     each result at its place."""
-    if not judged or any(one.verdict != "once" for one in judged):
+    if any(one.verdict != "once" for one in judged) or walk.last is None:
         return judged
     if walk.held.uses_others():
-        return [
-            replace(one, verdict="assumed", words="what is read of a tile may not have been written") for one in judged
-        ]
+        ops = [one.of for one in judged] or [walk.last]
+        return [Coverage("assumed", of, "what is read of a tile may not have been written") for of in ops]
+    if not judged:  # `_returned` looks for what is not written
+        return judged
     left_out = unwritten(walk.held)
     judged = [one for one in judged if one.of not in left_out]
     return judged + [Coverage("assumed", of, "not each of its results is known to be written") for of in left_out]

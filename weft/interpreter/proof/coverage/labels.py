@@ -88,10 +88,14 @@ class Label:
         when, rows = self.when.changed(change), where_bounds_leave_it(self.rows.changed(change))
         return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether all elements of the buffer are one constant."""
+        return self.key is None and self.rows == TRUE and not any(isinstance(cell, Linear) for cell in self.cells)
+
     def start(self, coordinates: Coordinates) -> Read | None:
         """The initial value of a sum in this element: an element, or a known constant; else None."""
-        everywhere = self.key is None and self.rows == TRUE
-        found = Read(None, (), TRUE, self.outside) if everywhere else self.read(coordinates)
+        found = Read(None, (), TRUE, self.outside) if self.is_everywhere else self.read(coordinates)
         return None if found is None or (found.key is None and found.constant is None) else found
 
     def is_in_place(self, shape: Sequence[int | None]) -> bool:

@@ -61,8 +61,7 @@ def unwritten(held: Contents) -> list[PayloadOp]:
     known."""
     found: dict[PayloadOp, None] = {}
     for root, stores in held.stores.items():
-        labels = held.labels.get(root, ())
-        for key in dict.fromkeys(label.key for label in labels if label.key is not None and not label.parts):
+        for key in dict.fromkeys(s.what.key for s in stores if s.what.key is not None and not s.what.parts):
             of = held.payload.at(key[1]) if key[0] == "result" else None
             if of and all(not s.updated and _is_short(held, root, of, key, s) for s in stores if s.what.key == key):
                 found.setdefault(of)

@@ -53,6 +53,7 @@ class Walk:
         payload: the untouched module.
         executions: of its reductions.
         strangers: ops that update results as no known op of the payload does.
+        last: the last structured op.
     """
 
     payload: PayloadOps
@@ -68,6 +69,7 @@ class Walk:
         self._twice = False
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
+        self.last: PayloadOp | None = None
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
@@ -174,8 +176,9 @@ class Walk:
             self.values.bind(index.results[0], forms[index_dimension(index)])
         self._carried(op, space)
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
-        inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
+        inner = [self._loaded(load, body_of(op)) for load in inside(body_of(op), "memref.load")]
         of = self._executed(op, space, reads, inner)
+        self.last = PayloadOp.unknown(op) if of is None else of
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
         before = [self.held.label_of(op.operands[n]) for n in outputs]
@@ -354,17 +357,20 @@ class Walk:
             place = self.held.place(value, indices)
             return None if place is None else Read(None, place[1], TRUE)
         found = self.held.at(value, indices)
-        return self._chosen(body_of(op).arguments[number], found)
+        return self._chosen(body_of(op).arguments[number], found, body_of(op))
 
-    def _loaded(self, load: ir.Operation) -> Read | None:
+    def _loaded(self, load: ir.Operation, body: ir.Block) -> Read | None:
         found = self.held.at(load.operands[0], [self.values.linear(v) for v in list(load.operands)[1:]])
-        return self._chosen(load.results[0], found)
+        return self._chosen(load.results[0], found, body)
 
-    def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
-        """The element that is read, where the body uses it only under conditions, and one constant
-        elsewhere: `select(%inside, %value, 0)`; None where there are several constants."""
+    def _chosen(self, value: ir.Value, found: Read | None, body: ir.Block) -> Read | None:
+        """The element that is read, where the body uses it only under conditions on indices, and one
+        constant elsewhere: `select(%inside, %value, 0)`; None where there are several constants.
+        Conditions on data are the payload's own."""
         while found is not None and (choice := choice_of(value)) is not None:
             taken, arm, other = choice
+            if is_of_data(taken.operands[0], body):
+                break
             condition = self.values.condition(taken.operands[0])
             when, known = condition if arm == 0 else condition.negate(), value_of(found.outside)
             outside = found.outside if other is None else other
