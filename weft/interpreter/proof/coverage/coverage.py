@@ -110,8 +110,6 @@ def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
     if walk.held.uses_others():
         ops = [one.of for one in judged] or [walk.last]
         return [Coverage("assumed", of, "what is read of a tile may not have been written") for of in ops]
-    if not judged:  # `_returned` looks for what is not written
-        return judged
     left_out = unwritten(walk.held)
     judged = [one for one in judged if one.of not in left_out]
     return judged + [Coverage("assumed", of, "not each of its results is known to be written") for of in left_out]
