@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...ir.mlir import ir, made_by, operations, ops_of, producer, users
-from ...ir.structured import body_of, yielded
+from ...ir.structured import body_of, segments, yielded
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -93,6 +93,27 @@ def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:
                     found.setdefault(made)
                     waiting.append(made)
     return set(found)
+
+
+def read_in_order(op: ir.Operation) -> list[ir.Value]:
+    """The inputs and loads that the results of a structured op are computed from, each once, in the
+    order of its arithmetic, which masks and the order of operands leave as it is."""
+    found, seen = list[ir.Value](), set[ir.Value]()
+    given = list(body_of(op).arguments)
+    waiting = list(reversed(yielded(op)))
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        made = producer(value)
+        if value in given or (made is not None and made.name in ("memref.load", "tensor.extract")):
+            found.append(value)
+        elif made is not None:
+            number = list(made.results).index(value)
+            ends = [ops_of(block)[-1].operands[number] for region in made.regions for block in region.blocks]
+            waiting += reversed([*made.operands, *ends])
+    return [value for value in found if value not in given[segments(op)[0] :]]
 
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")

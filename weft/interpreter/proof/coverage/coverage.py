@@ -20,7 +20,7 @@ from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown, is_zero
-from .bodies import CASTS, computes, inside
+from .bodies import CASTS, computes
 from .contents import Contents
 from .exactly_once import Unclear, covers, expect_once, expect_order, reads_outside
 from .initial_payload import Untouched
@@ -293,9 +293,7 @@ def _expect_own_start(
 def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
     """Padding that a result reads must leave it unchanged: as the term of the reduction, or as a
     factor of it. In rows beyond the end of a tile it may be arbitrary, if no such result is used."""
-    arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
-    loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
-    for value, read in zip([*arguments, *loads], execution.reads, strict=True):
+    for value, read in zip(execution.values, execution.reads, strict=True):
         if read is None or read.when == TRUE or read.key is None:
             continue
         padding, role = value_of(read.outside), _role(execution.op, value)

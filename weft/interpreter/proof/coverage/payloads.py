@@ -27,7 +27,7 @@ from ...memory.effects import accesses
 from ...memory.layouts import kept_dimensions, mixed
 from ...memory.views import way
 from ...reductions.identities import update
-from .bodies import computes, hands_on, inside, live, through_casts
+from .bodies import computes, hands_on, inside, read_in_order, through_casts
 from .hosts import HostLoops
 from .initial_payload import Untouched
 
@@ -75,7 +75,8 @@ class PayloadOp:
         combiner: the combiner of its terms; None for any other update, or for several results that
             are no running ones.
         divisor: it divides an element by one of this tensor, and computes nothing else.
-        unread: the inputs that only have sizes, such as the window of a pooling.
+        order: the inputs in the order of its arithmetic, None for another element; without those that
+            only have sizes, such as the window of a pooling.
         of_parts: it is no op of the payload, but the combination of one's parts.
         fits: the condition on `dims` that subscripts such as `2*i + k` are inside of their operands,
             which is required of static sizes by the verifier, and checked of others before a run.
@@ -94,7 +95,7 @@ class PayloadOp:
     chooses: bool
     combiner: str | None
     divisor: Key | None = None
-    unread: frozenset[int] = frozenset()
+    order: tuple[int | None, ...] = ()
     of_parts: bool = False
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
@@ -210,8 +211,8 @@ class PayloadOps:
         return False
 
     def _op(self, op: ir.Operation) -> PayloadOp:
-        space, values, used = structure(op), self.values, live(op)
-        extents = extents_of(values, op, space)
+        space, values = structure(op), self.values
+        extents, given = extents_of(values, op, space), list(body_of(op).arguments)
         highs = [n.constant - 1 if n is not None and n.is_constant else None for n in extents]
         dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
         forms = [Linear.of(d) for d in dims]
@@ -231,7 +232,7 @@ class PayloadOps:
             tuple(_start(op, operand) for operand in list(op.operands)[space.inputs :]),
             all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
             None if combined is None else combined.combiner,
-            _divisor(op, elements), frozenset(n for n in range(space.inputs) if body_of(op).arguments[n] not in used),
+            _divisor(op, elements), tuple(given.index(v) if v in given else None for v in read_in_order(op)),
             begins=tuple(elements[space.inputs :]), fits=_fits(values, op, space, maps),
             indexed=any(True for _ in inside(body_of(op), "linalg.index")),
         )  # fmt: skip
@@ -278,7 +279,7 @@ class PayloadOps:
         return PayloadOp(
             location, of.name, tuple(d for d, cell in enumerate(cells) if cell not in whole), tuple(cells), tuple(sizes),
             (Element(key, tuple(map(Linear.of, cells))),), (Element(of.writes[0].key, tuple(at)),), of.starts[:1], False,
-            Counter([MERGED_BY.get(of.combiner, of.combiner)]), False, MERGED_BY.get(of.combiner, of.combiner), of_parts=True,
+            Counter([MERGED_BY.get(of.combiner, of.combiner)]), False, MERGED_BY.get(of.combiner, of.combiner), order=(0,), of_parts=True,
             begins=() if begins is None else (Element(begins.key, tuple(form.put(table) for form in begins.at)),),
         )  # fmt: skip
 
