@@ -107,8 +107,16 @@ def solved(
     """
     of = execution.of
     executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
-    known = solution([*_equations(execution, payload), *others], of.dims, executed)
+    equations = [*_equations(execution, payload), *others]
+    known = solution(equations, of.dims, executed)
     return None if known is None else tuple(known[d] for d in of.dims)
+
+
+def strays(execution: Executes, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]) -> bool:
+    """Whether an execution for which there is no solution reads elements that no iteration of the
+    payload's op reads."""
+    equations = [*_equations(execution, payload), *others]
+    return _determined(equations, execution.of.dims) is not None
 
 
 def is_term(location: str, payload: PayloadOps) -> bool:
@@ -184,6 +192,14 @@ def solution(
 ) -> dict[Symbol, Linear] | None:
     """Dimensions as forms, from equations of forms of dimensions with other forms; None where these
     do not determine all, or contradict each other for an executed iteration."""
+    known = _determined(equations, dims)
+    if known is None:
+        return None
+    return known if all(is_zero(left.put(known) - right, executed) for left, right in equations) else None
+
+
+def _determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
+    """Dimensions that each follow from one of the equations; None where these do not determine all."""
     known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
@@ -191,12 +207,16 @@ def solution(
         if not found:
             break
         known |= dict(found[:1])
-    if len(known) < len(dims):
-        return None
-    return known if all(is_zero(left.put(known) - right, executed) for left, right in equations) else None
+    return None if len(known) < len(dims) else known
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
+    """Equations of coordinates, of those that do not depend on data (`opaque`)."""
+    pairs = _of_elements(execution, payload)
+    return (pair for pair in pairs if all(s.kind != "opaque" for s in pair[0].symbols()))
+
+
+def _of_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
     """Equations of coordinates that the payload's op and the execution read. An element that the
     kernel does not read, because its producer was fused into others, is determined by the elements
     that it is computed from."""
@@ -233,7 +253,7 @@ def _by_arithmetic(execution: Executes) -> dict[Key, list[tuple[Element, Read]]]
     of, found = execution.of, dict[Key, list[tuple[Element, Read]]]()
     reads, values = dict(zip(execution.values, execution.reads, strict=True)), read_in_order(execution.op)
     for number, value in zip(of.order, values, strict=True) if len(of.order) == len(values) else ():
-        element, read = None if number is None else of.reads[number], reads.get(value)
+        element, read = of.reads[number], reads.get(value)
         if element is not None and read is not None and read.key == element.key:
             found.setdefault(element.key, []).append((element, read))
     return found
