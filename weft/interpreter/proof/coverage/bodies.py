@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ...indices.linear import TRUE, Formula, both
+from ...indices.values import Values
 from ...ir.mlir import ir, made_by, operations, ops_of, producer, users
-from ...ir.structured import body_of, yielded
+from ...ir.structured import body_of, segments, yielded
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -45,6 +47,29 @@ def choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] 
     return None
 
 
+def value_of(attribute: ir.Attribute | None) -> float | None:
+    """The value of a constant, with its sign: true is -1."""
+    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr | ir.BoolAttr):
+        return None
+    return -int(attribute.value) if isinstance(attribute, ir.BoolAttr) else attribute.value
+
+
+def chosen(
+    values: Values, value: ir.Value, body: ir.Block, when: Formula, outside: ir.Attribute | None
+) -> tuple[Formula, ir.Attribute | None]:
+    """The condition under which a body uses an element that is read where `when` holds, and the
+    constant elsewhere: `select(%inside, %value, 0)`; None where there are several constants, or
+    none. Conditions on data are part of the arithmetic."""
+    while (choice := choice_of(value)) is not None and not is_of_data(choice[0].operands[0], body):
+        taken, arm, other = choice
+        condition = values.condition(taken.operands[0])
+        several = when != TRUE and other is not None and value_of(outside) != value_of(other)
+        outside = None if several else outside if other is None else other
+        when = both(condition if arm == 0 else condition.negate(), when)
+        value = taken.results[0]
+    return when, outside
+
+
 _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
                "minnumf", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori", "remf", "cmpf")  # fmt: skip
 
@@ -54,7 +79,9 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
     made = producer(value)
     if made is None:
         return value.owner == body
-    return made.name in ("memref.load", "scf.if") or any(is_of_data(operand, body) for operand in made.operands)
+    return made.name in ("memref.load", "tensor.extract", "scf.if") or any(
+        is_of_data(operand, body) for operand in made.operands
+    )
 
 
 def computes(op: ir.Operation) -> Counter[str]:
@@ -93,6 +120,27 @@ def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:
                     found.setdefault(made)
                     waiting.append(made)
     return set(found)
+
+
+def read_in_order(op: ir.Operation) -> list[ir.Value]:
+    """The inputs and loads that the results of a structured op are computed from, each once, in the
+    order of its arithmetic, which masks and the order of operands leave as it is."""
+    found, seen = list[ir.Value](), set[ir.Value]()
+    given = list(body_of(op).arguments)
+    waiting = list(reversed(yielded(op)))
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        made = producer(value)
+        if value in given or (made is not None and made.name in ("memref.load", "tensor.extract")):
+            found.append(value)
+        elif made is not None:
+            number = list(made.results).index(value)
+            ends = [ops_of(block)[-1].operands[number] for region in made.regions for block in region.blocks]
+            waiting += reversed([*made.operands, *ends])
+    return [value for value in found if value not in given[segments(op)[0] :]]
 
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")

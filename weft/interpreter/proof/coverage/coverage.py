@@ -20,14 +20,14 @@ from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown, is_zero
-from .bodies import CASTS, computes, inside
+from .bodies import CASTS, computes, value_of
 from .contents import Contents
 from .exactly_once import Unclear, covers, expect_once, expect_order, reads_outside
-from .initial_payload import Untouched
-from .labels import Read, value_of
+from .initial_payload import Untouched, size
+from .labels import Read
 from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
-from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps, size
+from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps
 from .points import Executes, solved, unread
 from .results import NOT_RETURNED, returned, unwritten
 from .walk import Walk
@@ -88,6 +88,7 @@ def coverage(
         judged = [_judged(executions, walk) for executions in found.values()]
         judged += [_nest(nest, walk) for nest in walk.nests.executed()]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
+        judged += [Coverage("assumed", of, "it reads other elements than in the payload") for of in walk.strays]
         judged = _whole(judged, walk)
         judged = _returned(
             judged, walk, dict(zip(kernel.entry.arguments, kernel.operands, strict=True)), loop, untouched
@@ -291,9 +292,7 @@ def _expect_own_start(
 def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
     """Padding that a result reads must leave it unchanged: as the term of the reduction, or as a
     factor of it. In rows beyond the end of a tile it may be arbitrary, if no such result is used."""
-    arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
-    loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
-    for value, read in zip([*arguments, *loads], execution.reads, strict=True):
+    for value, read in zip(execution.values, execution.reads, strict=True):
         if read is None or read.when == TRUE or read.key is None:
             continue
         padding, role = value_of(read.outside), _role(execution.op, value)

@@ -18,6 +18,7 @@ from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.root_buffers import RootBuffer
+from .bodies import value_of
 from .payloads import Coordinates, Key, digits
 
 
@@ -118,13 +119,6 @@ class Label:
                 return None
             table[cell] = whole
         return table
-
-
-def value_of(attribute: ir.Attribute | None) -> float | None:
-    """The value of a constant, with its sign: true is -1."""
-    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr | ir.BoolAttr):
-        return None
-    return -int(attribute.value) if isinstance(attribute, ir.BoolAttr) else attribute.value
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:

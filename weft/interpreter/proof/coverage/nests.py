@@ -25,11 +25,11 @@ from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
 from ...memory.views import way
 from ..kernels.root_buffers import RootBuffer
-from .bodies import is_of_data
+from .bodies import is_of_data, value_of
 from .contents import Contents
 from .exactly_once import counters_of, iterates
 from .initial_payload import NESTED
-from .labels import Read, value_of
+from .labels import Read
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 from .points import Executes, solution
 

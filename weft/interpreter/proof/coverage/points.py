@@ -8,10 +8,10 @@ from typing import TypeVar
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
 from ...ir.mlir import ir, users
-from ...ir.structured import is_read, is_structured, segments, structure
+from ...ir.structured import body_of, is_read, is_structured, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero
-from .bodies import computes
+from .bodies import computes, inside, read_in_order
 from .labels import Label, Read, conjuncts_of, is_within
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
@@ -50,6 +50,12 @@ class Executes(Iterations):
     op: ir.Operation
     started: tuple[Label | None, ...]
     rows: Formula = TRUE
+
+    @property
+    def values(self) -> list[ir.Value]:
+        """The values of its body that are `reads`."""
+        body = body_of(self.op)
+        return [*list(body.arguments)[: segments(self.op)[0]], *(op.results[0] for op in inside(body, "memref.load"))]
 
     def padded(self, point: Coordinates) -> set[tuple[Key, Formula]]:
         """The condition that an iteration of the payload reads an element, and no padding."""
@@ -101,8 +107,16 @@ def solved(
     """
     of = execution.of
     executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
-    known = solution([*_equations(execution, payload), *others], of.dims, executed)
+    equations = [*_equations(execution, payload), *others]
+    known = solution(equations, of.dims, executed)
     return None if known is None else tuple(known[d] for d in of.dims)
+
+
+def strays(execution: Executes, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]) -> bool:
+    """Whether an execution for which there is no solution reads elements that no iteration of the
+    payload's op reads."""
+    equations = [*_equations(execution, payload), *others]
+    return _determined(equations, execution.of.dims) is not None
 
 
 def is_term(location: str, payload: PayloadOps) -> bool:
@@ -121,7 +135,7 @@ def unread(execution: Executes) -> list[Element]:
     """The elements of arguments and results that an iteration of the payload's op reads, but the
     execution is not known to."""
     read = {each.key for each in execution.reads if each is not None}
-    wanted = (each for n, each in enumerate(execution.of.reads) if each is not None and n not in execution.of.unread)
+    wanted = (each for n, each in enumerate(execution.of.reads) if each is not None and n in execution.of.order)
     return [each for each in wanted if each.key[0] != "value" and each.key not in read]
 
 
@@ -178,6 +192,14 @@ def solution(
 ) -> dict[Symbol, Linear] | None:
     """Dimensions as forms, from equations of forms of dimensions with other forms; None where these
     do not determine all, or contradict each other for an executed iteration."""
+    known = _determined(equations, dims)
+    if known is None:
+        return None
+    return known if all(is_zero(left.put(known) - right, executed) for left, right in equations) else None
+
+
+def _determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
+    """Dimensions that each follow from one of the equations; None where these do not determine all."""
     known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
@@ -185,26 +207,36 @@ def solution(
         if not found:
             break
         known |= dict(found[:1])
-    if len(known) < len(dims):
-        return None
-    return known if all(is_zero(left.put(known) - right, executed) for left, right in equations) else None
+    return None if len(known) < len(dims) else known
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
+    """Equations of coordinates, of those that do not depend on data (`opaque`)."""
+    pairs = _of_elements(execution, payload)
+    return (pair for pair in pairs if all(s.kind != "opaque" for s in pair[0].symbols()))
+
+
+def _of_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
     """Equations of coordinates that the payload's op and the execution read. An element that the
     kernel does not read, because its producer was fused into others, is determined by the elements
     that it is computed from."""
-    for number, (element, read) in enumerate(zip(execution.of.reads, execution.reads, strict=False)):
-        sizes = number in execution.of.unread and read is not None and read.key is None
-        if sizes and element is not None and read is not None and len(read.at) == len(element.at):
-            yield from zip(
-                element.at, read.at, strict=True
-            )  # it is not read: any numbers that distinguish iterations will do
+    of = execution.of
+    sizes = [element for n, element in enumerate(of.reads) if element is not None and n not in of.order]
+    for element, read in zip(
+        sizes, [read for read in execution.reads if read and read.key is None and read.at], strict=False
+    ):
+        if len(read.at) == len(element.at):  # it is not read: any numbers that distinguish iterations will do
+            yield from zip(element.at, read.at, strict=True)
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
     wanted_of: dict[Key, list[Element]] = {}
-    for element in (element for element in execution.of.reads if element is not None):
+    for element in (element for n, element in enumerate(of.reads) if element is not None and n in of.order):
         wanted_of.setdefault(element.key, []).append(element)
+    for key, pairs in _by_arithmetic(execution).items():
+        if len(pairs) == len(wanted_of.get(key, ())):
+            del wanted_of[key]
+            for element, read in pairs:
+                yield from zip(element.at, read.at, strict=True)
     for element in (element for group in wanted_of.values() for element in _by_place(group)):
         fitting = _by_place([read for read in given if read.key == element.key])
         number = seen[element.key] = seen.get(element.key, -1) + 1
@@ -213,6 +245,18 @@ def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linea
             pairs = [(made, read) for made in payload.made_of(element) for read in given if read.key == made.key]
         for wanted, read in pairs:
             yield from zip(wanted.at, read.at, strict=True)
+
+
+def _by_arithmetic(execution: Executes) -> dict[Key, list[tuple[Element, Read]]]:
+    """By tensor, the elements that the payload's op and the execution read at the same places of
+    their arithmetic: which of two reads of one tensor is which operand."""
+    of, found = execution.of, dict[Key, list[tuple[Element, Read]]]()
+    reads, values = dict(zip(execution.values, execution.reads, strict=True)), read_in_order(execution.op)
+    for number, value in zip(of.order, values, strict=True) if len(of.order) == len(values) else ():
+        element, read = of.reads[number], reads.get(value)
+        if element is not None and read is not None and read.key == element.key:
+            found.setdefault(element.key, []).append((element, read))
+    return found
 
 
 _Placed = TypeVar("_Placed", Element, Read)

@@ -14,10 +14,10 @@ from ...ir.mlir import ir, made_by
 from ...ir.structured import body_of, yielded
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero, point_where
-from .bodies import through_casts
+from .bodies import through_casts, value_of
 from .contents import Contents
 from .exactly_once import Store, executes_all, iterates
-from .labels import Read, conjuncts_of, value_of
+from .labels import Read, conjuncts_of
 from .payloads import UNDIVIDED, Key, PayloadOp, PayloadOps
 from .points import solution
 
