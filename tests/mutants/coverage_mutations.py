@@ -203,12 +203,16 @@ def _computing(op: ir.Operation) -> list[ir.Operation]:
     ]
 
 
-def _dropped(op: ir.Operation) -> bool:
-    """What results begin with, what is read of a tile, or what results are is not written."""
-    if op.name not in MOVING or (op.name == "linalg.generic" and not hands_on(op, 0)):
+def _erased(op: ir.Operation) -> bool:
+    if op.parent.operation.name in ("func.func", "gpu.func"):  # all of a launch
         return False
     op.erase()
     return True
+
+
+def _dropped(op: ir.Operation) -> bool:
+    """What results begin with, what is read of a tile, or what results are is not written."""
+    return op.name in MOVING and (op.name != "linalg.generic" or hands_on(op, 0)) and _erased(op)
 
 
 COPIES: dict[str, Change] = {
@@ -232,11 +236,6 @@ def is_elementwise(op: ir.Operation) -> bool:
 
 def _of_elements(change: Change) -> Change:
     return lambda op: is_elementwise(op) and change(op)
-
-
-def _erased(op: ir.Operation) -> bool:
-    op.erase()
-    return True
 
 
 def _accumulated(op: ir.Operation) -> bool:

@@ -15,7 +15,7 @@ from typing import Literal
 from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, both, involved
 from ...ir.functions import own_name
-from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
+from ...ir.mlir import ancestors, ir, made_by, operations, ops_of, producer
 from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
@@ -122,9 +122,11 @@ def _returned(
     """The verdicts, and one on each op with results that a function does not return as the payload
     does, as far as known."""
 
-    def is_last(argument: ir.Value) -> bool:
+    def is_last(argument: ir.Value, piece: PayloadOp | None) -> bool:
         (view,) = walk.held.views.of(argument)
         made = view.root in walk.held.written or writes(loop, operands[argument])
+        if piece is not None:
+            return made and any(str(op.location) == piece.location for op in operations(loop))
         return made and not written_after(operands[argument], next(iter(walk.payload.around.tiles), loop), untouched)
 
     known = {one.of.location for one in judged if one.verdict != "once"}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
 from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, equal, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.functions import symbol
@@ -147,6 +147,19 @@ class PayloadOps:
         """A function's result, as elements of the payload."""
         returned = self.returned(function, number)
         return None if returned is None else self.element_of(returned)
+
+    def pieces(self, function: str, number: int) -> list[Callable[[Coordinates], Element]]:
+        """The tensors inserted into a function's result, the last one first, and the tensor that these
+        are inserted into: their elements by coordinates of the result, inside of them and beyond."""
+        found: list[Callable[[Coordinates], Element]] = []
+        value = self.returned(function, number)
+        while (op := None if value is None else producer(value)) and isinstance(op.opview, tensor.InsertSliceOp):
+            if (piece := self._inserted(op)) is None:
+                break
+            found.append(piece)
+            value = op.operands[1]
+        empty = value is None or (op is not None and isinstance(op.opview, tensor.EmptyOp))
+        return found if empty else [*found, self.element_of(value)]
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
         """The op of the payload that an op of a kernel executes, by its location; None where none
@@ -340,6 +353,22 @@ class PayloadOps:
             return source(tuple(whole))
 
         return element
+
+    def _inserted(self, op: ir.Operation) -> Callable[[Coordinates], Element] | None:
+        """The tensor that an op inserts; None if its elements are not neighbours in the result."""
+        rows = mixed(op, "static_offsets", "static_sizes", "static_strides", first=2)
+        offsets, _, steps = ([self.values.number(n) for n in row] for row in rows)
+        sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.operands[0].type
+        kept = kept_dimensions(sizes, kind) if len(kind.shape) < len(sizes) else list(range(len(sizes)))
+        source = self.element_of(op.operands[0])
+
+        def element(at: Coordinates) -> Element:
+            inner = [place - offset for place, offset in zip(at, offsets, strict=True)]
+            found = source(tuple(inner[d] for d in kept))
+            here = (equal(form, Linear.of(0)) for d, form in enumerate(inner) if d not in kept)
+            return Element(found.key, found.at, both(found.when, *here), found.outside)
+
+        return element if all(step == Linear.of(1) for step in steps) else None
 
     def _reshape(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
         source, groups, values = self.element_of(op.operands[0]), groups_of(op), self.values

@@ -179,11 +179,11 @@ def places(
             *involved(*(wanted for wanted, _ in pairs))}  # fmt: skip
     for write, cell in zip(of.writes, execution.cells, strict=False):
         kind, name, number = ("", "", 0) if cell is None or of.indexed else given.get(cell[0], ("", "", 0))
-        returned = payload.result(name, number) if kind == "returned" else None
-        own = None if returned is None or cell is None else returned(cell[1])
-        if own is not None and own.key == write.key:
-            places = zip(write.at, own.at, strict=True)
-            pairs += (pair for pair in places if told.isdisjoint(involved(pair[0])))
+        its = payload.pieces(name, number) if kind == "returned" and cell is not None else []
+        for own in (piece(cell[1]) for piece in its if cell is not None):
+            if own.key == write.key:
+                at = zip(write.at, own.at, strict=True)
+                pairs += (pair for pair in at if told.isdisjoint(involved(pair[0])))
     yield from pairs
 
 
