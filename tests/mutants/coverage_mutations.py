@@ -20,8 +20,8 @@ from weft.interpreter.focus.carving import Version
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.affine_maps import dimension_of
 from weft.interpreter.ir.cloning import PROVEN, clone_module
-from weft.interpreter.ir.mlir import ir, operations
-from weft.interpreter.ir.structured import is_read, structure, subscripts
+from weft.interpreter.ir.mlir import ir, operations, producer
+from weft.interpreter.ir.structured import body_of, is_read, structure, subscripts
 from weft.interpreter.launch import launch
 from weft.interpreter.memory.layouts import subview
 from weft.interpreter.outlining.kernel import Outlined
@@ -265,6 +265,28 @@ def _tile_fewer(op: ir.Operation) -> bool:
     return True
 
 
+def _exchanged(op: ir.Operation) -> bool:
+    """The operands of an op that does not commute are exchanged."""
+    for inner in body_of(op).operations:
+        if inner.operation.name in ("arith.subf", "arith.subi", "arith.divf") and inner.operands[0] != inner.operands[1]:
+            inner.operation.operands[0], inner.operation.operands[1] = list(inner.operands)[::-1]
+            return True
+    return False
+
+
+def _constant(op: ir.Operation) -> bool:
+    """A constant of the arithmetic is another one."""
+    for inner in operations(op):
+        for number, value in enumerate(inner.operands):
+            made, kind = producer(value), value.type
+            if inner.name.startswith("arith.") and made is not None and made.name == "arith.constant" and str(kind) != "index":
+                with mlir.ahead_of(op):
+                    other = ir.FloatAttr.get(kind, 2.5) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 1)
+                    inner.operands[number] = mlir.arith.ConstantOp(kind, other).result
+                return True
+    return False
+
+
 def _guarded(op: ir.Operation) -> bool:
     return end_moved(op, by=-1) or _masked(op)
 
@@ -273,6 +295,7 @@ ELEMENTS: dict[str, Change] = {
     "an op is dropped": _of_elements(_erased), "a tile fewer": _tile_fewer, "a guard is narrowed": _guarded,
     "a map is shifted": _of_elements(partial(part_of, first=1, of="source")),
     "an op is repeated onto its result": _of_elements(_accumulated),
+    "operands are exchanged": _of_elements(_exchanged), "a constant is another": _of_elements(_constant),
     "results go to their neighbours": _of_elements(partial(part_of, first=1, of="result")),
 }  # fmt: skip
 """Of element-wise ops, likewise. Guards are of any op."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Mapping
 
 from ...indices.linear import TRUE, Formula, both
 from ...indices.values import Values
@@ -105,6 +106,76 @@ def computes(op: ir.Operation) -> Counter[str]:
         asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
         found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
     return found
+
+
+def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dict[Hashable, int]) -> Arithmetic:
+    """The results of the body of a structured op as expressions of what it reads, without
+    conversions, masks, and the order of the operands of commutative ops; equal numbers are equal
+    expressions. None if it computes with something else.
+
+    Args:
+        leaves: the values that are read, each with its element's tensor.
+        known: the numbers of expressions.
+    """
+    body, found = body_of(op), dict[ir.Value, int | None]()
+
+    def number(expression: Hashable) -> int:
+        return known.setdefault(expression, len(known))
+
+    def choice(made: ir.Operation, value: ir.Value) -> int | None:
+        if made.name == "arith.select":
+            arms = list(made.operands)[1:]
+        else:
+            which = list(made.results).index(value)
+            arms = [ops_of(region.blocks[0])[-1].operands[which] for region in made.regions]
+        of_data = is_of_data(made.operands[0], body)
+        own = [arm for arm in arms if of_data or made_by(arm, "arith.constant") is None]
+        parts = [of(made.operands[0])] if of_data else []
+        parts += [of(arm) for arm in own or arms]
+        return None if None in parts else parts[0] if len(parts) == 1 else number(("choice", *parts))
+
+    def of(value: ir.Value) -> int | None:
+        if value not in found:
+            found[value] = None if (expression := inner(value)) is None else expression
+        return found[value]
+
+    def inner(value: ir.Value) -> int | None:
+        made = producer(value)
+        if value in leaves:
+            return number(("read", leaves[value]))
+        if made is None:
+            return None
+        if made.name in CASTS:
+            return of(made.operands[0])
+        if made.name == "arith.constant":
+            constant = value_of(made.attributes["value"])
+            return number(("constant", str(made.attributes["value"]) if constant is None else float(constant)))
+        if not is_of_data(value, body):
+            return number("index")
+        if made.name in ("arith.select", "scf.if"):
+            return choice(made, value)
+        parts = [of(operand) for operand in made.operands]
+        if None in parts or len(made.regions):
+            return None
+        predicate = str(made.attributes["predicate"]) if "predicate" in made.attributes else ""
+        ordered = parts if made.name not in _COMMUTATIVE else sorted(part for part in parts if part is not None)
+        return number((made.name, predicate, *ordered))
+
+    results = [of(value) for value in yielded(op)]
+    return None if None in results else tuple(results)
+
+
+Arithmetic = tuple[int | None, ...] | None
+_COMMUTATIVE = frozenset(
+    f"arith.{name}"
+    for name in ("addf", "addi", "mulf", "muli", "maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "maxui", "minsi",
+                 "minui", "andi", "ori", "xori")
+)  # fmt: skip
+
+
+def chooses(op: ir.Operation) -> bool:
+    """Whether the body of a structured op has conditions."""
+    return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
 
 
 def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:

@@ -20,7 +20,7 @@ from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown, is_zero
-from .bodies import CASTS, computes, value_of
+from .bodies import CASTS, value_of
 from .contents import Contents
 from .exactly_once import Unclear, covers, expect_once, expect_order, reads_outside
 from .initial_payload import Untouched, size
@@ -28,7 +28,7 @@ from .labels import Read
 from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
 from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps
-from .points import Executes, solved, unread
+from .points import Executes, computes_as, solved, unread
 from .results import NOT_RETURNED, returned, unwritten
 from .walk import Walk
 
@@ -88,7 +88,9 @@ def coverage(
         judged = [_judged(executions, walk) for executions in found.values()]
         judged += [_nest(nest, walk) for nest in walk.nests.executed()]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
-        judged += [Coverage("assumed", of, "it reads other elements than in the payload") for of in walk.strays]
+        judged += [
+            Coverage("assumed", of, "it does not read, or compute, what it does in the payload") for of in walk.strays
+        ]
         judged = _whole(judged, walk)
         judged = _returned(
             judged, walk, dict(zip(kernel.entry.arguments, kernel.operands, strict=True)), loop, untouched
@@ -183,7 +185,7 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
         return Coverage("assumed", of, "what is read does not tell which iteration it is")
     if unread(execution) and of.writes[0].key[0] != UNDIVIDED and not of.of_parts:
         return Coverage("assumed", of, "it is not known to read what it reads in the payload")
-    if computes(execution.op) != of.computes:
+    if not computes_as(execution, walk.payload):
         return Coverage("assumed", of, "its body computes something else")
     if any(element.key in walk.held.overwritten for element in of.writes):
         return Coverage("assumed", of, "one part of its sum is written over another")

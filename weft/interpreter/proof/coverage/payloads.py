@@ -9,7 +9,7 @@ determine (i, j, k).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
@@ -21,10 +21,21 @@ from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths
-from ...ir.structured import body_of, is_structured, structure, yielded
+from ...ir.structured import body_of, is_structured, segments, structure, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...reductions.identities import update
-from .bodies import chosen, computes, hands_on, inside, is_of_data, read_in_order, through_casts
+from .bodies import (
+    Arithmetic,
+    arithmetic,
+    chooses,
+    chosen,
+    computes,
+    hands_on,
+    inside,
+    is_of_data,
+    read_in_order,
+    through_casts,
+)
 from .hosts import HostLoops
 from .initial_payload import Untouched, extents_of, fits_of, size, start_of
 
@@ -68,6 +79,7 @@ class PayloadOp:
         begins: the element that is an output's initial value, by output.
         copies: it only copies its input.
         computes: the arithmetic of its body: count by op name.
+        arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
         indexed: its results depend on the iteration itself, too.
         combiner: the combiner of its terms; None for any other update, or for several results that
@@ -98,6 +110,7 @@ class PayloadOp:
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
     indexed: bool = False
+    arithmetic: Arithmetic = None
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -125,6 +138,7 @@ class PayloadOps:
     untouched: Untouched
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
     around: HostLoops = field(init=False)
+    expressions: dict[Hashable, int] = field(default_factory=dict, repr=False)
     _totals: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _undivided: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
@@ -248,12 +262,19 @@ class PayloadOps:
         return PayloadOp(
             str(op.location), op.name, reductions, dims, tuple(extents), tuple(reads), tuple(writes),
             tuple(start_of(op, operand) for operand in list(op.operands)[space.inputs :]),
-            all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
+            all(hands_on(op, n) for n in range(space.outputs)), computes(op), chooses(op),
             None if combined is None else combined.combiner,
             _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
             begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
             indexed=any(True for _ in inside(body_of(op), "linalg.index")),
+            arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
         )  # fmt: skip
+
+    def arithmetic(self, op: ir.Operation, given: Sequence[ir.Value], keys: Sequence[Key | None]) -> Arithmetic:
+        """The results of an op's body as expressions of the elements that it reads."""
+        outputs = {value: n for n, value in enumerate(list(body_of(op).arguments)[segments(op)[0] :])}
+        leaves = {value: key[1:] for value, key in zip(given, keys, strict=True) if key is not None}
+        return arithmetic(op, leaves | outputs, self.expressions)
 
     def _loaded(self, load: ir.Operation, body: ir.Block) -> Element:
         """The element that a body loads; a coordinate that depends on data is any number."""
@@ -264,7 +285,8 @@ class PayloadOps:
     def total_of(self, of: PayloadOp) -> PayloadOp:
         """A reduction with running results, without these."""
         if of.location not in self._totals:
-            self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
+            whole = of.arithmetic and of.arithmetic[:1]
+            self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)
         return self._totals[of.location]
 
     def undivided(self, of: PayloadOp) -> PayloadOp:
@@ -405,10 +427,6 @@ class PayloadOps:
             return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element
-
-
-def _chooses(op: ir.Operation) -> bool:
-    return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
 
 
 def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:

@@ -112,9 +112,13 @@ def solved(
     return None if known is None else tuple(known[d] for d in of.dims)
 
 
-def strays(execution: Executes, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]) -> bool:
-    """Whether an execution for which there is no solution reads elements that no iteration of the
-    payload's op reads."""
+def strays(
+    execution: Executes, point: Coordinates | None, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]
+) -> bool:
+    """Whether an execution reads elements that no iteration of the payload's op reads, or computes
+    something else of those that one reads, as far as known."""
+    if point is not None:
+        return not unread(execution) and not computes_as(execution, payload)
     equations = [*_equations(execution, payload), *others]
     return _determined(equations, execution.of.dims) is not None
 
@@ -159,7 +163,21 @@ def is_same(execution: Executes, previous: Sequence[tuple[Element, Read | None]]
         made = (payload.at(each.key[1]) if each.key[0] == "result" else None for each in missed)
         missed = [] if all(each is not None and each.reductions for each in made) else missed
     known = all(there is not None and there.key == begin.key for begin, there in previous)
-    return not missed and known and computes(execution.op) == execution.of.computes
+    return not missed and known and computes_as(execution, payload)
+
+
+def computes_as(execution: Executes, payload: PayloadOps) -> bool:
+    """Whether an execution computes what an iteration of the payload's op does: the same number of
+    ops of each name, and the same expressions, where it reads elements of the same tensors."""
+    of = execution.of
+    if computes(execution.op) != of.computes:
+        return False
+    keys = [None if each is None else each.key for each in execution.reads]
+    same = {each.key for each in of.reads if each is not None} == {key for key in keys if key is not None}
+    running = any(map(of.is_running, range(len(execution.cells))))  # outputs in another order, and others
+    known = same and not running and of.arithmetic is not None
+    found = payload.arithmetic(execution.op, execution.values, keys) if known else None
+    return found is None or found == of.arithmetic
 
 
 def places(

@@ -53,7 +53,8 @@ class Walk:
         payload: the untouched module.
         executions: of its reductions.
         strangers: ops that update results as no known op of the payload does.
-        strays: ops without reductions that read other elements than an iteration of the payload's.
+        strays: ops without reductions that read other elements than an iteration of the payload's
+            does, or compute something else of them.
         last: the last structured op.
     """
 
@@ -205,7 +206,7 @@ class Walk:
         previous = () if of.reductions else previous_contents(execution, before)
         there = () if of.reductions else [*places(execution, previous, self.held.given, self.payload)]
         point = solved(execution, self.payload, there)
-        if self._recording and not of.reductions and point is None and strays(execution, self.payload, there):
+        if self._recording and not of.reductions and strays(execution, point, self.payload, there):
             self.strays.setdefault(of)
         if not of.reductions and (point is None or not is_same(execution, previous, self.payload)):
             point = None
