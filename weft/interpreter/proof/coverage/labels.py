@@ -258,7 +258,25 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
             for n, term in reversed(parts):
                 out[term] = rest.floordiv(n)
                 rest = rest - out[term] * n
+    for whole, form in numbers_of_cells(ways).items():
+        if (symbol := whole.alone) is not None and symbol not in outer:
+            out.setdefault(symbol, form)
     return out
+
+
+def numbers_of_cells(ways: Sequence[tuple[Symbol, Linear]]) -> dict[Linear, Linear]:
+    """The forms that cells equal, and those of which two of these are quotient and remainder: of
+    `floor(n/7)` and `n - 7*floor(n/7)`, that is n, and 7 times the one cell plus the other."""
+    found = {whole: Linear.of(cell) for cell, whole in ways}
+    numbers = list(found)
+    for below in numbers:
+        floors = [term for term, n in below.terms.items() if isinstance(term, Floor) and n == -term.divisor]
+        for floor, above in ((floor, above) for floor in floors for above in [*numbers] if floor in above.terms):
+            whole = above * floor.divisor + below
+            if floor not in whole.terms and whole not in found:
+                found[whole] = found[above] * floor.divisor + found[below]
+                numbers.append(whole)
+    return found
 
 
 def with_digits(form: Linear, table: Mapping[Symbol | Floor, Linear]) -> Linear:
