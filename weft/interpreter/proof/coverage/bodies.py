@@ -207,7 +207,7 @@ def read_in_order(op: ir.Operation) -> list[ir.Value]:
         made = producer(value)
         if value in given or (made is not None and made.name in ("memref.load", "tensor.extract")):
             found.append(value)
-        elif made is not None:
+        if made is not None:
             number = list(made.results).index(value)
             ends = [ops_of(block)[-1].operands[number] for region in made.regions for block in region.blocks]
             waiting += reversed([*made.operands, *ends])

@@ -8,7 +8,7 @@ A buffer of several stages is labelled by the number whose remainder is the stag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from math import prod
 
@@ -258,7 +258,25 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
             for n, term in reversed(parts):
                 out[term] = rest.floordiv(n)
                 rest = rest - out[term] * n
+    for whole, form in numbers_of((whole, Linear.of(cell)) for cell, whole in ways).items():
+        if (symbol := whole.alone) is not None and symbol not in outer:
+            out.setdefault(symbol, form)
     return out
+
+
+def numbers_of(equations: Iterable[tuple[Linear, Linear]]) -> dict[Linear, Linear]:
+    """Forms with the ones that they equal, and the numbers of which two of them are quotient and
+    remainder: of `floor(n/7)` and `n - 7*floor(n/7)`, that is n, and what it equals."""
+    found = dict(equations)
+    numbers = list(found)
+    for below in numbers:
+        floors = [term for term, n in below.terms.items() if isinstance(term, Floor) and n == -term.divisor]
+        for floor, above in ((floor, above) for floor in floors for above in [*numbers] if floor in above.terms):
+            whole = above * floor.divisor + below
+            if floor not in whole.terms and whole not in found:
+                found[whole] = found[above] * floor.divisor + found[below]
+                numbers.append(whole)
+    return found
 
 
 def with_digits(form: Linear, table: Mapping[Symbol | Floor, Linear]) -> Linear:

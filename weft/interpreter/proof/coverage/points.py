@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
+from ...indices.linear import TRUE, Formula, Linear, Symbol, involved, redefined
 from ...ir.mlir import ir, users
 from ...ir.structured import body_of, is_read, is_structured, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero
 from .bodies import computes, inside, read_in_order
-from .labels import Label, Read, conjuncts_of, is_within
+from .labels import Label, Read, conjuncts_of, is_within, numbers_of
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
 
@@ -213,12 +213,14 @@ def solution(
     known = _determined(equations, dims)
     if known is None:
         return None
-    return known if all(is_zero(left.put(known) - right, executed) for left, right in equations) else None
+    solved = (left.put(redefined(known, left.symbols())) - right for left, right in equations)
+    return known if all(is_zero(rest, executed) for rest in solved) else None
 
 
 def _determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
     """Dimensions that each follow from one of the equations; None where these do not determine all."""
     known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
+    equations = [*equations, *numbers_of(equations).items()]
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
         found = found or [each for pair in equations for each in _digits_told(*pair, dims, known)]
