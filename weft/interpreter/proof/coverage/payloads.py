@@ -37,7 +37,7 @@ from .bodies import (
     through_casts,
 )
 from .hosts import HostLoops
-from .initial_payload import Untouched, extents_of, fits_of, size, start_of
+from .initial_payload import Untouched, digits, extents_of, fits_of, joined, size, start_of
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a
@@ -427,23 +427,6 @@ class PayloadOps:
             return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element
-
-
-def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
-    """The number with these digits, the most significant first."""
-    out = at[0] if at else Linear.of(0)
-    for place, n in zip(at[1:], sizes[1:], strict=True):
-        out = values.product(out, n) + place
-    return out
-
-
-def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
-    """A number below the product of `sizes` as digits, the most significant first."""
-    ones, out = next((axis for axis, n in enumerate(sizes) if n != Linear.of(1)), len(sizes) - 1), list[Linear]()
-    for n in reversed(sizes[ones + 1 :]):
-        out.append(values.operate("mod", number, n))
-        number = values.operate("floordiv", number, n)
-    return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []
 
 
 def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:
