@@ -89,12 +89,11 @@ class _Demand:
     def useful(self) -> set[int]:
         return self.whole | set(self.part)
 
-    def add_twins(self, barriers: Mapping[int, Barrier]) -> None:
-        """Adds the warp twins of the block barriers, if all collisions are within one warp."""
+    def add_twins(self, twins: Mapping[Barrier, Barrier], wide: frozenset[int]) -> None:
+        """Adds the warp twins of the block barriers (`wide`), if all collisions are within one warp."""
         if self.in_one_warp:
-            self.whole |= {~n for n in self.whole if not barriers[n].narrow}
-            twins = {barrier: replace(barrier, narrow=True) for barrier in self.part.values() if not barrier.narrow}
-            self.part |= {~n: twins[barrier] for n, barrier in self.part.items() if barrier in twins}
+            self.whole |= {~n for n in self.whole & wide}
+            self.part |= {~n: twins[barrier] for n, barrier in self.part.items() if n in wide}
 
     @property
     def in_one_warp(self) -> bool:
@@ -185,8 +184,10 @@ class _Search:
     def run(self) -> ChosenBarriers:
         found = _cheapest(self.demands, self.cost)
         if self.whole_warps and self._warps_may_do(found):
+            twins = {b: replace(b, narrow=True) for b in self.barriers.values() if not b.narrow}
+            wide = frozenset(n for n, b in self.barriers.items() if b in twins)
             for demand in self.demands:
-                demand.add_twins(self.barriers)
+                demand.add_twins(twins, wide)
             found = _cheapest(self.demands, self.cost)
         chosen = found.chosen - {~n for n in found.chosen if n >= 0}
         needing = self._needing(chosen)
@@ -195,8 +196,9 @@ class _Search:
         }
         spaces: dict[int, set[str]] = {n: set() for n in chosen}
         for d in self.demands:
-            for n in d.useful & chosen:
-                spaces[n].update(pair.first.buffer.space for pair in d.pairs)
+            ordered = {pair.first.buffer.space for pair in d.pairs}
+            for n in d.whole & chosen | d.part.keys() & chosen:
+                spaces[n] |= ordered
         numbers = {max(n, ~n): n for n in chosen}
         in_order = tuple(n for n in self.order if n in numbers)
         return ChosenBarriers(
