@@ -123,12 +123,13 @@ class _Search:
         self.order = list(self.barriers)
         rows: dict[Hashable, Row] = {}
         for b in self.barriers.values():
-            rows.setdefault((b.place.steps, b.spaces, b.narrow, b.threads, b.of_cluster, b.number), []).append(b)
+            rows.setdefault((b.place.steps, b.spaces, b.narrow, b.threads, b.of_cluster, b.number), Row()).append(b)
         self.rows = list(rows.values())
         self._marks: dict[Steps, list[int]] = {}
         for b in ordered:
             for depth in range(len(b.place.steps) + 1):
                 self._marks.setdefault(b.place.steps[:depth], []).append(position_at(b.place, depth))
+        self._gaps: dict[Place, Hashable] = {}
         self._demands: dict[Hashable, _Demand] = {}
         self.cost: dict[int, Cost] = {}
         for place, (n, b) in enumerate(self.barriers.items()):
@@ -145,8 +146,10 @@ class _Search:
     def _between(self, place: Place) -> Hashable:
         """A key that is equal for two places if no barrier, and no op that contains one, is between
         them."""
-        marks = self._marks.get(place.steps, ())
-        return place.steps, bisect_left(marks, place.position), bisect_right(marks, place.position)
+        if place not in self._gaps:
+            marks = self._marks.get(place.steps, ())
+            self._gaps[place] = place.steps, bisect_left(marks, place.position), bisect_right(marks, place.position)
+        return self._gaps[place]
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
         between = self._between(pair.first.place), self._between(pair.second.place)

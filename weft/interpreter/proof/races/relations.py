@@ -328,9 +328,9 @@ class PairClass:
         loop, steps = self.loop, barrier.place.steps
         if loop is None or self.known is None or not steps or steps[-1].loop is not loop:
             return False
-        sides = meeting(self.first.place, barrier.place), meeting(barrier.place, self.second.place)
+        sides = (self.first.place, barrier.place), (barrier.place, self.second.place)
         try:
-            return all(order > 0 for _, order in sides) and self.known.iterations_apart(loop) == 1
+            return all(meeting(*side)[1] > 0 for side in sides) and self.known.iterations_apart(loop) == 1
         except Unknown:
             return False
 
