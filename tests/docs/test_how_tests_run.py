@@ -71,7 +71,8 @@ def test_a_room_runs_what_fits() -> None:
 
     assert [urgent(f"{name}.py") for name in ("a/test_x", "b/test_solver", "b/test_hopper", "b/test_house")] == [0, 1, 1, 3]
     proof = "from weft.interpreter.proof"
-    assert [urgent("test_y.py", text) for text in (f"{proof}.solver import S", f"  {proof} import x, solver", 'made("hopper")')] == [2] * 3
+    mentions = f"{proof}.solver import S", f"  {proof} import x, solver", 'made("hopper")'
+    assert [urgent("test_y.py", text) for text in mentions] == [2, 2, 2]
     assert urgent("test_y.py", f"{proof}.solvers import S\nhopper") == 3
     files, known = {"dear": 0, "new": 3, "cheap": 3, "mentions": 2}, {"dear": 40.0, "cheap": 1.0, "mentions": 5.0}
     assert fitting(files, known, 50.0) == ["dear", "mentions", "cheap", "new"]
