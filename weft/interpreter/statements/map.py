@@ -119,6 +119,7 @@ class Map(Statement):
         from ..mapping.legality import can_order, check_map
         from ..mapping.mapping import ATTRIBUTE, Mapping
         from ..parallel.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
+        from ..parallel.reduction_loops import as_reduction, store_once
 
         op = found = rewrite.find(self.target)
         expect_unmapped(rewrite, op, "delete one of the two `map` statements")
@@ -126,6 +127,9 @@ class Map(Statement):
         shared = self.space.kind == "lanes" or (self.distribution is not None and warps)
         op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)
         single = bool(self.space.counts) and all(count == 1 for count in self.space.counts)
+        loop = op
+        op = loop if single else as_reduction(rewrite, loop)
+        carried = op is not loop
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1), single=single)
         rewrite.only_marked = op is found  # otherwise the mapped op may be new
         refuse_overlap(rewrite, op, "target")
@@ -141,5 +145,7 @@ class Map(Statement):
             mapping = replace(mapping, group=None, panel=None)
             rewrite.remark("iterations are taken row by row: how many there are is known only at run time")
         op.attributes[ATTRIBUTE] = mapping.attribute()
+        if carried:
+            store_once(rewrite, op, mapping)
         rewrite.remark(str(mapping))
         return {}

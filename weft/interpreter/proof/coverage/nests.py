@@ -12,27 +12,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
 from ...indices.algebra import trips_of
+from ...indices.integers import range_of_type
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
-from ...ir.mlir import ancestors, ir, made_by, operations, users
-from ...ir.structured import body_of
+from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
+from ...ir.refusing import WAS
+from ...ir.structured import body_of, is_structured, structure
 from ...loops.forall import without_affine_loops
 from ...memory.effects import combiner
 from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
-from ...memory.views import way
+from ...memory.views import root_memref, way
 from ..kernels.root_buffers import RootBuffer
-from .bodies import is_of_data
+from .bodies import inside, is_of_data
+from .carried import LoopExecuted
 from .contents import Contents
 from .exactly_once import counters_of, iterates
 from .initial_payload import NESTED
 from .labels import Read, value_of
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps
+from .launch_contents import writes
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps, extents_of
 from .points import Executes, solution
 
+Loops = Sequence[tuple[ir.Operation, tuple[Linear, ...]]]
+"""Loops around an access, outermost first, and structured ops that execute it, with their counters."""
 Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
 """The lower bounds of a loop (the largest applies), the upper ones (the smallest applies), and the
 step."""
@@ -100,46 +106,108 @@ class Nests:
     payload: PayloadOps
     held: Contents
     steps: list[NestAccess] = field(default_factory=list)
+    reductions: list[LoopExecuted] = field(default_factory=list)
     _dimensions: dict[ir.Operation, tuple[NestDimension, ...]] = field(default_factory=dict, repr=False)
+    _constant: dict[ir.Value, bool] = field(default_factory=dict, repr=False)
 
     def is_branch(self, op: ir.Operation) -> bool:
         """Whether a branch is one of the payload's own."""
         return self._access(op) is not None
 
-    def visit(
-        self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Linear, ...]]], *, record: bool
-    ) -> bool:
+    def visit(self, op: ir.Operation, loops: Loops, *, record: bool) -> bool:
         """Records an access of a kernel, and its result; False for an access outside the payload's
         loops."""
         of = self._access(op)
         if of is None or of.name != op.name or len(of.regions):
             return False
-        values, number = self.held.values, 0 if op.name == "memref.load" else 1
+        number = 0 if op.name == "memref.load" else 1
+        indices = [self.held.values.linear(v) for v in list(op.operands)[number + 1 :]]
+        return self._visited(op, of, (op.operands[number], indices), loops, record, *op.results)
+
+    def _visited(
+        self, op: ir.Operation, of: ir.Operation, cell: tuple[ir.Value, list[Linear]], loops: Loops, record: bool, *made: ir.Value
+    ) -> bool:  # fmt: skip
+        """Records that `op` makes the payload's access `of`, to the element `cell`, which is read as
+        `made`."""
+        values, number = self.held.values, 0 if of.name == "memref.load" else 1
         self._around(of)
-        indices, wanted = ([values.linear(v) for v in list(each.operands)[number + 1 :]] for each in (op, of))
-        place = self.held.place(op.operands[number], indices)
-        read, element = (
-            self.held.at(op.operands[number], indices),
-            self.payload.element_of(of.operands[number])(tuple(wanted)),
-        )
+        wanted = [values.linear(v) for v in list(of.operands)[number + 1 :]]
+        place = self.held.place(*cell)
+        read, element = self.held.at(*cell), self.payload.element_of(of.operands[number])(tuple(wanted))
         if number == 0 and read is not None:
             self.held.use(read.rows)
         if number == 0 and read is not None and read.key is not None:
             told = element.at, read.at
             if read.key != element.key:
                 return False
+            if made and isinstance(made[0].type, ir.IndexType | ir.IntegerType) and self._is_constant(of):
+                for value, at in zip((*of.results, *made), told, strict=True):
+                    values.bind(value, values.unread(f"element of {element.key}", at, *range_of_type(value.type)))
         else:
-            told = tuple(wanted), tuple(indices) if place is None else place[1]
+            told = tuple(wanted), tuple(cell[1]) if place is None else place[1]
         if len(told[0]) != len(told[1]):  # a buffer of the schedule, of another shape
             told = (), ()
         step = NestAccess(op, of, *told, tuple(loops), tuple(self.held.guards), place if number else None)
         if record:
             self.steps.append(step)
         if number and place is None:
-            self.held.forget_value(op.operands[number])
+            self.held.forget_value(cell[0])
         elif number and place is not None:
             self._leave(step, place)
         return True
+
+    def reduces(self, op: ir.Operation, loops: Loops, dims: Sequence[Symbol], *, record: bool) -> bool:
+        """Records an op that a loop with carried numbers has become, and its accesses; False for any
+        other op."""
+        loop = self._at(str(op.location)) if WAS in op.attributes else None
+        if loop is None or not loop.results:
+            return False
+        space, values, body = structure(op), self.held.values, body_of(op)
+        forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
+        around = (*loops, (op, tuple(forms)))
+        for number, view in enumerate(map(producer, list(op.operands)[: space.inputs])):
+            of = None if view is None else self._at(str(view.location))
+            if view is not None and of is not None and of.name == "memref.load":
+                at = values.affine_map(space.maps[number], forms)
+                self._visited(view, of, (op.operands[number], at), around, record, body.arguments[number])
+        for load in inside(body, "memref.load"):
+            self.visit(load, around, record=record)
+        outputs = list(op.operands)[space.inputs :]
+        if record:
+            cells = tuple(self.held.place(out, []) for out in outputs)
+            labels = [self.held.label_of(out) for out in outputs]
+            since = [
+                self.held.since(cell[0], held) for cell, held in zip(cells, labels, strict=True) if cell is not None
+            ]
+            self.reductions.append(LoopExecuted(
+                loop, op, (*self.held.loops, *dims), tuple(self.held.guards), cells,
+                tuple(dict.fromkeys(s for each in since for s in each)), tuple(held[-1] if held else None for held in labels),
+            ))  # fmt: skip
+        for out in outputs:
+            self.held.forget_value(out)
+        return True
+
+    def reduced(self) -> Iterator[NestExecuted]:
+        """The loops with carried numbers that structured ops of the kernel execute."""
+        for each in self.reductions:
+            steps = (step for step in self.steps if step.loops[-1:] and step.loops[-1][0] == each.op)
+            step = next((step for step in steps if self._around(step.of)[-1].loop == each.loop), None)
+            dims = () if step is None else self._around(step.of)
+            own = tuple(number for number, dim in enumerate(dims) if dim.loop == each.loop)
+            nest = PayloadOp(
+                str(each.loop.location), each.loop.name, own, tuple(dim.symbol for dim in dims),
+                tuple(dim.extent for dim in dims), (), (), (), False, Counter(), False, None,
+            )  # fmt: skip
+            point = None if step is None else self._point(step)
+            several = sum(other.loop == each.loop for other in self.reductions)
+            if several > 1 or point is None:
+                few = "what it reads does not tell which iteration it is"
+                yield NestExecuted(nest, unclear=f"{several} ops of the kernel execute it" if several > 1 else few)
+            else:
+                table = dict(zip(nest.dims, point, strict=True))
+                extents = tuple(None if n is None else n.put(table) for n in nest.extents)
+                nest = replace(nest, extents=extents)
+                yield NestExecuted(nest, each.execution(nest), point, each.unclear(self.held.values, table))
 
     def executed(self) -> Iterator[NestExecuted]:
         """The nests with accesses that change memory executed by the kernel."""
@@ -154,7 +222,7 @@ class Nests:
             loads = (
                 other.of
                 for other in self.steps
-                if other.op.name == "memref.load" and self._around(other.of)[0].loop == outer
+                if other.of.name == "memref.load" and self._around(other.of)[0].loop == outer
             )
             updates = of.name == ATOMIC or any(load.operands[0] == of.operands[1] for load in loads)
             nest = PayloadOp(
@@ -177,6 +245,16 @@ class Nests:
                 yield NestExecuted(
                     nest, Executes(nest, symbols, step.guards, (), (step.cell,), since, step.op, ()), point
                 )
+
+    def _is_constant(self, load: ir.Operation) -> bool:
+        """Whether a load of the payload is from an argument that its function does not write: its
+        subscripts determine the element."""
+        root = root_memref(load.operands[0])
+        if root not in self._constant:
+            function = next(each for each in ancestors(load) if each.name == "func.func")
+            passed = isinstance(root.owner, ir.Block) and root.owner.owner.operation == function
+            self._constant[root] = passed and not writes(function, root)
+        return self._constant[root]
 
     @staticmethod
     def _is_inner(value: ir.Value, outer: ir.Operation) -> bool:
@@ -203,8 +281,11 @@ class Nests:
 
     def _access(self, op: ir.Operation) -> ir.Operation | None:
         """The payload's access at the location of a kernel's access; affine loops as `scf`."""
-        nested = self.payload.untouched.nested
-        found = nested.get(location := str(op.location)) if nested and op.name.partition(".")[2] in NESTED else None
+        return self._at(str(op.location)) if op.name.partition(".")[2] in NESTED else None
+
+    def _at(self, location: str) -> ir.Operation | None:
+        """The payload's access, branch or loop with carried numbers at a location."""
+        found = self.payload.untouched.nested.get(location)
         if found is None:
             return None
         function = next(each for each in ancestors(found) if each.name == "func.func")
@@ -262,7 +343,7 @@ class Nests:
         """The payload's iteration of a kernel's access, in terms of its counters; None where
         unknown, or where a loop inside the nest was changed."""
         dims = self._around(step.of)
-        symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Linear]]()
+        symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, ir.Operation]()
         equations = [(Linear.of(dim.symbol), _form(counter)) for dim in dims for counter in self._kept(dim, step)]
         kept: dict[Symbol, Linear] = {}
         for other in self.steps if step in self.steps else [*self.steps, step]:
@@ -272,19 +353,26 @@ class Nests:
             for dim in around[len(dims) :]:
                 if dim in inner:
                     continue
-                same = [(loop, counters[0]) for loop, counters in other.loops if loop.location == dim.loop.location]
-                if len(same) != 1 or same[0][0].name != "scf.for":
+                same = [each for each in other.loops if each[0].location == dim.loop.location]
+                if len(same) != 1 or not (same[0][0].name == "scf.for" or is_structured(same[0][0])):
                     return None
-                inner[dim] = same[0]
-                variable = self.held.values.linear(body_of(same[0][0]).arguments[0])
-                kept[dim.symbol] = _form(same[0][1]) if len(dim.bounds[0]) == 1 else variable
+                ((loop, counters),) = same
+                inner[dim] = loop
+                whole = len(dim.bounds[0]) == 1 or is_structured(loop)
+                form = _form(counters[dim.number]) if whole else self.held.values.linear(body_of(loop).arguments[0])
+                kept[dim.symbol] = form
             if other.of.name != ATOMIC or not any(map(is_of_data, list(other.of.operands)[2:])):
                 equations += [(wanted.put(kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
         found = solution(equations, symbols)
         if found is None:
             return None
         table = found | kept
-        for dim, (loop, _) in inner.items():
+        for dim, loop in inner.items():
+            if is_structured(loop):
+                extent = extents_of(self.held.values, loop, structure(loop))[dim.number]
+                if extent is None or dim.extent is None or dim.extent.put(table) != extent:
+                    return None
+                continue
             low, high, by = dim.bounds
             (its,) = self._bounds(loop)
             if (frozenset(f.put(table) for f in low), frozenset(f.put(table) for f in high), by) != its:

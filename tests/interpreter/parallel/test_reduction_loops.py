@@ -1,0 +1,235 @@
+"""Loops of the payload that carry numbers, shared by lanes and threads: right and proven, whatever is carried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judged import Program, codes, program, refusal
+from proven import expect_no_assumption
+
+SPMV = """\
+func.func @spmv(%ptr: memref<101xi32>, %col: memref<900xi32>, %val: memref<900xf32>, %x: memref<64xf32>, %y: memref<100xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  scf.parallel (%i) = (%c0) to (%c100) step (%c1) {
+    %i1 = arith.addi %i, %c1 : index
+    %p = memref.load %ptr[%i] : memref<101xi32>
+    %q = memref.load %ptr[%i1] : memref<101xi32>
+    %lo = arith.index_cast %p : i32 to index
+    %hi = arith.index_cast %q : i32 to index
+    %s = scf.for %k = %lo to %hi step %c1 iter_args(%acc = %zero) -> (f32) {
+      %a = memref.load %val[%k] : memref<900xf32>
+      %c = memref.load %col[%k] : memref<900xi32>
+      %j = arith.index_cast %c : i32 to index
+      %b = memref.load %x[%j] : memref<64xf32>
+      %m = arith.mulf %a, %b : f32
+      %n = arith.addf %acc, %m : f32
+      scf.yield %n : f32
+    }
+    memref.store %s, %y[%i] : memref<100xf32>
+    scf.reduce
+  }
+  return
+}
+"""
+SPARSE = "let rows = match scf.parallel\nlet sum = match scf.for\n"
+IN_EIGHTS = f"{SPARSE}let (blocks, each) = tile rows [8]\nmap blocks to blocks(x)\n"
+ROWS = {
+    "a warp": f"{IN_EIGHTS}map each to warps(x)\nmap sum to lanes cyclic\nlaunch blocks",
+    "four lanes": f"{IN_EIGHTS}map each to lanes(y: 8)\nmap sum to lanes(x: 4) cyclic\nlaunch blocks",
+    "a row of threads": f"{IN_EIGHTS}map each to threads(y: 8)\nmap sum to threads(x: 4) cyclic\nlaunch blocks",
+    "three warps": f"{IN_EIGHTS}map each to threads(y: 3) cyclic\nmap sum to threads(x: 96) cyclic\nlaunch blocks",
+    "a block": f"{SPARSE}map rows to blocks(x)\nmap sum to threads(x: 64) cyclic\nlaunch rows",
+}
+"""Who has a row of a sparse matrix; 100 rows are no multiple of eight."""
+
+
+def sparse() -> dict[str, np.ndarray]:
+    """Rows without elements, with a few, and one with more than a warp has lanes; the last are beyond a tile's end."""
+    r = np.random.default_rng(1)
+    lengths = r.integers(0, 15, 100)
+    lengths[[0, 50, 99]] = 0, 70, 33
+    columns, values = r.integers(0, 64, 900).astype(np.int32), r.random(900, dtype=np.float32) - 0.5
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    assert starts[-1] <= 900
+    return {"ptr": starts, "col": columns, "val": values, "x": r.random(64, dtype=np.float32), "y": np.zeros(100, np.float32)}
+
+
+def assumed(made: Program) -> list[str]:
+    """What is not proven of what the kernels combine; there is a verdict on each loop."""
+    assert "combination proven: part" in made.remarks
+    return [remark for remark in made.remarks if remark.startswith("combination assumed")]
+
+
+@pytest.mark.parametrize("who", ROWS)
+def test_rows_of_a_sparse_matrix(who: str, tmp_path: Path) -> None:
+    made = program(tmp_path, SPMV, ROWS[who])
+    assert not made.wrong(sparse(), folder=tmp_path)
+    expect_no_assumption(assumed(made))
+    assert sum("·? iterations once" in remark for remark in made.remarks) == 1
+
+
+def test_the_text_of_a_warp_per_row(tmp_path: Path) -> None:
+    """Nothing but the row's range, its terms, five shuffles, and one store."""
+    lines = [line.strip() for line in program(tmp_path, SPMV, ROWS["a warp"]).cuda.splitlines()]
+    assert "part += val[idx3] * x[col[idx3]];" in lines and "for (long long i = lane; i < idx2; i += 32) {" in lines
+    assert sum("__shfl_xor_sync" in line for line in lines) == 5 and not any("__sync" in line[:6] for line in lines)
+
+
+# ---- what is carried -----------------------------------------------------------------------------------------------------------
+
+LOOP = """\
+func.func @f(%x: memref<20x100x{kind}>, %y: memref<20x{kind}>, %z: memref<20xi32>) {{
+  %first = arith.constant {first} : {kind}
+  %none = arith.constant 0 : i32
+  affine.for %i = 0 to 20 {{
+    {loop}
+    affine.store %s, %y[%i] : memref<20x{kind}>
+    {more}
+  }}
+  return
+}}
+"""
+ONE = """%s = affine.for %k = {bounds} iter_args(%a = %first) -> ({kind}) {{
+      %v = affine.load %x[%i, {at}] : memref<20x100x{kind}>
+      {body}
+      affine.yield %n : {kind}
+    }}"""
+BEST = """%s, %t = affine.for %k = 3 to 100 iter_args(%a = %first, %p = %none) -> ({kind}, i32) {{
+      %v = affine.load %x[%i, %k] : memref<20x100x{kind}>
+      %c = arith.cmpf olt, %v, %a : {kind}
+      %j = arith.index_cast %k : index to i32
+      %n = arith.select %c, %v, %a : {kind}
+      %q = arith.select %c, %j, %p : i32
+      affine.yield %n, %q : {kind}, i32
+    }}"""
+PLAIN = {"kind": "f32", "first": "0.0", "bounds": "0 to 100", "at": "%k", "body": "%n = arith.addf %a, %v : f32"}
+CARRIED = {
+    "a sum": PLAIN,
+    "every third": PLAIN | {"bounds": "2 to 98 step 3", "at": "%k + 1"},
+    "every second element": PLAIN | {"bounds": "1 to 40", "at": "2 * %k + 3"},
+    "squares from seven on": PLAIN | {
+        "first": "7.0", "body": "%m = arith.mulf %v, %v : f32\n%n = arith.addf %m, %a : f32",
+    },
+    "a term with its index": PLAIN | {
+        "kind": "i32", "first": "5",
+        "body": "%j = arith.index_cast %k : index to i32\n%m = arith.muli %v, %j : i32\n%n = arith.addi %m, %a : i32",
+    },
+    "a difference": PLAIN | {"kind": "f64", "body": "%n = arith.subf %a, %v : f64"},
+    "the largest": PLAIN | {"kind": "f64", "first": "-1.0", "body": "%n = arith.maximumf %v, %a : f64"},
+    "the smallest unsigned": PLAIN | {"kind": "i32", "first": "-1", "body": "%n = arith.minui %a, %v : i32"},
+    "bits": PLAIN | {"kind": "i64", "first": "3", "body": "%n = arith.xori %a, %v : i64"},
+    "up to the row": PLAIN | {"bounds": "affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (3 * d0 + 1)>(%i)"},
+    "the smallest and its index": {"kind": "f32", "first": "0x7F800000"},
+}  # fmt: skip
+WAYS = {
+    "lanes": "map rows to blocks(x)\nmap sum to lanes cyclic\nlaunch rows",
+    "threads": "let (b, e) = tile rows [4]\nmap b to blocks(x)\nmap e to threads(y: 4)\n"
+    "map sum to threads(x: 8) block-cyclic(2)\nlaunch b",
+}
+
+
+def carried(name: str) -> str:
+    given = CARRIED[name]
+    two = "bounds" not in given
+    loop = (BEST if two else ONE).format(**given)
+    return LOOP.format(**given, loop=loop, more="affine.store %t, %z[%i] : memref<20xi32>" if two else "")
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_what_is_carried(name: str, tmp_path: Path) -> None:
+    for way in WAYS.values():
+        made = program(tmp_path, carried(name), f"let rows = match affine.for #0\nlet sum = match affine.for #1\n{way}")
+        assert not made.wrong()
+        expect_no_assumption(assumed(made))
+
+
+PARALLEL = """\
+func.func @f(%x: memref<8x10x20xi32>, %y: memref<8xi32>) {
+  %one = arith.constant 1 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c10 = arith.constant 10 : index
+  %c20 = arith.constant 20 : index
+  %c8 = arith.constant 8 : index
+  scf.parallel (%i) = (%c0) to (%c8) step (%c1) {
+    %s = scf.parallel (%j, %k) = (%c1, %c0) to (%c10, %c20) step (%c2, %c1) init (%one) -> i32 {
+      %v = memref.load %x[%i, %j, %k] : memref<8x10x20xi32>
+      %w = arith.muli %v, %v : i32
+      scf.reduce(%w : i32) {
+      ^bb0(%p: i32, %q: i32):
+        %t = arith.addi %p, %q : i32
+        scf.reduce.return %t : i32
+      }
+    }
+    memref.store %s, %y[%i] : memref<8xi32>
+    scf.reduce
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("space", ["threads(x: 64) cyclic", "threads(y: 2, x: 16) cyclic", "lanes block"])
+def test_a_parallel_loop_that_reduces(space: str, tmp_path: Path) -> None:
+    loops = "let rows = match scf.parallel #0\nlet sum = match scf.parallel #1\n"
+    made = program(tmp_path, PARALLEL, f"{loops}map rows to blocks(x)\nmap sum to {space}\nlaunch rows")
+    assert not made.wrong()
+    expect_no_assumption(assumed(made))
+
+
+TOTAL = """\
+func.func @total(%x: memref<1000xi32>, %y: memref<2xi32>) {
+  %c3 = arith.constant 3 : i32
+  %s = affine.for %k = 4 to 1000 step 3 iter_args(%acc = %c3) -> (i32) {
+    %v = affine.load %x[%k - 2] : memref<1000xi32>
+    %n = arith.maxsi %v, %acc : i32
+    affine.yield %n : i32
+  }
+  %t = arith.addi %s, %c3 : i32
+  affine.store %t, %y[0] : memref<2xi32>
+  affine.store %s, %y[1] : memref<2xi32>
+  return
+}
+"""
+
+
+def test_a_block_shares_a_loop_that_is_in_no_loop(tmp_path: Path) -> None:
+    made = program(tmp_path, TOTAL, "let sum = match affine.for\nmap sum to threads(x: 256) cyclic\nlaunch sum")
+    assert not made.wrong()
+    expect_no_assumption(assumed(made))
+
+
+# ---- refused -------------------------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "it stores": (
+        "affine.store %n, %x[%i, %k] : memref<20x100xf32>\naffine.yield", "does more than read and compute", "affine.yield",
+    ),
+    "it is no combination": ("%n = arith.divf %a, %v", "not one associative operation", "%n = arith.addf %a, %v"),
+    "it reads what is carried": (
+        "%m = arith.mulf %a, %v : f32\n%n = arith.addf %a, %m", "not one associative operation", "%n = arith.addf %a, %v",
+    ),
+    "nothing tells its length": ("affine.load %x[%i, 3]", "no load in it has its variable", "affine.load %x[%i, %k]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_loop_that_is_no_reduction(name: str, tmp_path: Path) -> None:
+    new, why, old = REFUSED[name]
+    text = carried("a sum")
+    assert old in text
+    said = refusal(
+        tmp_path, text.replace(old, new), f"let rows = match affine.for #0\nlet sum = match affine.for #1\n{WAYS['lanes']}"
+    )
+    assert codes(said) == ["W0343"] and why in said, said
+
+
+def test_blocks_do_not_share_a_loop(tmp_path: Path) -> None:
+    said = refusal(tmp_path, carried("a sum"), "let sum = match affine.for #1\nmap sum to blocks(x: 4) cyclic")
+    assert codes(said) == ["W0343"] and "do not combine" in said, said
