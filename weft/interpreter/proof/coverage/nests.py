@@ -118,17 +118,19 @@ class Nests:
         """Records an access of a kernel, and its result; False for an access outside the payload's
         loops."""
         of = self._access(op)
+        if op.name == "memref.load" and of is not None and of.results and len(of.regions):
+            self._result(op, of)
         if of is None or of.name != op.name or len(of.regions):
             return False
         number = 0 if op.name == "memref.load" else 1
         indices = [self.held.values.linear(v) for v in list(op.operands)[number + 1 :]]
-        return self._visited(op, of, (op.operands[number], indices), loops, record, *op.results)
+        return self._visited(op, of, (op.operands[number], indices), loops, record, *op.results) is not None
 
     def _visited(
         self, op: ir.Operation, of: ir.Operation, cell: tuple[ir.Value, list[Linear]], loops: Loops, record: bool, *made: ir.Value
-    ) -> bool:  # fmt: skip
+    ) -> NestAccess | None:  # fmt: skip
         """Records that `op` makes the payload's access `of`, to the element `cell`, which is read as
-        `made`."""
+        `made`; None if it is another element."""
         values, number = self.held.values, 0 if of.name == "memref.load" else 1
         self._around(of)
         wanted = [values.linear(v) for v in list(of.operands)[number + 1 :]]
@@ -136,13 +138,13 @@ class Nests:
         read, element = self.held.at(*cell), self.payload.element_of(of.operands[number])(tuple(wanted))
         if number == 0 and read is not None:
             self.held.use(read.rows)
-        if number == 0 and read is not None and read.key is not None:
+        itself = place is not None and self.held.given.get(place[0]) == element.key  # whatever was stored there
+        if number == 0 and read is not None and read.key is not None and (read.key == element.key or not itself):
             told = element.at, read.at
             if read.key != element.key:
-                return False
-            if made and isinstance(made[0].type, ir.IndexType | ir.IntegerType) and self._is_constant(of):
-                for value, at in zip((*of.results, *made), told, strict=True):
-                    values.bind(value, values.unread(f"element of {element.key}", at, *range_of_type(value.type)))
+                return None
+            if made and self._is_constant(of):
+                self._equate(str(element.key), (of.results[0], element.at), (made[0], read.at))
         else:
             told = tuple(wanted), tuple(cell[1]) if place is None else place[1]
         if len(told[0]) != len(told[1]):  # a buffer of the schedule, of another shape
@@ -154,7 +156,21 @@ class Nests:
             self.held.forget_value(cell[0])
         elif number and place is not None:
             self._leave(step, place)
-        return True
+        return step
+
+    def _equate(self, what: str, *each: tuple[ir.Value, Coordinates]) -> None:
+        """Binds integers, of the payload and of the kernel, to what they are `at`: equal where that
+        is."""
+        for value, at in each:
+            if isinstance(value.type, ir.IndexType | ir.IntegerType):
+                self.held.values.bind(value, self.held.values.unread(what, at, *range_of_type(value.type)))
+
+    def _result(self, load: ir.Operation, loop: ir.Operation) -> None:
+        """A load of a result of a loop with carried numbers."""
+        indices = [self.held.values.linear(v) for v in list(load.operands)[1:]]
+        read = self.held.at(load.operands[0], indices)
+        if read is not None and read.key is not None and read.key[:2] == ("nested", str(loop.location)):
+            self._equate(str(read.key), (load.results[0], read.at))
 
     def reduces(self, op: ir.Operation, loops: Loops, dims: Sequence[Symbol], *, record: bool) -> bool:
         """Records an op that a loop with carried numbers has become, and its accesses; False for any
@@ -164,17 +180,17 @@ class Nests:
             return False
         space, values, body = structure(op), self.held.values, body_of(op)
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
-        around = (*loops, (op, tuple(forms)))
+        around, steps = (*loops, (op, tuple(forms))), list[NestAccess | None]()
         for number, view in enumerate(map(producer, list(op.operands)[: space.inputs])):
             of = None if view is None else self._at(str(view.location))
             if view is not None and of is not None and of.name == "memref.load":
                 at = values.affine_map(space.maps[number], forms)
-                self._visited(view, of, (op.operands[number], at), around, record, body.arguments[number])
+                steps.append(self._visited(view, of, (op.operands[number], at), around, record, body.arguments[number]))
         for load in inside(body, "memref.load"):
             self.visit(load, around, record=record)
         outputs = list(op.operands)[space.inputs :]
+        cells = tuple(self.held.place(out, []) for out in outputs)
         if record:
-            cells = tuple(self.held.place(out, []) for out in outputs)
             labels = [self.held.label_of(out) for out in outputs]
             since = [
                 self.held.since(cell[0], held) for cell, held in zip(cells, labels, strict=True) if cell is not None
@@ -183,8 +199,15 @@ class Nests:
                 loop, op, (*self.held.loops, *dims), tuple(self.held.guards), cells,
                 tuple(dict.fromkeys(s for each in since for s in each)), tuple(held[-1] if held else None for held in labels),
             ))  # fmt: skip
-        for out in outputs:
-            self.held.forget_value(out)
+        point = next((self._point(step) for step in steps if step is not None), None)
+        outer = self._around(loop)
+        for number, cell in enumerate(cells):
+            key: Key = ("nested", str(loop.location), number)
+            self._equate(str(key), (loop.results[number], tuple(Linear.of(dim.symbol) for dim in outer)))
+            if cell is not None and point is not None:
+                self.held.write(cell, Read(key, point[: len(outer)], TRUE), (), updated=True)
+            elif cell is not None:
+                self.held.forget(cell[0])
         return True
 
     def reduced(self) -> Iterator[NestExecuted]:
