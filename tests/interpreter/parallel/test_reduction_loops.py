@@ -9,6 +9,8 @@ import pytest
 from judged import Program, codes, program, refusal
 from proven import expect_no_assumption
 
+from weft.pipeline import Choice, applied
+
 SPMV = """\
 func.func @spmv(%ptr: memref<101xi32>, %col: memref<900xi32>, %val: memref<900xf32>, %x: memref<64xf32>, %y: memref<100xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -61,7 +63,7 @@ def sparse() -> dict[str, np.ndarray]:
 
 def assumed(made: Program) -> list[str]:
     """What is not proven of what the kernels combine; there is a verdict on each loop."""
-    assert "combination proven: part" in made.remarks
+    assert any(remark.startswith("combination proven: s") for remark in made.remarks), made.remarks
     return [remark for remark in made.remarks if remark.startswith("combination assumed")]
 
 
@@ -203,6 +205,68 @@ def test_a_block_shares_a_loop_that_is_in_no_loop(tmp_path: Path) -> None:
     made = program(tmp_path, TOTAL, "let sum = match affine.for\nmap sum to threads(x: 256) cyclic\nlaunch sum")
     assert not made.wrong()
     expect_no_assumption(assumed(made))
+
+
+TOPK = """\
+func.func @topk(%x: memref<9x100xf32>, %val: memref<9x4xf32>, %idx: memref<9x4xi32>) {
+  %least = arith.constant 0xFF800000 : f32
+  %none = arith.constant 0 : i32
+  affine.for %i = 0 to 9 {
+    affine.for %t = 0 to 4 {
+      %s, %a = affine.for %j = 0 to 100 iter_args(%best = %least, %at = %none) -> (f32, i32) {
+        %v = affine.load %x[%i, %j] : memref<9x100xf32>
+        %g = arith.cmpf ogt, %v, %best : f32
+        %k = arith.index_cast %j : index to i32
+        %b1 = arith.select %g, %v, %best : f32
+        %a1 = arith.select %g, %k, %at : i32
+        affine.yield %b1, %a1 : f32, i32
+      }
+      affine.store %s, %val[%i, %t] : memref<9x4xf32>
+      affine.store %a, %idx[%i, %t] : memref<9x4xi32>
+      %p = arith.index_cast %a : i32 to index
+      memref.store %least, %x[%i, %p] : memref<9x100xf32>
+    }
+  }
+  return
+}
+"""
+
+
+def test_the_largest_elements_of_each_row(tmp_path: Path) -> None:
+    """A warp removes the largest element again and again: what its first lane stores, all lanes read, after a barrier."""
+    found = "let rows = match parallel loop #0\nlet best = match reduction loop in rows\n"
+    made = program(tmp_path, TOPK, f"{found}map rows to blocks(x)\nmap best to lanes cyclic\ninsert-barriers\nlaunch rows")
+    assert not made.wrong() and made.cuda.count("__syncwarp(") == 2
+    expect_no_assumption(assumed(made))
+    said = refusal(tmp_path, TOPK, f"{found}map rows to blocks(x)\nmap best to lanes cyclic\nlaunch rows")
+    assert codes(said)[0] == "W0601", said
+
+
+# ---- found by structure --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "found"),
+    [
+        (SPMV, "parallel loop", 1), (SPMV, "reduction loop", 1), (SPMV, "loop", 2), (PARALLEL, "parallel loop", 1),
+        (PARALLEL, "reduction loop", 1), (TOPK, "parallel loop", 1), (TOPK, "reduction loop", 1), (TOPK, "loop", 3),
+        (TOTAL, "parallel loop", 0),
+    ],
+)  # fmt: skip
+def test_kinds_of_loops(text: str, kind: str, found: int, tmp_path: Path) -> None:
+    (tmp_path / "p.mlir").write_text(text)
+    (tmp_path / "s.weft").write_text(f'payload "p.mlir"\nschedule s() {{\n  let loops = match* {kind}\n}}')
+    (step,) = applied(Choice(str(tmp_path / "s.weft")).open()).session.steps
+    assert step.remarks == (f"{found} × {kind}",)
+
+
+def test_a_miss_says_in_what_each_loop_differs(tmp_path: Path) -> None:
+    said = refusal(tmp_path, carried("a sum").replace("arith.addf", "arith.divf"), "let sum = match reduction loop in @f")
+    assert codes(said) == ["W0401"] and "it carries no numbers" in said and "not one associative operation" in said
+    said = refusal(tmp_path, TOTAL, "let rows = match parallel loop")
+    assert codes(said) == ["W0401"] and "hand values to each other" in said
+    said = refusal(tmp_path, TOPK, "let rows = match parallel loop\nlet loop = match loop")
+    assert codes(said) == ["W0403"] and "#2: affine.for" in said
 
 
 # ---- refused -------------------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     """
     if op.name not in ("scf.for", "affine.for", "scf.parallel") or not op.results or any(map(is_tensor, op.results)):
         return op
-    name, loop = op.name, _Loop.of(without_affine_loops(op))
+    name, loop = op.name, CarryingLoop.of(without_affine_loops(op))
     if (why := loop.why_not()) is not None:
         message = f"the iterations of this loop hand numbers to each other, and {why[0]}"
         raise rewrite.error("W0343", message, loop.op, why[1], at="target")
@@ -51,6 +51,7 @@ def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
         rewrite.remark("it is in no loop: one block has all of it, and the handle names the loop of that iteration")
     made = loop.rewritten()
     made.attributes[WAS] = ir.StringAttr.get(name)
+    rewrite.name_buffers()
     rewrite.remark(f"the {name} is a reduction: it became a linalg.generic")
     return made
 
@@ -72,7 +73,7 @@ class _Operand:
 
 
 @record
-class _Loop:
+class CarryingLoop:
     """A loop that carries numbers.
 
     Args:
@@ -84,7 +85,7 @@ class _Loop:
     dimensions: tuple[LoopDimension, ...]
 
     @classmethod
-    def of(cls, op: ir.Operation) -> _Loop:
+    def of(cls, op: ir.Operation) -> CarryingLoop:
         """From its op."""
         rank = len(body_of(op).arguments) - (len(op.results) if op.name == "scf.for" else 0)
         rows = [[known(bound) for bound in list(op.operands)[n * rank :][:rank]] for n in range(3)]

@@ -53,7 +53,12 @@ class Map(Statement):
             products, extremes, bitwise operations, several of them at once, the first largest or
             smallest element with its index, and Welford's count, mean and squared differences can
             be shared. Floating-point results differ in their last digits from those of a sequential
-            sum.
+            sum. So may a loop of the payload that carries numbers (`scf.for`, `affine.for`), or
+            reduces them (`scf.parallel`), if it does nothing but read and compute: it becomes such
+            an op on views of what it reads, whatever its bounds, also on ones that it has loaded.
+            Its results are temporaries; a store of what is computed from them becomes a loop of one
+            iteration, for the first of the processors. If it is in no loop, one block has all of
+            it, and the handle then names the loop of that one iteration around it.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by
             linear id), `warps(x: 4)` and `lanes` (the quotient and the remainder of the linear
             thread id divided by 32; alone or nested), `lanes(y: 8, x: 4)` (the lanes in rows and

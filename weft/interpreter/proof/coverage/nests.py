@@ -28,14 +28,13 @@ from ...memory.table import ATOMIC
 from ...memory.views import root_memref, way
 from ..kernels.root_buffers import RootBuffer
 from .bodies import inside, is_of_data
-from .carried import LoopExecuted
 from .contents import Contents
 from .exactly_once import counters_of, iterates
 from .initial_payload import NESTED
 from .labels import Read, value_of
 from .launch_contents import writes
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps, extents_of
-from .points import Executes, solution
+from .points import Executes, LoopExecuted, solution
 
 Loops = Sequence[tuple[ir.Operation, tuple[Linear, ...]]]
 """Loops around an access, outermost first, and structured ops that execute it, with their counters."""

@@ -7,12 +7,13 @@ from typing import TypeVar
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
-from ...ir.mlir import ir, users
-from ...ir.structured import is_read, is_structured, segments, structure
+from ...indices.values import Values
+from ...ir.mlir import ir, made_by, users
+from ...ir.structured import is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero
-from .bodies import computes
-from .labels import Label, Read, conjuncts_of, is_within
+from .bodies import CarriedBody, computes
+from .labels import Label, Read, conjuncts_of, is_within, value_of
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
 
@@ -88,6 +89,47 @@ class Executes(Iterations):
         parts = [s for s in dict.fromkeys(self.since) if s in form.terms]
         count = form.terms[parts[0]] if len(parts) == 1 else 0
         return count if count > 0 and is_within(form - Linear.of(parts[0]) * count, count) else 0
+
+
+@record(eq=False)
+class LoopExecuted:
+    """A structured op of the kernel that a loop of the payload has become.
+
+    Args:
+        loop: of the payload, as `scf`.
+        op: of the kernel.
+        symbols, guards: the counters of the loops around it and its own, and the conditions of
+            execution.
+        cells: the elements that hold its results.
+        since: the loops in each iteration of which these are initialized again.
+        started: their contents before.
+    """
+
+    loop: ir.Operation
+    op: ir.Operation
+    symbols: tuple[Symbol, ...]
+    guards: tuple[Formula, ...]
+    cells: tuple[tuple[RootBuffer, Coordinates] | None, ...]
+    since: tuple[Symbol, ...]
+    started: tuple[Label | None, ...]
+
+    def execution(self, of: PayloadOp) -> Executes:
+        """Its iterations, as those of an op."""
+        return Executes(of, self.symbols, self.guards, (), self.cells, self.since, self.op, self.started)
+
+    def unclear(self, values: Values, point: Mapping[Symbol, Linear]) -> str:
+        """The reason why its results are not known to be the payload's; empty if they are. `point`: the
+        iteration of the payload."""
+        for init, label, cell in zip(loop_inits(self.loop), self.started, self.cells, strict=True):
+            constant = made_by(init, "arith.constant")
+            start = None if label is None or cell is None else label.start(cell[1])
+            if constant is None or start is None or start.constant != value_of(constant.attributes["value"]):
+                return "what its results begin with is not known"
+        return (
+            ""
+            if CarriedBody(self.loop, self.op, values, point).is_same()
+            else "its body is not known to compute the same"
+        )
 
 
 def solved(
