@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...dsl.diagnostics import WeftError
 from ..ir.cloning import clone_module
 from ..ir.mlir import ir, is_tensor, operations
 from ..loops.forall import without_affine_loops
@@ -21,8 +22,11 @@ def differs(module: ir.Module, loop: ir.Operation, kind: str) -> str | None:
         return None
     number = next(n for n, op in enumerate(operations(module.operation, *LOOPS)) if op == loop)
     trial = clone_module(module)
-    with trial.context:
-        return why(trial, list(operations(trial.operation, *LOOPS))[number])
+    try:
+        with trial.context:
+            return why(trial, list(operations(trial.operation, *LOOPS))[number])
+    except WeftError as error:  # the analysis takes no tensors
+        return error.diagnostics[0].message
 
 
 def _reduces(_: ir.Module, loop: ir.Operation) -> str | None:

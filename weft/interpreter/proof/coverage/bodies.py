@@ -161,6 +161,10 @@ class CarriedBody:
             ends = [ops_of(region.blocks[0])[-1].operands[0] for region in reduce.regions]
         return all(self._same(one, other, pairs) for one, other in zip(ends, yielded(self.op), strict=True))
 
+    def is_same_value(self, one: ir.Value, other: ir.Value) -> bool:
+        """Whether a value outside of the loop, and one outside of the op, are computed equally."""
+        return self._same(one, other, {})
+
     def _same(self, one: ir.Value, other: ir.Value, pairs: dict[ir.Value, ir.Value]) -> bool:
         """Whether a value of the loop, and one of the op, are computed equally."""
         one = self.terms.get(one, one)

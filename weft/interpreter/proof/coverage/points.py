@@ -120,16 +120,27 @@ class LoopExecuted:
     def unclear(self, values: Values, point: Mapping[Symbol, Linear]) -> str:
         """The reason why its results are not known to be the payload's; empty if they are. `point`: the
         iteration of the payload."""
-        for init, label, cell in zip(loop_inits(self.loop), self.started, self.cells, strict=True):
+        body = CarriedBody(self.loop, self.op, values, point)
+        for number, (init, label, cell) in enumerate(zip(loop_inits(self.loop), self.started, self.cells, strict=True)):
             constant = made_by(init, "arith.constant")
             start = None if label is None or cell is None else label.start(cell[1])
-            if constant is None or start is None or start.constant != value_of(constant.attributes["value"]):
+            if constant is not None and start is not None and start.constant == value_of(constant.attributes["value"]):
+                continue
+            filled = self._filled_with(number)
+            if constant is not None or filled is None or not body.is_same_value(init, filled):
                 return "what its results begin with is not known"
-        return (
-            ""
-            if CarriedBody(self.loop, self.op, values, point).is_same()
-            else "its body is not known to compute the same"
-        )
+        return "" if body.is_same() else "its body is not known to compute the same"
+
+    def _filled_with(self, number: int) -> ir.Value | None:
+        """The number with which a result is filled before, if nothing else writes it."""
+        out = self.op.operands[segments(self.op)[0] + number]
+        fills, others = list[ir.Operation](), list[ir.Operation]()
+        for user in users(out):
+            kept = user == self.op or user.name in ("memref.load", "memref.dealloc")
+            (fills if user.name == "linalg.fill" else [] if kept else others).append(user)
+        if others or len(fills) != 1 or fills[0].block != self.op.block or not fills[0].is_before_in_block(self.op):
+            return None
+        return fills[0].operands[0]
 
 
 def solved(
