@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +127,9 @@ CARRIED = {
     "the largest": PLAIN | {"kind": "f64", "first": "-1.0", "body": "%n = arith.maximumf %v, %a : f64"},
     "the smallest unsigned": PLAIN | {"kind": "i32", "first": "-1", "body": "%n = arith.minui %a, %v : i32"},
     "bits": PLAIN | {"kind": "i64", "first": "3", "body": "%n = arith.xori %a, %v : i64"},
+    "from the end on": PLAIN | {"at": "99 - %k"},
+    "each element twice": PLAIN | {"at": "%k floordiv 2"},
+    "the same element": PLAIN | {"at": "7"},
     "up to the row": PLAIN | {"bounds": "affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (3 * d0 + 1)>(%i)"},
     "the smallest and its index": {"kind": "f32", "first": "0x7F800000"},
 }  # fmt: skip
@@ -147,7 +152,8 @@ def test_what_is_carried(name: str, tmp_path: Path) -> None:
     for way in WAYS.values():
         made = program(tmp_path, carried(name), f"let rows = match affine.for #0\nlet sum = match affine.for #1\n{way}")
         assert not made.wrong()
-        expect_no_assumption(assumed(made))
+        if name not in ("each element twice", "the same element"):  # no element determines the iteration
+            expect_no_assumption(assumed(made))
 
 
 PARALLEL = """\
@@ -177,10 +183,31 @@ func.func @f(%x: memref<8x10x20xi32>, %y: memref<8xi32>) {
 """
 
 
-@pytest.mark.parametrize("space", ["threads(x: 64) cyclic", "threads(y: 2, x: 16) cyclic", "lanes block"])
-def test_a_parallel_loop_that_reduces(space: str, tmp_path: Path) -> None:
-    loops = "let rows = match scf.parallel #0\nlet sum = match scf.parallel #1\n"
-    made = program(tmp_path, PARALLEL, f"{loops}map rows to blocks(x)\nmap sum to {space}\nlaunch rows")
+AFFINE_PARALLEL = """\
+func.func @f(%x: memref<8x10x20xi32>, %y: memref<8xi32>) {
+  affine.parallel (%i) = (0) to (8) {
+    %s = affine.parallel (%j, %k) = (1, 0) to (10, 20) step (2, 1) reduce ("addi") -> (i32) {
+      %v = affine.load %x[%i, %j, %k] : memref<8x10x20xi32>
+      %w = arith.muli %v, %v : i32
+      affine.yield %w : i32
+    }
+    affine.store %s, %y[%i] : memref<8xi32>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "space"),
+    [
+        (PARALLEL, "threads(x: 64) cyclic"), (PARALLEL, "threads(y: 2, x: 16) cyclic"), (PARALLEL, "lanes block"),
+        (AFFINE_PARALLEL, "threads(x: 8) cyclic"),
+    ],
+)  # fmt: skip
+def test_a_parallel_loop_that_reduces(text: str, space: str, tmp_path: Path) -> None:
+    loops = "let rows = match parallel loop\nlet sum = match reduction loop in rows\n"
+    made = program(tmp_path, text, f"{loops}map rows to blocks(x)\nmap sum to {space}\nlaunch rows")
     assert not made.wrong()
     expect_no_assumption(assumed(made))
 
@@ -242,6 +269,72 @@ def test_the_largest_elements_of_each_row(tmp_path: Path) -> None:
     assert codes(said)[0] == "W0601", said
 
 
+# ---- at random -----------------------------------------------------------------------------------------------------------------
+
+SPACES = [
+    "map rows to blocks(x)\nmap sum to lanes{how}\nlaunch rows",
+    "map rows to blocks(x: 3) cyclic\nmap sum to threads(x: 64){how}\nlaunch rows",
+    "let (b, e) = tile rows [4]\nmap b to blocks(x)\nmap e to warps(x: 2) cyclic\nmap sum to lanes{how}\nlaunch b",
+    "let (b, e) = tile rows [5]\nmap b to blocks(x)\nmap e to threads(y: 2) cyclic\nmap sum to threads(x: 16){how}\nlaunch b",
+    "let (b, e) = tile rows [8]\nmap b to blocks(x)\nmap e to lanes(y: 4) cyclic\nmap sum to lanes(x: 8){how}\nlaunch b",
+]
+RANDOM = """\
+func.func @f(%x: memref<{m}x70x{kind}>, %b: memref<{m}x{kind}>, %n: memref<{m}xi32>, %y: memref<{m}x{kind}>) {{
+  %first = arith.constant {first} : {kind}
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c70 = arith.constant 70 : index
+  %step = arith.constant {step} : index
+  affine.for %i = 0 to {m} {{
+    %w = affine.load %n[%i] : memref<{m}xi32>
+    %data = arith.index_cast %w : i32 to index
+    %begin = affine.load %b[%i] : memref<{m}x{kind}>
+    %s = scf.for %k = %{low} to %{high} step %step iter_args(%a = %{init}) -> ({kind}) {{
+      %j = affine.apply affine_map<(d0) -> ({at})>(%k)
+      %v = memref.load %x[%i, %j] : memref<{m}x70x{kind}>
+      %t = {term}
+      %u = {combine}
+      scf.yield %u : {kind}
+    }}
+    %r = arith.{add} %s, %begin : {kind}
+    affine.store %r, %y[%i] : memref<{m}x{kind}>
+  }}
+  return
+}}
+"""
+
+
+def at_random(r: random.Random) -> tuple[str, str]:
+    kind = r.choice(["i32", "i64", "f64"])
+    add, mul, largest = ("addf", "mulf", "maximumf") if kind == "f64" else ("addi", "muli", "maxsi")
+    by = r.choice([add, add, largest, add.replace("add", "sub"), *([] if kind == "f64" else ["xori", "minui"])])
+    operands = ["%a, %t", "%a, %t" if by.startswith("sub") else "%t, %a"]
+    text = RANDOM.format(
+        m=r.choice([1, 7, 12]), kind=kind, add=add, first="3" if kind != "f64" else "3.0", step=r.choice([1, 1, 2, 5]),
+        low=r.choice(["c0", "c3", "i"]), high=r.choice(["c70", "data", "data"]), init=r.choice(["first", "begin"]),
+        at=r.choice(["d0", "69 - d0", "d0 floordiv 2"]) if r.random() < 0.3 else "d0",
+        term=r.choice([f"arith.{mul} %v, %v : {kind}", f"arith.{add} %v, %begin : {kind}"]),
+        combine=f"arith.{by} {r.choice(operands)} : {kind}",
+    )  # fmt: skip
+    return text, r.choice(SPACES).format(how=r.choice([" cyclic", " cyclic", " block", " block-cyclic(3)"]))
+
+
+@pytest.mark.parametrize("seed", range(300 if "WEFT_SOAK" in os.environ else 5))
+def test_at_random(seed: int, tmp_path: Path) -> None:
+    """Right by the simulator and by g++; what is only assumed has bounds from data, or nothing that determines its iteration."""
+    text, ways = at_random(random.Random(seed))
+    made = program(tmp_path, text, f"let rows = match loop #0\nlet sum = match reduction loop\n{ways}")
+    numbers = np.random.default_rng(seed)
+    m = int(text.split("memref<")[1].split("x")[0])
+    dtype = {"i32": np.int32, "i64": np.int64, "f64": np.float64}[text.split("x70x")[1].split(">")[0]]
+    some = {name: numbers.integers(-9, 9, shape).astype(dtype) for name, shape in (("x", (m, 70)), ("b", m), ("y", m))}
+    inputs = some | {"n": numbers.integers(0, 71, m).astype(np.int32)}
+    assert not made.wrong(inputs, folder=tmp_path) and not made.wrong(inputs, folder=tmp_path, native=True), f"{text}\n{ways}"
+    if " block\n" not in ways and "floordiv" not in text:
+        expect_no_assumption(assumed(made))
+
+
 # ---- found by structure --------------------------------------------------------------------------------------------------------
 
 
@@ -279,7 +372,7 @@ REFUSED = {
     "it reads what is carried": (
         "%m = arith.mulf %a, %v : f32\n%n = arith.addf %a, %m", "not one associative operation", "%n = arith.addf %a, %v",
     ),
-    "nothing tells its length": ("affine.load %x[%i, 3]", "no load in it has its variable", "affine.load %x[%i, %k]"),
+    "nothing is loaded": ("arith.constant 2.0 : f32", "nothing in it is loaded", "affine.load %x[%i, %k] : memref<20x100xf32>"),
 }  # fmt: skip
 
 

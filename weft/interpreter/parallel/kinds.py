@@ -32,8 +32,6 @@ def differs(module: ir.Module, loop: ir.Operation, kind: str) -> str | None:
 def _reduces(_: ir.Module, loop: ir.Operation) -> str | None:
     if not loop.results or any(map(is_tensor, loop.results)):
         return "it carries no numbers"
-    if loop.name == "affine.parallel":
-        return "its results are not those of a `scf.reduce`"
     carrying = CarryingLoop.of(without_affine_loops(loop))
     if (why := carrying.why_not()) is not None:
         return why[0]

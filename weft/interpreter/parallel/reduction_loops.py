@@ -6,7 +6,8 @@
     memref.store %s, %y[%i]                                     forall (1 iteration) { memref.store %s, %y[%i] }
 
 A load with variables of the loop as subscripts becomes an operand, a view of the elements of all
-iterations, which gives the op its size; other loads remain in the body. Whether the body combines a
+iterations, which gives the op its size; other loads remain in the body. Without such a load, a view
+that is not read has the size. Whether the body combines a
 carried number with terms is the subject of `reductions`, as for any other op. A store of a result
 becomes a loop of one iteration, for the first of the processors.
 """
@@ -14,7 +15,7 @@ becomes a loop of one iteration, for the first of the processors.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...dsl.records import record
 from ..hardware.queries import SYNCHRONIZING
@@ -30,7 +31,7 @@ from ..mapping.mapping import ATTRIBUTE, LoopDimension, Mapping
 from ..memory.effects import accesses, is_pure
 from ..memory.layouts import strided, subview
 from ..session.rewriter import Rewriter
-from .nests import STORES, single_iteration, whole
+from .nests import PARALLEL, SEQUENTIAL, STORES, single_iteration, whole
 
 
 def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
@@ -40,7 +41,7 @@ def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     Raises:
         WeftError: W0343 with the reason why the loop is not such an op.
     """
-    if op.name not in ("scf.for", "affine.for", "scf.parallel") or not op.results or any(map(is_tensor, op.results)):
+    if op.name not in (*SEQUENTIAL, *PARALLEL) or not op.results or any(map(is_tensor, op.results)):
         return op
     name, loop = op.name, CarryingLoop.of(without_affine_loops(op))
     if (why := loop.why_not()) is not None:
@@ -106,8 +107,8 @@ class CarryingLoop:
             return f"{odd[0]} is no number that lanes exchange", f"carry an integer or a float; or {whole}"
         if odd := [one.type for one in self.variables if not isinstance(one.type, ir.IndexType)]:
             return f"its variable is of type {odd[0]}", f"count it in `index`; or {whole}"
-        if len({d for operand in self.operands() for d in operand.dimensions} - {None}) < len(self.dimensions):
-            return "no load in it has its variable as a subscript, which would give the number of iterations", whole
+        if self._unstated(self.operands()) and self._of_length() is None:
+            return "nothing in it is loaded that could state its number of iterations as an operand", whole
         return None
 
     def operands(self) -> Iterator[_Operand]:
@@ -131,27 +132,40 @@ class CarryingLoop:
             ):
                 yield _Operand(load, at, [numbers[terms[0]] if terms else None for terms in moving])
 
+    def _unstated(self, operands: Iterable[_Operand]) -> list[int]:
+        """The dimensions of which no operand has the number of iterations."""
+        stated = {d for operand in operands for d in operand.dimensions}
+        return [d for d in range(len(self.dimensions)) if d not in stated]
+
+    def _of_length(self) -> ir.Value | None:
+        """A buffer of which a view, with strides of 0, can have the number of iterations: it is not
+        read."""
+        loaded = (load.operands[0] for load in operations(self.op, "memref.load"))
+        large = (one for one in loaded if not made_within(one, self.op) and one.type.rank >= len(self.dimensions))
+        return next(large, None)
+
     def rewritten(self) -> ir.Operation:
         """Replaces it by the structured op."""
         with ahead_of(self.op):
             trips = [dimension.trips() for dimension in self.dimensions]
             operands = list(self.operands())
             views = [self._view(operand, trips) for operand in operands]
+            unstated = self._unstated(operands)
+            views += [self._lengths([trips[d] for d in unstated])] if unstated else []
             parts = [memref.AllocOp(ir.MemRefType.get([], one.type), [], []).result for one in self.op.results]
             for part, init in zip(parts, loop_inits(self.op), strict=True):
                 fill_with(part, init)
             every = [ir.AffineDimExpr.get(d) for d in range(len(trips))]
-            maps = [
-                ir.AffineMap.get(len(trips), 0, [every[d] for d in operand.dimensions if d is not None])
-                for operand in operands
-            ]
+            walked = [[d for d in operand.dimensions if d is not None] for operand in operands]
+            walked += [unstated] if unstated else []
+            maps = [ir.AffineMap.get(len(trips), 0, [every[d] for d in dimensions]) for dimensions in walked]
             maps += [ir.AffineMap.get(len(trips), 0, [])] * len(parts)
 
             def body(arguments: list[ir.Value]) -> list[ir.Value]:
                 copies = dict(zip((operand.load.results[0] for operand in operands), arguments, strict=False))
                 for d, (variable, dimension) in enumerate(zip(self.variables, self.dimensions, strict=True)):
                     copies[variable] = dimension.induction(index_of(linalg.IndexOp(d).result))
-                return self._combined(copies, arguments[len(operands) :])
+                return self._combined(copies, arguments[len(views) :])
 
             made = generic(views, parts, maps, ["reduction"] * len(trips), body)
             results = [memref.LoadOp(part, []).result for part in parts]
@@ -162,7 +176,7 @@ class CarryingLoop:
     def _view(self, operand: _Operand, trips: Sequence[Bound]) -> ir.Value:
         """The elements that a load reads in all iterations."""
         source = operand.load.operands[0]
-        kind, parts = ir.MemRefType(source.type), list[tuple[Bound, Bound, int]]()
+        parts = list[tuple[Bound, Bound, int]]()
         for form, d in zip(operand.at, operand.dimensions, strict=True):
             if d is None:
                 parts.append((bound_of(form), 1, 1))
@@ -173,13 +187,16 @@ class CarryingLoop:
             assert isinstance(step, int), "it is an operand"
             start = form - variable * factor + index_of(dimension.lower) * factor
             parts.append((bound_of(start), trips[d], factor * step))
-        kept = [n for n, d in enumerate(operand.dimensions) if d is not None]
-        strides, _ = strided(kind)
-        steps = [DYNAMIC if strides[n] == DYNAMIC else strides[n] * parts[n][2] for n in kept]
-        shape = [size if isinstance(size := parts[n][1], int) else DYNAMIC for n in kept]
-        small = ir.MemRefType.get(shape, kind.element_type, ir.StridedLayoutAttr.get(DYNAMIC, steps))
         with operand.load.location:
-            return subview(source, list(zip(*parts, strict=True)), small)
+            return _slice(source, parts, [n for n, d in enumerate(operand.dimensions) if d is not None])
+
+    def _lengths(self, sizes: Sequence[Bound]) -> ir.Value:
+        """A view of a loaded buffer with these sizes, always of the same element."""
+        source = self._of_length()
+        assert source is not None, "it was found before"
+        others = source.type.rank - len(sizes)
+        parts = [*[(0, 1, 1)] * others, *((0, size, 0) for size in sizes)]
+        return _slice(source, parts, list(range(others, source.type.rank)))
 
     def _combined(self, copies: dict[ir.Value, ir.Value], parts: list[ir.Value]) -> list[ir.Value]:
         """Clones the body; returns the new carried numbers."""
@@ -194,6 +211,17 @@ class CarryingLoop:
                 region.blocks[0], copies | dict(zip(region.blocks[0].arguments, (part, term), strict=True))
             )
         return made
+
+
+def _slice(source: ir.Value, parts: Sequence[tuple[Bound, Bound, int]], kept: Sequence[int]) -> ir.Value:
+    """A view with an offset, a size and a step for each dimension of the buffer, of which it has those
+    `kept`."""
+    kind = ir.MemRefType(source.type)
+    strides, _ = strided(kind)
+    steps = [DYNAMIC if strides[n] == DYNAMIC and parts[n][2] else strides[n] * parts[n][2] for n in kept]
+    shape = [size if isinstance(size := parts[n][1], int) else DYNAMIC for n in kept]
+    small = ir.MemRefType.get(shape, kind.element_type, ir.StridedLayoutAttr.get(DYNAMIC, steps))
+    return subview(source, list(zip(*parts, strict=True)), small)
 
 
 def stores_of(op: ir.Operation) -> list[ir.Operation]:
