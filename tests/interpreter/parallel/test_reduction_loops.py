@@ -269,11 +269,50 @@ def test_the_largest_elements_of_each_row(tmp_path: Path) -> None:
     assert codes(said)[0] == "W0601", said
 
 
+SOFTMAX = """\
+func.func @softmax(%x: memref<20x100xf32>, %y: memref<20x100xf32>) {
+  %least = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 20 {
+    %s = affine.for %k = 0 to 100 iter_args(%a = %least) -> (f32) {
+      %v = affine.load %x[%i, %k] : memref<20x100xf32>
+      %n = arith.maximumf %a, %v : f32
+      affine.yield %n : f32
+    }
+    %t = affine.for %k = 0 to 100 iter_args(%a = %zero) -> (f32) {
+      %v = affine.load %x[%i, %k] : memref<20x100xf32>
+      %d = arith.subf %v, %s : f32
+      %e = math.exp %d : f32
+      %n = arith.addf %a, %e : f32
+      affine.yield %n : f32
+    }
+    affine.for %k = 0 to 100 {
+      %v = affine.load %x[%i, %k] : memref<20x100xf32>
+      %d = arith.subf %v, %s : f32
+      %e = math.exp %d : f32
+      %n = arith.divf %e, %t : f32
+      affine.store %n, %y[%i, %k] : memref<20x100xf32>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("space", ["lanes cyclic", "threads(x: 64) cyclic"])
+def test_a_loop_that_reads_what_another_has_reduced(space: str, tmp_path: Path) -> None:
+    found = "let rows = match parallel loop #0\nlet ops = match* reduction loop\nlet row = match parallel loop #1\n"
+    ways = f"map rows to blocks(x)\nforeach op in ops {{\n  map op to {space}\n}}\nmap row to {space}\ninsert-barriers\nlaunch rows"
+    made = program(tmp_path, SOFTMAX, found + ways)
+    assert not made.wrong()
+    expect_no_assumption(assumed(made))
+
+
 # ---- at random -----------------------------------------------------------------------------------------------------------------
 
 SPACES = [
     "map rows to blocks(x)\nmap sum to lanes{how}\nlaunch rows",
-    "map rows to blocks(x: 3) cyclic\nmap sum to threads(x: 64){how}\nlaunch rows",
+    "map rows to blocks(x: 3) cyclic\nmap sum to threads(x: 64){how}\ninsert-barriers\nlaunch rows",
     "let (b, e) = tile rows [4]\nmap b to blocks(x)\nmap e to warps(x: 2) cyclic\nmap sum to lanes{how}\nlaunch b",
     "let (b, e) = tile rows [5]\nmap b to blocks(x)\nmap e to threads(y: 2) cyclic\nmap sum to threads(x: 16){how}\nlaunch b",
     "let (b, e) = tile rows [8]\nmap b to blocks(x)\nmap e to lanes(y: 4) cyclic\nmap sum to lanes(x: 8){how}\nlaunch b",
@@ -311,7 +350,7 @@ def at_random(r: random.Random) -> tuple[str, str]:
     by = r.choice([add, add, largest, add.replace("add", "sub"), *([] if kind == "f64" else ["xori", "minui"])])
     operands = ["%a, %t", "%a, %t" if by.startswith("sub") else "%t, %a"]
     text = RANDOM.format(
-        m=r.choice([1, 7, 12]), kind=kind, add=add, first="3" if kind != "f64" else "3.0", step=r.choice([1, 1, 2, 5]),
+        m=r.choice([2, 7, 12]), kind=kind, add=add, first="3" if kind != "f64" else "3.0", step=r.choice([1, 1, 2, 5]),
         low=r.choice(["c0", "c3", "i"]), high=r.choice(["c70", "data", "data"]), init=r.choice(["first", "begin"]),
         at=r.choice(["d0", "69 - d0", "d0 floordiv 2"]) if r.random() < 0.3 else "d0",
         term=r.choice([f"arith.{mul} %v, %v : {kind}", f"arith.{add} %v, %begin : {kind}"]),

@@ -168,6 +168,8 @@ class CarryingLoop:
                 return self._combined(copies, arguments[len(views) :])
 
             made = generic(views, parts, maps, ["reduction"] * len(trips), body)
+            for operand, argument in zip(operands, body_of(made).arguments, strict=False):
+                argument.set_location(operand.load.location)  # views of several loads become one
             results = [memref.LoadOp(part, []).result for part in parts]
         move_marks(self.op, made)
         replace(self.op, results)
@@ -187,8 +189,7 @@ class CarryingLoop:
             assert isinstance(step, int), "it is an operand"
             start = form - variable * factor + index_of(dimension.lower) * factor
             parts.append((bound_of(start), trips[d], factor * step))
-        with operand.load.location:
-            return _slice(source, parts, [n for n, d in enumerate(operand.dimensions) if d is not None])
+        return _slice(source, parts, [n for n, d in enumerate(operand.dimensions) if d is not None])
 
     def _lengths(self, sizes: Sequence[Bound]) -> ir.Value:
         """A view of a loaded buffer with these sizes, always of the same element."""

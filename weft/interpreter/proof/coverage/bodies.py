@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 
 from ....dsl.records import record
@@ -132,6 +132,7 @@ class CarriedBody:
 
     Args:
         point: the iteration of the payload.
+        same_result: whether a value of the payload is a loop's result, and one of the kernel, too.
         terms: of a `scf.reduce`, by the argument of its combiner.
     """
 
@@ -139,6 +140,7 @@ class CarriedBody:
     op: ir.Operation
     values: Values
     point: Mapping[Symbol, Linear]
+    same_result: Callable[[ir.Value, ir.Value], bool]
     terms: dict[ir.Value, ir.Value] = field(default_factory=dict)
 
     def is_same(self) -> bool:
@@ -152,10 +154,9 @@ class CarriedBody:
             merged = (region.blocks[0].arguments[1] for region in reduce.regions)
             self.terms.update(zip(merged, reduce.operands, strict=True))
         pairs = dict(zip(before, mine[inputs:], strict=True))
-        for argument, operand in zip(mine[:inputs], self.op.operands, strict=False):
-            view = producer(operand)
-            if view is not None and str(view.location) in loads:
-                pairs[loads[str(view.location)]] = argument
+        for argument in mine[:inputs]:
+            if str(argument.location) in loads:
+                pairs[loads[str(argument.location)]] = argument
         ends = yielded(self.loop)
         if reduce.name == "scf.reduce":
             ends = [ops_of(region.blocks[0])[-1].operands[0] for region in reduce.regions]
@@ -172,6 +173,8 @@ class CarriedBody:
             return pairs[one] == other
         number = isinstance(one.type, ir.IndexType | ir.IntegerType)
         if number and self.values.linear(one).put(self.point) == self.values.linear(other):
+            return True
+        if self.same_result(one, other):
             return True
         mine, its = producer(one), producer(other)
         if mine is None or its is None or mine.name != its.name or len(mine.regions) != len(its.regions):

@@ -11,7 +11,7 @@ Unchanged loops inside must have their original bounds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
@@ -27,7 +27,7 @@ from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
 from ...memory.views import root_memref, way
 from ..kernels.root_buffers import RootBuffer
-from .bodies import inside, is_of_data
+from .bodies import CarriedBody, inside, is_of_data
 from .contents import Contents
 from .exactly_once import counters_of, iterates
 from .initial_payload import NESTED
@@ -100,6 +100,9 @@ class Nests:
     Args:
         payload: the untouched module.
         held: the contents of the kernel's buffers.
+        steps: the accesses.
+        reductions: loops that carry numbers, which ops of the kernel execute.
+        results: the kernel's loads of results of these.
     """
 
     payload: PayloadOps
@@ -107,6 +110,7 @@ class Nests:
     steps: list[NestAccess] = field(default_factory=list)
     reductions: list[LoopExecuted] = field(default_factory=list)
     _dimensions: dict[ir.Operation, tuple[NestDimension, ...]] = field(default_factory=dict, repr=False)
+    results: dict[ir.Value, Read] = field(default_factory=dict)
     _constant: dict[ir.Value, bool] = field(default_factory=dict, repr=False)
 
     def is_branch(self, op: ir.Operation) -> bool:
@@ -170,6 +174,7 @@ class Nests:
         read = self.held.at(load.operands[0], indices)
         if read is not None and read.key is not None and read.key[:2] == ("nested", str(loop.location)):
             self._equate(str(read.key), (load.results[0], read.at))
+            self.results[load.results[0]] = read
 
     def reduces(self, op: ir.Operation, loops: Loops, dims: Sequence[Symbol], *, record: bool) -> bool:
         """Records an op that a loop with carried numbers has become, and its accesses; False for any
@@ -180,11 +185,11 @@ class Nests:
         space, values, body = structure(op), self.held.values, body_of(op)
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
         around, steps = (*loops, (op, tuple(forms))), list[NestAccess | None]()
-        for number, view in enumerate(map(producer, list(op.operands)[: space.inputs])):
-            of = None if view is None else self._at(str(view.location))
-            if view is not None and of is not None and of.name == "memref.load":
+        for number, argument in enumerate(list(body.arguments)[: space.inputs]):
+            of = self._at(str(argument.location))
+            if of is not None and of.name == "memref.load":
                 at = values.affine_map(space.maps[number], forms)
-                steps.append(self._visited(view, of, (op.operands[number], at), around, record, body.arguments[number]))
+                steps.append(self._visited(op, of, (op.operands[number], at), around, record, argument))
         for load in inside(body, "memref.load"):
             self.visit(load, around, record=record)
         outputs = list(op.operands)[space.inputs :]
@@ -229,7 +234,24 @@ class Nests:
                 table = dict(zip(nest.dims, point, strict=True))
                 extents = tuple(None if n is None else n.put(table) for n in nest.extents)
                 nest = replace(nest, extents=extents)
-                yield NestExecuted(nest, each.execution(nest), point, each.unclear(self.held.values, table))
+                body = CarriedBody(each.loop, each.op, self.held.values, table, self._result_at(table))
+                yield NestExecuted(nest, each.execution(nest), point, each.unclear(body))
+
+    def _result_at(self, point: dict[Symbol, Linear]) -> Callable[[ir.Value, ir.Value], bool]:
+        """Whether a value of the payload is a loop's result, and one of the kernel the same, in an
+        iteration of the loops around both."""
+
+        def is_same(one: ir.Value, other: ir.Value) -> bool:
+            made, read = producer(one), self.results.get(other)
+            if (
+                made is None
+                or read is None
+                or read.key != ("nested", str(made.location), ir.OpResult(one).result_number)
+            ):
+                return False
+            return read.at == tuple(Linear.of(dim.symbol).put(point) for dim in self._around(made))
+
+        return is_same
 
     def executed(self) -> Iterator[NestExecuted]:
         """The nests with accesses that change memory executed by the kernel."""

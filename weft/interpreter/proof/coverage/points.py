@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
-from ...indices.values import Values
 from ...ir.mlir import ir, made_by, users
 from ...ir.structured import is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
@@ -117,10 +116,8 @@ class LoopExecuted:
         """Its iterations, as those of an op."""
         return Executes(of, self.symbols, self.guards, (), self.cells, self.since, self.op, self.started)
 
-    def unclear(self, values: Values, point: Mapping[Symbol, Linear]) -> str:
-        """The reason why its results are not known to be the payload's; empty if they are. `point`: the
-        iteration of the payload."""
-        body = CarriedBody(self.loop, self.op, values, point)
+    def unclear(self, body: CarriedBody) -> str:
+        """The reason why its results are not known to be the payload's; empty if they are."""
         for number, (init, label, cell) in enumerate(zip(loop_inits(self.loop), self.started, self.cells, strict=True)):
             constant = made_by(init, "arith.constant")
             start = None if label is None or cell is None else label.start(cell[1])
