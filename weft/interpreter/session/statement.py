@@ -80,6 +80,12 @@ operand = partial(_field, "operand")
 """`step.lhs`: an `Operand`."""
 size_of = partial(_field, "size")
 """`A.1`, `step.lhs.1`: a `SizeOf`."""
+value_of = partial(_field, "value", optional=True)
+"""`scores`, `gemm.acc`: a `Handle` or an `Operand`."""
+words = partial(_field, "words", optional=True)
+"""`contraction or "scores"`: `tuple[str, ...]`, labels with their quotes."""
+condition = partial(_field, "condition", optional=True)
+"""The expression after `where`: a `Condition`."""
 integer = partial(_field, "int")
 sizes = partial(_field, "sizes", minimum=0)
 """A list of tile sizes, `tuple[int | None, ...]`: None for `_` and 0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.mlir import has_parent, ir
-from ..ir.structured import ATOMIC, Structure, shape_of, structure
+from ..ir.structured import ATOMIC, Structure, is_loop, shape_of, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
 from ..tensors import levels
 
@@ -54,10 +54,6 @@ class Tile(Statement):
     sizes: tuple[int | None, ...] = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..parallel.nests import (
-            is_loop,
-        )  # late import: checking a schedule imports this file, and needs no bindings
-
         op = rewrite.find(self.target)
         if is_loop(op):
             return self._strips(rewrite, op)
