@@ -161,8 +161,9 @@ class Evaluator:
             case tree.ListExpr():
                 items = tuple(self.value(item) for item in expr.items)
                 return UnknownValue("list") if any(isinstance(item, UnknownValue) for item in items) else items
-            case tree.Skip():
-                raise fail("W0232", "`_` is only allowed in a list of tile sizes", span=expr.span)
+            case tree.Skip() | tree.Rest():
+                word = "_" if isinstance(expr, tree.Skip) else "..."
+                raise fail("W0232", f"`{word}` is only allowed in a list of tile sizes", span=expr.span)
             case tree.Call():
                 if handles := [
                     argument.value for argument in expr.arguments if isinstance(argument.value, tree.HandleRef)

@@ -153,6 +153,9 @@ class TreeBuilder:
         """A handle, or a property of an op."""
         return (tree.Property if fields[-1] in PROPERTIES else tree.HandleRef)(span, name, fields)
 
+    def _rest(self, span: Span, _: str) -> tree.Rest:
+        return tree.Rest(span)
+
     def _axis(self, span: Span, text: str) -> tree.Property:
         name, *fields = text.split(".")
         return tree.Property(span, name, tuple(fields))

@@ -115,8 +115,13 @@ class Skip(Node):
 
 
 @record
+class Rest(Node):
+    """`...` at the end of a list of tile sizes: the last size, for all further parallel dimensions."""
+
+
+@record
 class ListExpr(Node):
-    """`[a, b, _]`; after `foreach x in` also handles, `[gemm, t.op]`."""
+    """`[a, b, _]`, `[1, ...]`; after `foreach x in` also handles, `[gemm, t.op]`."""
 
     items: tuple[Expr | HandleRef, ...]
 
@@ -134,7 +139,7 @@ class Property(Node):
         return ".".join((self.name, *self.fields))
 
 
-Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | ListExpr | Property
+Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | Rest | ListExpr | Property
 
 
 # ---- what statements are made of -----------------------------------------------------------------

@@ -94,6 +94,7 @@ def origin(value: ir.Value, written: Written = nameless) -> str | None:
         elif is_masked_load(op) and (images := [o.operands[0] for o in operations(op, "tensor.extract")]):
             value = images[0]
         else:
-            return name_of(value) or next(iter(written(op.location)), None)
+            own = None if is_structured(op) else name_of(value)  # that of an op of the payload is its label
+            return own or next(iter(written(op.location)), None)
     function = maker(value)
     return given_name(function, ir.BlockArgument(value).arg_number) if function.name == "func.func" else None
