@@ -27,6 +27,7 @@ KINDS: Mapping[str, str] = {
     "fill": "one value for all elements",
     "copy": "the elements of an input, unchanged and in the same order",
     "transpose": "the elements of an input, with their axes in another order",
+    "broadcast": "the elements of an input, repeated along further axes",
     "gather": "elements of an input at places that are computed: by data, or by arithmetic on the dimensions",
     "elementwise": "any other op that computes each element of its results from the elements at its place",
     "any": "each of these, other ops of linalg, and loops",

@@ -37,7 +37,7 @@ def _chooses_dimensions(m: ir.AffineMap) -> bool:
 
 
 def _moving(op: ir.Operation, space: Structure) -> str | None:
-    """`fill`, `copy` or `transpose`, for an op that computes nothing; otherwise None."""
+    """The kind of an op that computes nothing; None for another."""
     body, values = body_of(op), yielded(op)
     if len(values) != 1:
         return None
@@ -55,7 +55,7 @@ def _moving(op: ir.Operation, space: Structure) -> str | None:
         return "copy"
     if sorted(map(str, read)) == sorted(map(str, result)):
         return "transpose"
-    return "fill" if not read else None
+    return "fill" if not read else "broadcast"
 
 
 def windows_of(space: Structure) -> list[tuple[int, int]]:

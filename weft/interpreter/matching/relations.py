@@ -1,42 +1,48 @@
-"""Dataflow between ops: the ops that make a value, through reshapes, slices, paddings and loops; in
-memory, the last op before that writes the buffer."""
+"""Dataflow between ops: the ops that make a value, through loops and what only moves elements:
+reshapes, slices, paddings, broadcasts, copies; in memory, the last op before that writes the
+buffer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..ir.mlir import FUNCTIONS, ancestors, ir, is_tensor, made_within, operations, producer, tensor
 from ..ir.mlir import maker as owner
 from ..ir.structured import body_of, is_loop, is_read, is_structured, loop_inits, loop_outputs, segments
 from ..memory.effects import is_memref, written
 from ..memory.views import SEEN_THROUGH, root_memref
+from .kinds import kind_of
+
+MOVING = ("copy", "transpose", "broadcast")
+"""Kinds of ops that compute nothing: a relation goes through them, too."""
 
 
 def makers_of(op: ir.Operation, value: ir.Value) -> dict[ir.Operation, ir.Value]:
     """The ops that make an operand of `op`, each with the tensor or buffer that it makes: structured
     ops, and the loops around them that end before."""
     found: dict[ir.Operation, ir.Value] = {}
-    waiting, seen = [value], {value}
-    for at in waiting:
-        if is_memref(at):
-            found.update(dict.fromkeys(_writers(op, at), root_memref(at)))
-            continue
-        more: Sequence[ir.Value] = ()
-        made = producer(at)
-        if made is None:
-            loop = owner(at)
-            if is_loop(loop) and at in (outputs := loop_outputs(loop)):
-                more = [loop_inits(loop)[outputs.index(at)]]
-        elif made.name in SEEN_THROUGH or isinstance(made.opview, tensor.PadOp):
-            more = [made.operands[0]]
-        elif is_loop(made):
-            found[made] = at
-            more = _yielded(made, ir.OpResult(at).result_number)
-        else:
-            found[made] = at
-        waiting += [one for one in more if one not in seen]
-        seen.update(more)
+    waiting, seen = [(op, value)], {value}
+    for reader, at in waiting:
+        makers, more = _step(reader, at)
+        found.update({made: at if is_tensor(at) else root_memref(at) for made in makers})
+        moving = [(made, made.operands[0]) for made in makers if kind_of(made) in MOVING]
+        waiting += [one for one in (*((reader, other) for other in more), *moving) if one[1] not in seen]
+        seen.update(other for _, other in waiting)
     return found
+
+
+def _step(reader: ir.Operation, at: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]]:
+    """The ops that make a value as `reader` reads it, and the values that it is instead."""
+    if is_memref(at):
+        return list(_writers(reader, at)), []
+    made = producer(at)
+    if made is None:
+        loop = owner(at)
+        outputs = loop_outputs(loop) if is_loop(loop) else []
+        return [], [loop_inits(loop)[outputs.index(at)]] if at in outputs else []
+    if made.name in SEEN_THROUGH or isinstance(made.opview, tensor.PadOp):
+        return [], [made.operands[0]]
+    return [made], _yielded(made, ir.OpResult(at).result_number) if is_loop(made) else []
 
 
 def _yielded(loop: ir.Operation, number: int) -> list[ir.Value]:

@@ -221,8 +221,8 @@ class Match(_Match):
     A kind is decided by indexing maps and the body, not by the op's name: a `linalg.generic` that
     multiplies and adds is a `contraction`. Each structured op is of one kind: `contraction`
     (products of matrices in any form), `convolution`, `pooling`, `reduction` (any other op with a
-    reduced dimension), `fill`, `copy`, `transpose`, `gather` (reads at computed places), or
-    `elementwise`. `any` are all of them, other ops of linalg, and loops.
+    reduced dimension), `fill`, `copy`, `transpose`, `broadcast`, `gather` (reads at computed
+    places), or `elementwise`. `any` are all of them, other ops of linalg, and loops.
 
     Args:
         op: an op's name, `linalg.matmul`; a kind; or a label in quotes, which is the `weft.name` of
@@ -230,9 +230,9 @@ class Match(_Match):
         consumer_of: `consumer of h`: only ops that read what the op of `h` makes; `consumer of
             h.out1`: its second result.
         producer_of: `producer of h.lhs`, or `of h.lhs`: only the op that makes this operand;
-            `producer of h`: one that makes any of its inputs. Relations go through reshapes,
-            slices, paddings and loops; on memrefs they lead to the last op before that writes the
-            buffer.
+            `producer of h`: one that makes any of its inputs. Relations go through loops,
+            and through what only moves elements (reshapes, slices, paddings, broadcasts,
+            transposes, copies); on memrefs they lead to the last op before that writes the buffer.
         scope: the search scope: `in @f` (a function) or `in h` (the ops inside a handle's op,
             without that op); default: the entire payload.
         index: `#n`, the n-th match in the order of the text, counted from 0.
