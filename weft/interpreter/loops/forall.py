@@ -17,7 +17,7 @@ from ..indices.arithmetic import inside as inside_of
 from ..indices.linear import Linear
 from ..indices.values import largest
 from ..ir.affine_maps import constraints
-from ..ir.mlir import affine, ahead_of, arith, children, ir, is_tensor, memref, operations, scf, vector
+from ..ir.mlir import affine, ahead_of, arith, attributes, children, ir, is_tensor, memref, operations, scf, vector
 from ..ir.structured import body_of, copy_marks, loop_inits, move_marks, replace
 from ..mapping.mapping import LoopDimension, loop_dimensions, product
 from ..reductions.identities import COMBINERS, identity, number
@@ -110,6 +110,15 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
     terminator.move_before(end)
     end.erase()
     replace(loop, flat.results)
+    return flat
+
+
+def in_a_row(loop: ir.Operation) -> ir.Operation:
+    """`coalesce`, with the loop's marks and handles."""
+    marks = {name: attribute for name, attribute in attributes(loop).items() if name.startswith("weft.")}
+    flat = coalesce(loop)
+    for name, attribute in marks.items():
+        flat.attributes[name] = attribute
     return flat
 
 

@@ -25,13 +25,13 @@ from ..ir.cloning import clone_until
 from ..ir.copying import fill_with
 from ..ir.mlir import DYNAMIC, ahead_of, ir, is_tensor, linalg, made_within, memref, operations, ops_of, users
 from ..ir.refusing import WAS, describe
-from ..ir.structured import body_of, generic, loop_inits, move_marks, replace, segments
+from ..ir.structured import PARALLEL, SEQUENTIAL, body_of, generic, loop_inits, move_marks, replace, segments
 from ..loops.forall import without_affine_loops
 from ..mapping.mapping import ATTRIBUTE, LoopDimension, Mapping
 from ..memory.effects import accesses, is_pure
 from ..memory.layouts import strided, subview
 from ..session.rewriter import Rewriter
-from .nests import PARALLEL, SEQUENTIAL, STORES, single_iteration, whole
+from .nests import STORES, single_iteration, whole
 
 
 def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
