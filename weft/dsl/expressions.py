@@ -15,8 +15,8 @@ from . import tree
 from .diagnostics import Span, WeftError, fail, quoted
 from .records import record
 
-Value = int | float | bool | str | tuple
-Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown"]
+Value = int | float | bool | str | tuple | tree.NoValue
+Kind = Literal["int", "float", "bool", "str", "type", "list", "none", "handle", "unknown"]
 
 ELEMENT_TYPES = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "tf32", "i1", "i8", "i16", "i32", "i64", "index")
 """The values of the parameter type `type`; as Python values they are strings."""
@@ -31,6 +31,7 @@ NAMES: Mapping[Kind, str] = {
     "str": "a text",
     "type": "an element type",
     "list": "a list",
+    "none": "`none`",
     "handle": "a handle",
     "unknown": "unknown",
 }
@@ -109,11 +110,13 @@ class Evaluator:
 
     def expect(
         self, expr: tree.Expr | tree.HandleRef, kind: Kind, what: str, minimum: int | None, maximum: int | None = None,
-        hint: str | None = None,
+        hint: str | None = None, *, none: bool = False,
     ) -> Any:  # fmt: skip
         """The value of `expr`; `what` names it in messages. Reports a value of another kind or out
-        of range."""
+        of range. `none`: whether it may be `none`."""
         value = self.value(expr)
+        if none and value is tree.NONE:
+            return value
         if not fits(kind, value):
             self.report(fail("W0232", f"{what} is {NAMES[kind]}, not {NAMES[kind_of(value)]}", span=expr.span))
         elif minimum is not None and not isinstance(value, UnknownValue) and value < minimum:
@@ -163,8 +166,15 @@ class Evaluator:
             raise fail("W0232", f"`select` takes a condition, not {NAMES[kind_of(condition)]}", span=span)
         if not isinstance(condition, UnknownValue):
             return self.value(choices[not condition])
-        kinds: set[Kind] = {kind_of(self.value(choice)) for choice in choices}
-        return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
+        return one_of([self.value(choice) for choice in choices])
+
+
+def one_of(values: Sequence[object]) -> UnknownValue:
+    """One of several values, of which it is not known which: of their kind, if they have one in
+    common. It may be `none`, too."""
+    kinds: set[Kind] = {kind_of(value) for value in values}
+    some: set[Kind] = kinds - {"none"} or kinds
+    return UnknownValue(some.pop()) if len(some) == 1 else UNKNOWN
 
 
 def show(value: object) -> str:
@@ -194,6 +204,8 @@ def kind_of(value: object) -> Kind:
             return "type" if value in ELEMENT_TYPES else "str"
         case tuple():
             return "list"
+        case tree.NoValue():
+            return "none"
     return "handle"
 
 
@@ -252,7 +264,7 @@ def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
     if expr.operator in ("==", "!="):
         groups = {"int": "number", "float": "number", "type": "text", "str": "text"}
         kinds = {groups.get(kind_of(side), kind_of(side)) for side in (left, right)}
-        if not (len(kinds) == 1 or "unknown" in kinds):
+        if not (len(kinds) == 1 or kinds & {"unknown", "none"}):
             message = f"`{expr.operator}` compares {NAMES[kind_of(left)]} with {NAMES[kind_of(right)]}"
             raise fail("W0232", message, span=expr.span)
         return UnknownValue("bool") if unknown else (left == right) is (expr.operator == "==")

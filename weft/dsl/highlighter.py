@@ -47,7 +47,7 @@ class WeftLexer(RegexLexer):
             (words(_OPTIONS.split(), prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
             (words((*ELEMENT_TYPES, "int", "float", "bool", "str", "type", "handle"), prefix=r"(?<=[=:] )", suffix=r"\b"),
              Keyword.Type),
-            (words(("true", "false"), prefix=r"\b", suffix=r"\b"), Keyword.Constant),
+            (words(("true", "false", "none"), prefix=r"\b", suffix=r"\b"), Keyword.Constant),
             (words(("and", "or", "not"), prefix=r"\b", suffix=r"\b"), Operator.Word),
             (words(tuple(FUNCTIONS), prefix=r"\b", suffix=r"(?=\()"), Name.Function),
             (r"[A-Za-z_]\w*(?:-[A-Za-z]\w*)*(?=\()", Name.Function),

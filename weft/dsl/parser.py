@@ -36,6 +36,7 @@ class TreeBuilder:
     table."""
 
     _NODES: ClassVar[dict[str, Any]] = {
+        "append": tree.Append,
         "binary": tree.Binary,
         "binding": tree.Binding,
         "dimension": tree.Dimension,
@@ -160,7 +161,11 @@ class TreeBuilder:
     def _statement(self, span: Span, keyword: str, *parts: FilledField | str) -> tree.StatementNode:
         fields: dict[str, tree.FieldValue] = {}
         for part in parts:
-            if isinstance(part, FilledField):
+            if isinstance(part, FilledField) and part.name == "condition":
+                name, value = fields.popitem()
+                at = value.span if isinstance(value, tree.Node) else part.span
+                fields[name] = tree.Conditional(at, cast(Any, value), part.value)
+            elif isinstance(part, FilledField):
                 if part.name in fields:
                     message = f"`{part.name.replace('_', '-')}` is given twice"
                     self.report("W0106", message, part.span, f"delete one `{part.name.replace('_', '-')}`")
@@ -222,6 +227,9 @@ class TreeBuilder:
 
     def _quoted(self, _: Span, text: str) -> str:
         return re.sub(r"\\.", lambda found: _ESCAPES[found.group()], text[1:-1])
+
+    def _nothing(self, span: Span) -> tree.Literal:
+        return tree.Literal(span, tree.NONE)
 
     def _boolean(self, span: Span, text: str) -> tree.Literal:
         return tree.Literal(span, text == "true")

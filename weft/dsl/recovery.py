@@ -55,7 +55,7 @@ def without(failure: Failure, text: str, statements: frozenset[str], top: bool) 
     start = _start(failure.tokens, failure.position)
     line = text.rfind("\n", 0, start) + 1
     begins = _TOP.match(text, line) if top else None
-    if in_block and begins:
+    if in_block and begins and begins.start(1) == line:
         return Skipped(_blanked(text, 0, line), line)  # a `}` is missing before it
     if (top and not in_block and not begins) or text.startswith("else", failure.position):  # its statement is not known
         following = (

@@ -4,14 +4,14 @@ and lookups that report errors."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from . import tree
 from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, fail, quoted
-from .expressions import ELEMENT_TYPES, NAMES, SPLIT_TYPES, Evaluator, KnownValue, UnknownValue
+from .expressions import ELEMENT_TYPES, NAMES, SPLIT_TYPES, Evaluator, KnownValue, UnknownValue, one_of
 from .records import record
 
 Shape = Literal["one", "several", "list", "any"]
@@ -51,6 +51,7 @@ class Gone:
         returned: the user's names of the results.
         unnamed: the results that the user gave no name.
         certain: False if only some ways through an `if` or a `foreach` consume it.
+        within: the statement of a nested schedule that consumes a captured handle.
     """
 
     by: str
@@ -58,25 +59,63 @@ class Gone:
     returned: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
     certain: bool = True
+    within: str = ""
 
 
 Part = tuple[int, str]
 """A handle: the number of its `BoundName` and the name of the result, empty for a single one."""
 
 
+@record
+class Ended:
+    """A name that a block binds, and that is not visible after it.
+
+    Args:
+        span: the binding.
+        reason: what keeps it from being visible.
+        hint: how to make it so.
+    """
+
+    span: Span
+    reason: str
+    hint: str
+
+
 @dataclass
 class Scope:
     """The names visible at a statement. A block works on a `copy`; `merge` adds the handles that
-    its ways consumed."""
+    its ways consumed, `join` the names that all of them bind.
+
+    Args:
+        ended: names that blocks before it bind, and that ended with these.
+        places: where names are bound.
+        schedules: the schedules that are written in this one, with what the checker knows of them.
+        first: bindings with smaller numbers are those of the schedule around this one.
+        captured: the handles of that schedule that this one uses, each with its first use.
+        bindings: all bindings of handles by number.
+    """
 
     names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
     gone: dict[Part, Gone] = field(default_factory=dict)
     loops: int = 0
+    ended: dict[str, Ended] = field(default_factory=dict)
+    places: dict[str, Span] = field(default_factory=dict)
+    schedules: dict[str, Any] = field(default_factory=dict)
+    first: int = 0
+    captured: dict[Part, tree.HandleRef] = field(default_factory=dict)
+    bindings: dict[int, BoundName] = field(default_factory=dict)
 
     def copy(self, *, unknown: bool = False) -> Scope:
         """A copy for a block. `unknown`: the block runs with other values than the known ones."""
         names = {n: UnknownValue(v.kind) if unknown and isinstance(v, KnownValue) else v for n, v in self.names.items()}
-        return Scope(names, dict(self.gone), self.loops)
+        return replace(
+            self,
+            names=names,
+            gone=dict(self.gone),
+            ended=dict(self.ended),
+            places=dict(self.places),
+            schedules=dict(self.schedules),
+        )
 
     def values(self) -> dict[str, Any]:
         """The known values by name."""
@@ -89,6 +128,61 @@ class Scope:
             found = [way.gone[part] for way in ways if part in way.gone]
             certain = len(found) == len(ways) and all(gone.certain for gone in found)
             self.gone[part] = self.gone.get(part) or replace(found[0], certain=certain)
+
+    def bind(self, name: str, bound: BoundName | UnknownValue, at: Span) -> None:
+        """Binds a name at a place."""
+        self.names[name], self.places[name] = bound, at
+        if isinstance(bound, BoundName):
+            self.bindings[bound.number] = bound
+        self.ended.pop(name, None)
+
+    def bound_in(self, way: Scope) -> list[str]:
+        """The names that a block has bound, or bound again to other handles."""
+        return [n for n, bound in way.names.items() if n not in self.names or _rebound(self.names[n], bound)]
+
+    def join(
+        self, ways: Sequence[Scope], without: Sequence[str], fresh: Callable[[], int], chosen: int | None = None
+    ) -> None:
+        """The names after alternative blocks: those that all of them bind. Others end there.
+
+        Args:
+            ways: the scope at the end of each block.
+            without: for each block, what is said if it binds a name not.
+            fresh: makes the number of a binding.
+            chosen: the number of the block that is executed, if it is known.
+        """
+        for name in dict.fromkeys(name for way in ways for name in self.bound_in(way)):
+            at = next(way.places[name] for way in ways if name in way.places)
+            if lacking := [why for way, why in zip(ways, without, strict=True) if name not in way.names]:
+                reason = f"line {at.line} binds it, and {lacking[0]}"
+                self.ended[name] = Ended(at, reason, f"bind it there, too: `let {name} = …`")
+            elif (joined := self._joined([way.names[name] for way in ways], ways, fresh, chosen)) is not None:
+                self.bind(name, joined, at)
+            else:
+                reason = f"the blocks bind it to different kinds of things, the first in line {at.line}"
+                self.ended[name] = Ended(at, reason, f"name a handle in each of them, or a value: `let {name} = …`")
+
+    def _joined(
+        self, found: list[BoundName | UnknownValue], ways: Sequence[Scope], fresh: Callable[[], int], chosen: int | None
+    ) -> BoundName | UnknownValue | None:
+        """One binding in place of those at the end of alternative blocks; None if they differ in kind."""
+        values = [one for one in found if isinstance(one, UnknownValue)]
+        if len(values) == len(found):
+            same = all(isinstance(one, KnownValue) and one == values[0] for one in values)
+            one = values[0] if same else one_of(values)
+            return one if chosen is None else values[chosen]
+        handles = [one for one in found if isinstance(one, BoundName)]
+        others = any(one.kind != "none" for one in values)
+        if others or len({(one.shape, one.results, one.open) for one in handles}) > 1:
+            return None
+        joined = replace(handles[0], number=fresh(), loops=min(one.loops for one in handles))
+        for part in joined.parts:
+            both = zip(ways, found, strict=True)
+            gone = [way.gone.get((one.number, part)) for way, one in both if isinstance(one, BoundName)]
+            if first := next(filter(None, gone), None):
+                certain = all(one is not None and one.certain for one in gone)
+                self.gone[(joined.number, part)] = replace(first, certain=certain)
+        return joined
 
     def as_handle(self, value: tree.Expr | tree.HandleRef) -> tree.Expr | tree.HandleRef:
         """A name that the parser read as an expression, as a handle if it names one; otherwise the
@@ -104,6 +198,28 @@ class Scope:
     def alive(self, bound: BoundName) -> bool:
         """Whether one of the handles of a name is certainly live."""
         return any((bound.number, part) not in self.gone for part in bound.parts)
+
+
+def _rebound(before: BoundName | UnknownValue, now: BoundName | UnknownValue) -> bool:
+    return isinstance(before, BoundName) and isinstance(now, BoundName) and before.number != now.number
+
+
+def bound_by_all(blocks: Sequence[tuple[tree.Item, ...]]) -> frozenset[str]:
+    """The names that each of several blocks binds, so that they are visible after these."""
+    return frozenset.intersection(*map(_bound_by, blocks))
+
+
+def _bound_by(items: tuple[tree.Item, ...]) -> frozenset[str]:
+    names: set[str] = set()
+    for item in items:
+        match item:
+            case tree.Let(targets=targets):
+                names |= {target.name for target in targets}
+            case tree.If():
+                names |= bound_by_all((item.then, item.otherwise))
+            case tree.Versions(blocks=blocks):
+                names |= bound_by_all(blocks)
+    return frozenset(names)
 
 
 def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> tuple[tree.HandleRef, ...] | None:
@@ -124,17 +240,17 @@ def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
     """The error of using a consumed handle, with the consumer and the names of its results."""
     line = gone.span.line
     where = f"in line {line}" if gone.span.source == span.source else f"at {gone.span}"
+    notes = (gone.within,) if gone.within else ()
     if not gone.certain:
         message = f"`{spelling}` may be gone: {gone.by} {where} consumes it on one path through the schedule"
         hint = f"use `{spelling}` only where it is not consumed, or consume it in every branch"
-        return fail("W0227", message, span=span, hint=hint)
-    notes: tuple[str, ...] = ()
+        return fail("W0227", message, span=span, notes=notes, hint=hint)
     hint = None
     if gone.returned:
-        notes = (f"line {line} returned {quoted(gone.returned)} instead",)
+        notes = (*notes, f"line {line} returned {quoted(gone.returned)} instead")
         hint = f"use {' or '.join(f'`{name}`' for name in gone.returned)}"
     elif gone.unnamed:
-        notes = (f"the result of {gone.by} there has no name",)
+        notes = (*notes, f"the result of {gone.by} there has no name")
         hint = f"name it: `{let_of(gone.unnamed)} = …`"
     return fail("W0223", f"`{spelling}` was consumed by {gone.by} {where}", span=span, notes=notes, hint=hint)
 
@@ -196,13 +312,26 @@ class ScopeCheck:
             raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)
         if ref.name in ELEMENT_TYPES:
             return ref.name
+        self._expect_visible(ref)
         values = self.scope.known(UnknownValue)
         notes = (f"values here: {quoted(values) or 'none'}",)
         hint = did_you_mean(ref.name, (*values, *ELEMENT_TYPES, *SPLIT_TYPES))
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span, notes=notes, hint=hint)
 
+    def is_none(self, value: tree.Expr | tree.HandleRef) -> bool:
+        """Whether an expression is `none`, or a name of it: as a handle, an absent one."""
+        named = self.scope.names.get(value.name) if isinstance(value, tree.NameRef) else None
+        literal = isinstance(value, tree.Literal) and value.value is tree.NONE
+        return literal or (isinstance(named, UnknownValue) and named.kind == "none")
+
+    def _expect_visible(self, ref: tree.NameRef | tree.HandleRef) -> None:
+        """Raises W0229 for a name that ended with the block that binds it."""
+        if (ended := self.scope.ended.get(ref.name)) is not None:
+            message = f"`{ref.name}` is not visible here: a block that binds it ends before"
+            raise fail("W0229", message, span=ref.span, notes=(ended.reason,), hint=ended.hint)
+
     def find(self, ref: tree.HandleRef) -> BoundName:
-        """The binding of a handle's name. Raises W0220, W0221."""
+        """The binding of a handle's name. Raises W0220, W0221, W0229."""
         found = self.scope.names.get(ref.name)
         if isinstance(found, BoundName):
             return found
@@ -210,6 +339,7 @@ class ScopeCheck:
             if found.kind == "unknown":  # the cause was reported
                 raise WeftError
             raise fail("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", span=ref.span)
+        self._expect_visible(ref)
         handles = self.scope.known(BoundName)
         notes = (f"handles here: {quoted(handles)}" if handles else "no handle is bound here yet",)
         hint = did_you_mean(ref.name, handles)
@@ -232,9 +362,16 @@ class ScopeCheck:
             part, *rest = rest
             if part not in bound.results and not re.fullmatch(bound.open, part):
                 raise fail("W0222", f"`{ref.name}` has no result `{part}`", span=ref.span, hint=f"it has {names}")
-        if (gone := self.scope.gone.get((bound.number, part))) is not None:
-            raise consumed(f"{ref.name}.{part}" if part else ref.name, ref.span, gone)
+        self.live(replace(ref, fields=(part,) if part else ()), (bound.number, part))
         return (bound.number, part), tuple(rest)
+
+    def live(self, ref: tree.HandleRef, part: Part) -> None:
+        """Raises W0223 or W0227 for a handle that was consumed; notes one of the schedule around
+        this one."""
+        if (gone := self.scope.gone.get(part)) is not None:
+            raise consumed(ref.spelling, ref.span, gone)
+        if part[0] < self.scope.first:
+            self.scope.captured.setdefault(part, ref)
 
     def op(self, ref: tree.HandleRef) -> Part:
         """The live handle for a field that takes an op or a loop."""
@@ -266,7 +403,7 @@ class ScopeCheck:
             raise fail("W0224", f"`{ref.spelling}` names no operand of an op", span=ref.span, hint=hint)
 
     def consume(self, part: Part, ref: tree.HandleRef, gone: Gone) -> None:
-        bound = self.find(ref)
+        bound = self.scope.bindings[part[0]]
         if bound.loops < self.scope.loops:
             message = f"`{ref.spelling}` is consumed in the first iteration of `foreach`, and gone in the next"
             notes = (f"it is bound outside the loop, in line {bound.span.line}",)

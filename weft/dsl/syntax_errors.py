@@ -30,7 +30,7 @@ _NAMED = {
     "_NL": "a new line",
     "$END": "the end of the file",
 }
-_EXPRESSION = frozenset({"NAME", "CALLED", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
+_EXPRESSION = frozenset({"NAME", "CALLED", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE", "NONE"})
 OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "EQUALS", "AT_MOST", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
 BRACKETS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _CLOSING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
@@ -105,7 +105,7 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
     keywords = {name for name in names if failure.spellings.get(name) in statements}
     if names & {"WORD", "CALLED"} and keywords:
         groups += ["a statement"] if "LET" in names else ["a statement", "the call of a schedule"]
-        names -= keywords | {"WORD", "LET", "REQUIRE", "IF", "FOREACH", "RETURN"}
+        names -= {name for name in names if failure.spellings.get(name) in ITEMS} | keywords | {"WORD"}
         names.discard("_NL")
     if names >= _EXPRESSION - {"NOT"}:
         groups.append("an expression")
@@ -113,7 +113,7 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
     elif "SLASH" in names or "PLUS" in names or "AND" in names:
         names = names - (OPERATORS - {"NOT"}) - {"LPAR", "DOT"} or names
     if len(names) > 1:
-        names.discard("DOT")
+        names -= {"DOT"} if "LBRACE" in names else {"DOT", "IF"}  # each clause may have a condition
     if "SCHEDULE" in names:
         names.discard("_NL")
     if "AXIS" in names:
@@ -164,13 +164,15 @@ def _innermost(tokens: Iterable[Token]) -> Token | None:
 
 def _unclosed(failure: Failure) -> Diagnostic | None:
     """The error of a bracket that is still open at the end of the file or at the next schedule."""
-    opened, last = open_brackets(failure.tokens), failure.tokens[-1] if failure.tokens else None
-    if failure.found == "$END" and opened:
-        opening, where = opened[-1], "the file ends inside it"
-    elif opened and last == "schedule" and last.type == "WORD" and any(t.type == "SCHEDULE" for t in failure.tokens):
-        opening, where = opened[0], f"another schedule begins inside it, in line {last.line}"
-    else:
+    opened = open_brackets(failure.tokens)
+    if failure.found != "$END" or not opened:
         return None
+    opening, where = opened[-1], "the file ends inside it"
+    after = [
+        t for t in failure.tokens if t.type == "SCHEDULE" and t.column == 1 and (t.line or 0) > (opened[0].line or 0)
+    ]
+    if after:  # a schedule within another one is indented
+        opening, where = opened[0], f"another schedule begins inside it, in line {after[0].line}"
     span = failure.source.span(opening.start_pos or 0, 1)
     hint = f"close it with `{_CLOSING[opening.type]}`"
     return Diagnostic("W0105", f"this `{opening}` is never closed", span, notes=(where,), hint=hint)

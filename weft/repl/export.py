@@ -15,6 +15,7 @@ from ..dsl.checker import expect_right
 from ..dsl.diagnostics import Span, count, fail
 from ..dsl.expressions import show
 from ..dsl.formatter import format_text
+from ..dsl.parameters import matched
 from ..dsl.parser import parse_text
 from ..dsl.syntax import BRACES
 from ..interpreter.session.state import SKIP
@@ -103,7 +104,7 @@ def _spliced(bench: Workbench, folder: Path) -> str:
 
 def _body(bench: Workbench) -> Iterator[str]:
     frames = bench.session.state.frames
-    done = frames[0].items[: frames[0].index]
+    done = frames[0].items[len(matched(bench.recipe.file.main, ())) : frames[0].index]
     if len(frames) > 1:
         item = done[-1]
         value = item.value if isinstance(item, tree.Let) else item

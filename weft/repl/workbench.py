@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from ..dsl import tree
 from ..dsl.checker import check
 from ..dsl.diagnostics import Source, Span, WeftError, did_you_mean, fail, quoted
+from ..dsl.parameters import matched
 from ..dsl.parser import parse_items
 from ..dsl.records import record
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
 from ..interpreter.session.session import Session
-from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, statement_text
+from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, scope, statement_text
 from ..interpreter.session.statement import Handle, signatures
 from ..interpreter.session.versions import known_sizes, open_at
 from ..pipeline import TYPED, Applied, Choice, Recipe, opened
@@ -127,7 +128,7 @@ class Workbench:
         if inner or not items:
             return
         file, main = self.recipe.file, self.recipe.file.main
-        body = (*frame.items[: frame.index], *items)
+        body = (*frame.items[len(matched(main, ())) : frame.index], *items)
         schedules = tuple(replace(s, body=body) if s is main else s for s in file.schedules)
         mine = next(iter(items)).span.source
         found = check(replace(file, schedules=schedules), signatures())
@@ -258,17 +259,18 @@ _Schedules = Mapping[str, tree.Schedule]
 def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
     """The statements from these frames to the end of the schedule."""
     found = _Count()
-    for frame in frames:
+    for depth, frame in enumerate(frames, 1):
+        env = scope(frames[:depth])
         if (iteration := frame.iteration) is not None:
             for _ in iteration.values[iteration.number + 1 :]:
-                found = _counted(iteration.item.body, frame.env, schedules, found)
-        found = _counted(frame.items[frame.index :], frame.env, schedules, found)
+                found = _counted(iteration.item.body, env, schedules, found)
+        found = _counted(frame.items[frame.index :], env, schedules, found)
     return found
 
 
 def _others(fork: Fork, schedules: _Schedules) -> _Count:
     """The statements of the versions of a fork that are not executed yet."""
-    rest, env = _remaining(fork.before.frames, schedules), fork.before.frames[-1].env
+    rest, env = _remaining(fork.before.frames, schedules), fork.before.env
     return sum((_counted(block, env, schedules, rest) for block in fork.item.blocks[fork.number + 1 :]), _Count())
 
 

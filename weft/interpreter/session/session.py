@@ -31,11 +31,11 @@ from .order import in_order
 from .rewriter import Removed, Rewriter, handles_of
 from .state import (
     SKIP,
-    Frame,
     Made,
     State,
     Step,
     after,
+    begin,
     bind,
     called_from,
     extended,
@@ -80,7 +80,7 @@ class Session:
         self.unproven = unproven
         registry()  # imports the statements here instead of in the first step
         self.schedules = {s.name: s for s in file.schedules}
-        start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
+        start = State(Version(clone_module(module), untidy=True), (begin(file.main, values, {}),))
         self.payload = Untouched.of(start.module)
         self._states: list[State] = [start]
         self._at = self._kept = 0
@@ -110,7 +110,7 @@ class Session:
     @property
     def environment(self) -> Environment:
         """The names in scope at this point."""
-        return self.state.frames[-1].env
+        return self.state.env
 
     # ---- moving ------------------------------------------------------------------------------------------------------
 
@@ -301,7 +301,9 @@ class Session:
                     state = passed(state, frame.items[frame.index], self.schedules)
         return state
 
-    def _statement(self, state: State, node: tree.StatementNode | tree.Expr, let: tree.Let | None) -> State:
+    def _statement(
+        self, state: State, node: tree.StatementNode | tree.Expr | tree.HandleRef, let: tree.Let | None
+    ) -> State:
         if not isinstance(node, tree.StatementNode):
             assert let is not None
             return named(state, node, let)
@@ -309,7 +311,7 @@ class Session:
         cls = registry().get(node.keyword)
         if cls is None:
             raise WeftError(Diagnostic("W0204", f"`{node.keyword}` is not a statement of this version", node.span))
-        env = rest[-1].env
+        env = state.env
         values = evaluate_fields(node, cls.signature, env, state.dead)
         text = statement_text(let or node)
         if any(handle.absent for handle in handles_of(values).values()):

@@ -12,14 +12,14 @@ from typing import Any, TypeVar, cast
 from ...dsl import tree
 from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
 from ...dsl.expressions import evaluate, show, unmet
-from ...dsl.parameters import bind_parameters
+from ...dsl.parameters import bind_parameters, matched
 from ...dsl.records import record
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
-from .environment import Environment, NamedResults, handles_in, is_handle, single, written
-from .rewriter import HandleKind
+from .environment import Environment, NamedResults, Value, handles_in, is_handle, single, written
+from .rewriter import Handle, HandleKind
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -48,18 +48,25 @@ class Iteration:
 
 @record
 class Frame:
-    """A list of items, the position of the walk in it, and the names in scope.
+    """A list of items, the position of the walk in it, and the names that it has bound.
 
-    `call` and `let` are set on the frame of a called schedule: the call, and the `let` that names
-    its results (None for a bare call). `iteration` is set on the frame of a `foreach`, `fork` on that
-    of a block of `versions`.
+    Args:
+        schedules: the schedules that it has defined.
+        keeps: the names that are visible after a block, since each of its alternatives binds them.
+        call, let, home: of a schedule: its call, the `let` that names its results (None for a
+            bare call), and the number of the frame that defined it (None for one of the file).
+        iteration: of a `foreach`.
+        fork: of a block of `versions`.
     """
 
     items: tuple[tree.Item, ...]
-    env: Environment
+    own: Environment = field(default_factory=dict)
     index: int = 0
+    schedules: Mapping[str, tree.Schedule] = field(default_factory=dict)
+    keeps: frozenset[str] = frozenset()
     call: tree.Call | None = None
     let: tree.Let | None = None
+    home: int | None = None
     iteration: Iteration | None = None
     fork: Fork | None = None
 
@@ -68,13 +75,38 @@ class Frame:
         return self.index >= len(self.items)
 
 
+def visible(frames: tuple[Frame, ...]) -> Iterator[int]:
+    """The numbers of the frames that the last one sees, itself first."""
+    depth: int | None = len(frames) - 1
+    while depth is not None and depth >= 0:
+        yield depth
+        depth = depth - 1 if frames[depth].call is None else frames[depth].home
+
+
+def scope(frames: tuple[Frame, ...]) -> Environment:
+    """The names in scope in the last frame: its own, and those of the frames around it."""
+    around: list[Environment] = []
+    for own in (frames[depth].own for depth in visible(frames)):
+        around += own.maps if isinstance(own, ChainMap) else [own]
+    return ChainMap(*cast(list[dict[str, Value]], around))
+
+
+def ended(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The frames after the block of the last one. The names that it keeps go to the frame around
+    it, and so do those that were bound before, too."""
+    *outer, last = frames
+    before = scope(tuple(outer))
+    kept = {n: value for n, value in last.own.items() if n in last.keeps or n in before}
+    return (*outer[:-1], replace(outer[-1], own=extended(outer[-1].own, kept)))
+
+
 def iterate(frames: tuple[Frame, ...], iteration: Iteration) -> tuple[Frame, ...]:
     """The frames at the begin of an iteration of a `foreach`; after the last iteration, the frames
     around it."""
     if iteration.number == len(iteration.values):
         return frames
-    env = {**frames[-1].env, iteration.item.variable.name: iteration.values[iteration.number]}
-    return (*frames, Frame(iteration.item.body, env, iteration=iteration))
+    own = {iteration.item.variable.name: iteration.values[iteration.number]}
+    return (*frames, Frame(iteration.item.body, own, iteration=iteration))
 
 
 def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
@@ -94,19 +126,30 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     elif len(values) > 1:
         values = [NamedResults(dict(results))]
     new = {name: value for name, value in zip(names, values, strict=True) if name != "_" or not let.destructured}
-    return (*frames[:-1], replace(frames[-1], env=extended(frames[-1].env, new)))
+    return (*frames[:-1], replace(frames[-1], own=extended(frames[-1].own, new)))
+
+
+def appended(item: tree.Append, frames: tuple[Frame, ...], dead: Mapping[int, Gone]) -> tuple[Frame, ...]:
+    """The frames with the list of an `append` extended, where it is bound."""
+    handle, name = single(item.value, scope(frames), dead)[0], item.target.name
+    depth = next(depth for depth in visible(frames) if name in frames[depth].own)
+    frame, more = frames[depth], () if handle.absent else (handle,)
+    own = extended(frame.own, {name: (*cast(tuple[Any, ...], frame.own[name]), *more)})
+    return (*frames[:depth], replace(frame, own=own), *frames[depth + 1 :])
 
 
 def call_frame(
     call: tree.Call,
     schedules: Mapping[str, tree.Schedule],
-    env: Environment,
+    frames: tuple[Frame, ...],
     dead: Mapping[int, Gone],
     let: tree.Let | None,
 ) -> Frame:
     """The frame of a called schedule, with its parameters bound to the arguments. Raises W0203,
     W0221, W0230."""
-    schedule = schedules.get(call.schedule)
+    env = scope(frames)
+    home = next((depth for depth in visible(frames) if call.schedule in frames[depth].schedules), None)
+    schedule = schedules.get(call.schedule) if home is None else frames[home].schedules[call.schedule]
     if schedule is None:
         raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
     positional = [a.value for a in call.arguments if a.name is None]
@@ -117,8 +160,13 @@ def call_frame(
     for parameter in schedule.parameters:
         value = given.get(parameter.name)
         if parameter.type == "handle":
-            if value is None:
+            if value is None and parameter.default is None:
                 raise fail("W0230", f"`{schedule.name}` needs its handle `{parameter.name}`", span=call.span)
+            if value is None:
+                continue
+            if isinstance(value, tree.Literal) and value.value is tree.NONE:
+                handles[parameter.name] = Handle(-1, absent=True)
+                continue
             if isinstance(value, tree.NameRef):
                 value = tree.HandleRef(value.span, value.name)
             if not isinstance(value, tree.HandleRef):
@@ -126,13 +174,25 @@ def call_frame(
             handles[parameter.name] = single(value, env, dead)[0]
         elif value is not None:
             settings[parameter.name] = evaluate(value, env)
-    return Frame(schedule.body, {**bind_parameters(schedule, settings), **handles}, call=call, let=let)
+    around = {} if home is None else scope(frames[: home + 1])
+    begun = begin(schedule, bind_parameters(schedule, settings, around), handles)
+    return replace(begun, call=call, let=let, home=home)
+
+
+def begin(schedule: tree.Schedule, values: Mapping[str, Any], handles: Mapping[str, Any]) -> Frame:
+    """The frame at the begin of a schedule; handles that are not given are matched first."""
+    found = matched(schedule, handles)
+    names = {*handles, *(let.targets[0].name for let in found)}
+    absent = {
+        p.name: Handle(-1, absent=True) for p in schedule.parameters if p.type == "handle" and p.name not in names
+    }
+    return Frame((*found, *schedule.body), {**values, **handles, **absent})
 
 
 def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Gone]) -> tuple[Frame, ...]:
     """The frames after `return`: it leaves everything up to the call, and the caller's `let` gets
     the values."""
-    env = frames[-1].env
+    env = scope(frames)
     values = {(ref.fields or (ref.name,))[-1]: single(ref, env, dead)[0] for ref in item.values}
     depth = len(frames) - 1
     while depth > 0 and frames[depth].call is None:
@@ -220,6 +280,11 @@ class State:
     def module(self) -> ir.Module:
         return self.version.module
 
+    @property
+    def env(self) -> Environment:
+        """The names in scope."""
+        return scope(self.frames)
+
 
 @record
 class Fork:
@@ -246,12 +311,12 @@ def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return (*frames[:-1], replace(frames[-1], index=frames[-1].index + 1))
 
 
-def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let | None] | None:
+def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr | tree.HandleRef, tree.Let | None] | None:
     """The next statement, or the expression that a `let` names, with the `let` around it; None for
     any other item, or at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
-    if isinstance(item, tree.StatementNode) and list_in(item, frame.env) is not None:
+    if isinstance(item, tree.StatementNode) and list_in(item, state.env) is not None:
         return None
     if isinstance(item, tree.Let) and not isinstance(item.value, tree.Call):
         return item.value, item
@@ -268,12 +333,18 @@ def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None
     return None
 
 
-def named(state: State, value: tree.Expr, let: tree.Let) -> State:
-    """The state after a `let` that names a value: a step that changes nothing else."""
-    rest = after(state.frames)
-    found, name = evaluate(value, rest[-1].env), let.targets[0].name
-    frames = bind(rest, let, {name: found})
-    step = Step(statement_text(let), let.span, "let", (f"{name} = {show(found)}",), 0.0, state.version)
+def named(state: State, value: tree.Expr | tree.HandleRef, let: tree.Let) -> State:
+    """The state after a `let` that names a value, or a handle anew: a step that changes nothing
+    else."""
+    name, env = let.targets[0].name, state.env
+    if handles_in(value, env) is None:
+        found = evaluate(value, env)
+        remark = f"{name} = {show(found)}"
+    else:
+        ref = tree.HandleRef(value.span, value.name) if isinstance(value, tree.NameRef) else value
+        found, remark = single(cast(tree.HandleRef, ref), env, state.dead)[0], f"another name of `{value.span.text}`"
+    frames = bind(after(state.frames), let, {name: found})
+    step = Step(statement_text(let), let.span, "let", (remark,), 0.0, state.version)
     return replace(state, frames=frames, step=step)
 
 
@@ -284,7 +355,7 @@ def statement_text(item: tree.Node) -> str:
 
 def require(item: tree.Require, env: Environment) -> None:
     """Checks a `require`. Raises W0240 if the condition does not hold."""
-    if not evaluate(item.condition, env):
+    if evaluate(item.condition, env) is not True:
         raise unmet(item, env)
 
 
@@ -292,7 +363,7 @@ def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
     """Whether an `if` takes its first branch."""
     handles = handles_in(asked, env)
     if handles is None:
-        return bool(evaluate(asked, env))
+        return evaluate(asked, env) is True
     return any(not getattr(handle, "absent", False) for handle in handles)
 
 

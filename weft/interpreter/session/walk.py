@@ -7,15 +7,18 @@ from dataclasses import replace
 
 from ...dsl import tree
 from ...dsl.diagnostics import WeftError, fail
+from ...dsl.scopes import bound_by_all
 from .state import (
     Fork,
     Frame,
     Iteration,
     State,
     after,
+    appended,
     call_frame,
     condition,
     elements,
+    ended,
     iterate,
     list_in,
     require,
@@ -32,28 +35,32 @@ def onward(state: State) -> State:
         raise fail("W0225", "the schedule returns nothing", "end it with `return`", span=last.let.span)
     if last.fork is not None:
         return leave(last.fork, state)
-    iteration = last.iteration
-    left = tuple(frames)
-    return replace(
-        state, frames=left if iteration is None else iterate(left, replace(iteration, number=iteration.number + 1))
-    )
+    if last.iteration is not None:
+        following = replace(last.iteration, number=last.iteration.number + 1)
+        return replace(state, frames=iterate(tuple(frames), following))
+    return replace(state, frames=tuple(frames) if last.call is not None else ended(state.frames))
 
 
 def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
     """The state after an item that is not a statement: at the begin of a block that it enters, or
     past the item. Raises `WeftError`."""
-    rest, env = after(state.frames), state.frames[-1].env
+    rest, env = after(state.frames), state.env
     match item:
         case tree.Let(value=tree.Call() as call):
-            return replace(state, frames=(*rest, call_frame(call, schedules, env, state.dead, item)))
+            return replace(state, frames=(*rest, call_frame(call, schedules, state.frames, state.dead, item)))
         case tree.Call():
-            return replace(state, frames=(*rest, call_frame(item, schedules, env, state.dead, None)))
+            return replace(state, frames=(*rest, call_frame(item, schedules, state.frames, state.dead, None)))
+        case tree.Schedule(name=name):
+            *outer, frame = rest
+            return replace(state, frames=(*outer, replace(frame, schedules={**frame.schedules, name: item})))
+        case tree.Append():
+            return replace(state, frames=appended(item, rest, state.dead))
         case tree.Require():
             require(item, env)
             return replace(state, frames=rest)
         case tree.If():
             body = item.then if condition(item.condition, env) else item.otherwise
-            return replace(state, frames=(*rest, Frame(body, dict(env))))
+            return replace(state, frames=(*rest, Frame(body, keeps=bound_by_all((item.then, item.otherwise)))))
         case tree.StatementNode() if (several := list_in(item, env)) is not None:
             each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
             walked = tree.HandleRef(several.span, several.name)
