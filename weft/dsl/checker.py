@@ -194,6 +194,8 @@ class _Checker:
                 self._foreach(item, check)
             case tree.Versions():
                 self._ways(item.blocks, [check.scope.copy() for _ in item.blocks], check)
+            case tree.Alternatives():  # a requirement that does not hold leads to the next block
+                self._ways(item.blocks, [check.scope.copy(unknown=True) for _ in item.blocks], check)
             case tree.Return():
                 self._return(item, check, last)
 

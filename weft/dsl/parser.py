@@ -16,11 +16,25 @@ from typing import Any, ClassVar, NamedTuple, cast
 from lark import Token, Tree
 
 from . import tree
-from .diagnostics import MAX_SCHEDULE_BYTES, Diagnostic, Source, Span, WeftError, fail, read_source, schedule_text
+from .diagnostics import (
+    MAX_SCHEDULE_BYTES,
+    Diagnostic,
+    Source,
+    Span,
+    WeftError,
+    did_you_mean,
+    fail,
+    read_source,
+    schedule_text,
+)
 from .expressions import FUNCTIONS, INT_LIMIT
 from .syntax import MOST_ERRORS, ParsedText, Start, in_order, reading
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
+
+
+SHIPPED = "weft"
+"""What the path of an `include` begins with if it ships with Weft: `weft:matmul/simt`."""
 
 
 class FilledField(NamedTuple):
@@ -52,6 +66,7 @@ class TreeBuilder:
     """Rules with the fields of a node as children."""
 
     _GATHERING: ClassVar[dict[str, tuple[Any, int]]] = {
+        "alternatives": (tree.Alternatives, 0),
         "call": (tree.Call, 1),
         "handle": (tree.HandleRef, 1),
         "list": (tree.ListExpr, 0),
@@ -290,6 +305,27 @@ def _complete(source: Source) -> tree.File:
     return file
 
 
+def _target(include: tree.Include, folder: str) -> str:
+    """The file of an `include`: one that ships with Weft, or one relative to a folder. Raises W0001
+    with the nearest name."""
+    scheme, _, name = include.path.partition(":")
+    target = os.path.join(folder, include.path)
+    if scheme == SHIPPED:
+        from ..recipes import files
+
+        if name in files():
+            return str(files()[name])
+        known = [f"{SHIPPED}:{one}" for one in files()]
+    elif os.path.lexists(target) or not os.path.isdir(beside := os.path.dirname(target)):
+        return target
+    else:
+        head = include.path.removesuffix(os.path.basename(target))
+        known = [head + one for one in os.listdir(beside) if one.endswith(".weft")]
+    hint = did_you_mean(include.path, known) or "a path is relative to the file; `weft:FOLDER/NAME` ships with Weft"
+    what = f"no schedule `{include.path}` ships with Weft" if scheme == SHIPPED else f"there is no file `{target}`"
+    raise fail("W0001", what, span=include.span, hint=hint)
+
+
 @dataclass
 class _Includes:
     """Follows includes; the schedules of each file are included once."""
@@ -301,7 +337,7 @@ class _Includes:
         first to this one."""
         included: list[tree.Schedule] = []
         for include in file.includes:
-            target = os.path.join(os.path.dirname(file.source.name), include.path)
+            target = _target(include, os.path.dirname(file.source.name))
             identity = os.path.realpath(target)
             if identity in path:
                 circle = " → ".join(f"`{os.path.basename(p)}`" for p in (*path[path.index(identity) :], identity))

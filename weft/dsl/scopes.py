@@ -217,7 +217,7 @@ def _bound_by(items: tuple[tree.Item, ...]) -> frozenset[str]:
                 names |= {target.name for target in targets}
             case tree.If():
                 names |= bound_by_all((item.then, item.otherwise))
-            case tree.Versions(blocks=blocks):
+            case tree.Versions(blocks=blocks) | tree.Alternatives(blocks=blocks):
                 names |= bound_by_all(blocks)
     return frozenset(names)
 

@@ -14,7 +14,7 @@ from typing import Literal as Lit
 from .diagnostics import Source, Span
 from .records import record
 
-ITEMS = ("let", "append", "require", "if", "foreach", "versions", "return")
+ITEMS = ("let", "append", "require", "if", "foreach", "versions", "alternatives", "return")
 """Words, other than statements' keywords, that begin a line of a schedule."""
 
 CONTROL = (*ITEMS, "else", "schedule", "payload", "include")
@@ -255,6 +255,13 @@ class Versions(Node):
 
 
 @record
+class Alternatives(Node):
+    """`alternatives { … } else { … }`: the first block without a refusal."""
+
+    blocks: tuple[tuple[Item, ...], ...]
+
+
+@record
 class Parameter(Node):
     """`bm: int = 128 in [64, 128]`. No default: a value must be given. The default of a `handle` is a
     `match`, which is executed if no handle is given, or `none`; it has no domain."""
@@ -283,7 +290,7 @@ class Return(Node):
     values: tuple[HandleRef, ...]
 
 
-Item = StatementNode | Call | Let | Append | Require | If | Foreach | Versions | Return | Schedule
+Item = StatementNode | Call | Let | Append | Require | If | Foreach | Versions | Alternatives | Return | Schedule
 
 
 # ---- top level -----------------------------------------------------------------------------------
@@ -301,7 +308,8 @@ class Payload(Node):
 
 @record
 class Include(Node):
-    """`include "path"`: the schedules of another file."""
+    """`include "path"`: the schedules of another file, or of one that ships with Weft,
+    `"weft:matmul/simt"`. Its payload has no effect."""
 
     path: str
 

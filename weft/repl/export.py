@@ -16,7 +16,7 @@ from ..dsl.diagnostics import Span, count, fail
 from ..dsl.expressions import show
 from ..dsl.formatter import format_text
 from ..dsl.parameters import matched
-from ..dsl.parser import parse_text
+from ..dsl.parser import SHIPPED, parse_text
 from ..dsl.syntax import BRACES
 from ..interpreter.session.state import SKIP
 from ..interpreter.session.statement import signatures
@@ -86,7 +86,8 @@ def _spliced(bench: Workbench, folder: Path) -> str:
     end = source.offset(main.span.end_line, main.span.end_column)
     brace = next(found.end() for found in BRACES.finditer(source.text, begin) if found.group() == "{")
     edits: list[tuple[Span | tuple[int, int], str]] = [((brace, end - 1), "\n".join(["", *_body(bench), ""]))]
-    edits += [(include.span, f"include {beside(home / include.path)}") for include in file.includes]
+    relative = [include for include in file.includes if not include.path.startswith(f"{SHIPPED}:")]
+    edits += [(include.span, f"include {beside(home / include.path)}") for include in relative]
     for p in main.parameters:
         if p.name in bench.choice.settings:  # the value that was set becomes the default
             value = bench.recipe.values[p.name]

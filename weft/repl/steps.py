@@ -126,6 +126,8 @@ def report(desk: Desk, number: int, brief: bool = False) -> None:
         return
     difference = changes.change(before.module, state.module)
     desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.statement(done.text))
+    if done.within:
+        desk.wrap(Text(f"    {', '.join(done.within)}", "dim"), 6)
     for line in (*(Text(f"    {remark}") for remark in done.remarks), *_names(before, state)):
         desk.wrap(line, 6)
     if not brief:

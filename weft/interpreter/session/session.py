@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -25,16 +26,19 @@ from ..ir.mlir import NotLocalError, ir, operations
 from ..ir.refusing import upstream_messages
 from ..memory.names import Written, nameless
 from ..proof.coverage.initial_payload import Untouched
+from .alternatives import enter_block, first, instead, with_refusals
 from .environment import Environment, evaluate_fields
 from .listeners import notify
 from .order import in_order
 from .rewriter import Removed, Rewriter, handles_of
 from .state import (
     SKIP,
+    Executed,
     Made,
     State,
     Step,
     after,
+    around,
     begin,
     bind,
     called_from,
@@ -117,13 +121,41 @@ class Session:
     def step(self) -> Step | None:
         """Executes the next statement and returns its step; None at the end. Raises `WeftError`,
         and then leaves the session unchanged."""
-        state = self._settled(self.state)
-        if (found := statement_at(state)) is None:
-            self._states[self._at] = state
+        if (end := self._forward(self.state, ordered=True)) is not None:
+            self._states[self._at] = end
             return None
-        with called_from(state.frames), in_order(lambda at, items: self.fork(state=at).do(items), state):
-            self._record(self._statement(state, *found))
         return self.state.step
+
+    def _forward(
+        self, state: State, until: Callable[[State], bool] = lambda _: False, *, since: int = 0, ordered: bool = False
+    ) -> State | None:
+        """Executes the next statement, or enters the next block of `alternatives` if it is refused.
+        Returns the state there if there is none.
+
+        Args:
+            until: a condition to stop earlier.
+            since: only `alternatives` at this position or later have a next block.
+            ordered: whether a refusal names later statements that must come before.
+        """
+        seen = [state]
+        try:
+            state = self._settled(state, until, seen.append)
+            if until(state) or (found := statement_at(state)) is None:
+                return state
+            with called_from(state.frames):
+                done = self._statement(state, *found)
+                step = done.step and replace(done.step, within=tuple(around(state.frames)))
+                self._record(replace(done, step=step))
+        except WeftError as error:
+            if (other := instead(seen[-1].frames, error, since)) is None:
+                hinted = (
+                    in_order(lambda at, items: self.fork(state=at).do(items), seen[-1]) if ordered else nullcontext()
+                )
+                with hinted, with_refusals(seen[-1].frames):
+                    raise
+            self._at = other.at
+            self._record(enter_block(other))
+        return None
 
     def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
         """Executes new items, as if they were at this point of the schedule. All of them or none:
@@ -134,16 +166,14 @@ class Session:
         written = (*frame.items[: frame.index], *items, *frame.items[frame.index :])
         state = replace(self.state, frames=(*outer, replace(frame, items=written)))
         depth, end = len(outer), frame.index + len(items)
+
+        def until(reached: State) -> bool:
+            return len(reached.frames) == depth + 1 and reached.frames[-1].index >= end
+
         try:
-            while True:
-                state = self._settled(state, until=lambda s: len(s.frames) == depth + 1 and s.frames[-1].index >= end)
-                if len(state.frames) == depth + 1 and state.frames[-1].index >= end:
-                    break
-                if (found := statement_at(state)) is None:
-                    break
-                with called_from(state.frames):
-                    self._record(self._statement(state, *found))
+            while (reached := self._forward(state, until, since=at)) is None:
                 state = self.state
+            state = reached
         except BaseException:  # an interrupt as well must leave the session unchanged
             self._states, self._at, self._kept = before
             raise
@@ -301,9 +331,9 @@ class Session:
                     state = passed(state, frame.items[frame.index], self.schedules)
         return state
 
-    def _statement(
-        self, state: State, node: tree.StatementNode | tree.Expr | tree.HandleRef, let: tree.Let | None
-    ) -> State:
+    def _statement(self, state: State, node: Executed, let: tree.Let | None) -> State:
+        if isinstance(node, tree.Alternatives):
+            return enter_block(first(node, state, self._at))
         if not isinstance(node, tree.StatementNode):
             assert let is not None
             return named(state, node, let)

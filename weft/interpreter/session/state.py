@@ -3,6 +3,7 @@ effects of items that are not statements. All of these values are immutable."""
 
 from __future__ import annotations
 
+import itertools
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -57,6 +58,7 @@ class Frame:
             bare call), and the number of the frame that defined it (None for one of the file).
         iteration: of a `foreach`.
         fork: of a block of `versions`.
+        attempt: of a block of `alternatives`.
     """
 
     items: tuple[tree.Item, ...]
@@ -69,6 +71,7 @@ class Frame:
     home: int | None = None
     iteration: Iteration | None = None
     fork: Fork | None = None
+    attempt: Attempt | None = None
 
     @property
     def done(self) -> bool:
@@ -152,9 +155,7 @@ def call_frame(
     schedule = schedules.get(call.schedule) if home is None else frames[home].schedules[call.schedule]
     if schedule is None:
         raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
-    positional = [a.value for a in call.arguments if a.name is None]
-    given = {p.name: value for p, value in zip(schedule.parameters, positional, strict=False)}
-    given |= {a.name: a.value for a in call.arguments if a.name is not None}
+    given = arguments(call, schedule)
     handles: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for parameter in schedule.parameters:
@@ -177,6 +178,13 @@ def call_frame(
     around = {} if home is None else scope(frames[: home + 1])
     begun = begin(schedule, bind_parameters(schedule, settings, around), handles)
     return replace(begun, call=call, let=let, home=home)
+
+
+def arguments(call: tree.Call, schedule: tree.Schedule) -> dict[str, tree.Expr | tree.HandleRef]:
+    """The arguments of a call by parameter."""
+    positional = [a.value for a in call.arguments if a.name is None]
+    given = {p.name: value for p, value in zip(schedule.parameters, positional, strict=False)}
+    return given | {a.name: a.value for a in call.arguments if a.name is not None}
 
 
 def begin(schedule: tree.Schedule, values: Mapping[str, Any], handles: Mapping[str, Any]) -> Frame:
@@ -214,6 +222,27 @@ def called_from(frames: tuple[Frame, ...]) -> Iterator[None]:
         raise WeftError(*(replace(d, notes=(*d.notes, *notes)) for d in error.diagnostics)) from error
 
 
+Executed = tree.StatementNode | tree.Alternatives | tree.Expr | tree.HandleRef
+"""What a step executes."""
+
+
+def around(frames: tuple[Frame, ...]) -> Iterator[str]:
+    """The calls and blocks around the current item, outermost first."""
+    for outer, frame in itertools.pairwise(frames):
+        item = outer.items[outer.index - 1]
+        line = f"in line {item.span.line}"
+        if frame.call is not None:
+            yield f"`{frame.call.schedule}` {line}"
+        elif (iteration := frame.iteration) is not None:
+            yield f"iteration {iteration.number + 1} of {len(iteration.values)} {line}"
+        elif (fork := frame.fork) is not None:
+            yield f"block {fork.number + 1} of `versions` {line}"
+        elif (attempt := frame.attempt) is not None:
+            yield f"block {attempt.number + 1} of `alternatives` {line}"
+        elif isinstance(item, tree.If):
+            yield f"`if` {line}" if frame.items is item.then else f"`else` of the `if` {line}"
+
+
 SKIP = "skip"
 """The keyword of the step that leaves a statement out."""
 
@@ -230,6 +259,7 @@ class Step:
         version: the module after it.
         skipped: it had no effect, because one of its handles is absent.
         shown: the output of `print`.
+        within: the calls and blocks around it, outermost first.
     """
 
     text: str
@@ -240,6 +270,7 @@ class Step:
     version: Version = field(repr=False)
     skipped: bool = False
     shown: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def module(self) -> ir.Module:
@@ -306,21 +337,43 @@ class Fork:
         return self.number + 1 == len(self.item.blocks)
 
 
+@record
+class Attempt:
+    """A block of `alternatives` that the walk has entered.
+
+    Args:
+        before: the state before the item, with the frames after it.
+        at: the position of that state in the session.
+        number: the number of the block, from 0.
+        refused: for each block before it, the refusal.
+    """
+
+    item: tree.Alternatives
+    before: State
+    at: int
+    number: int = 0
+    refused: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> bool:
+        return self.number + 1 == len(self.item.blocks)
+
+
 def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """The frames with the position moved past the current item."""
     return (*frames[:-1], replace(frames[-1], index=frames[-1].index + 1))
 
 
-def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr | tree.HandleRef, tree.Let | None] | None:
-    """The next statement, or the expression that a `let` names, with the `let` around it; None for
-    any other item, or at the end."""
+def statement_at(state: State) -> tuple[Executed, tree.Let | None] | None:
+    """The next statement, or the expression that a `let` names, with the `let` around it, or
+    `alternatives`; None for any other item, or at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
     if isinstance(item, tree.StatementNode) and list_in(item, state.env) is not None:
         return None
     if isinstance(item, tree.Let) and not isinstance(item.value, tree.Call):
         return item.value, item
-    return (item, None) if isinstance(item, tree.StatementNode) else None
+    return (item, None) if isinstance(item, tree.StatementNode | tree.Alternatives) else None
 
 
 def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None:
@@ -349,8 +402,8 @@ def named(state: State, value: tree.Expr | tree.HandleRef, let: tree.Let) -> Sta
 
 
 def statement_text(item: tree.Node) -> str:
-    """The source text of an item, on one line."""
-    return " ".join(item.span.text.split())
+    """The source text of an item, on one line; of `alternatives` the word alone."""
+    return "alternatives" if isinstance(item, tree.Alternatives) else " ".join(item.span.text.split())
 
 
 def require(item: tree.Require, env: Environment) -> None:
