@@ -99,6 +99,27 @@ def test_wrong(case: str, snapshot: SnapshotAssertion) -> None:
     assert text == snapshot
 
 
+def test_parameters_that_are_never_used_are_warned_of() -> None:
+    text = """schedule part(op: handle, k: int = 2, unread: handle = match linalg.fill) {
+  print op
+}
+schedule t(n: int = 4, m: int = n, raw: handle = match linalg.add, op: handle = match linalg.sub, inner: bool = true, spare: int = 1) {
+  schedule nested(spare: int, size: int = 3) {
+    require inner and spare > 0
+  }
+  nested(m)
+  part(op, k = 3)
+  transform { %g = transform.x %raw }
+}
+"""
+    found = check(parse_text(text, "t.weft"), signatures())
+    names = [d.message.partition(" ")[0] for d in found]
+    assert {(d.code, d.severity) for d in found} == {("W0216", "warning")}
+    assert names == ["`k`", "`unread`", "`spare`", "`size`"]
+    wrong = text.replace("part(op, k = 3)", "part(op, k = f32)")  # errors come first
+    assert {d.code for d in check(parse_text(wrong, "t.weft"), signatures())} == {"W0210"}
+
+
 RIGHT = {
     "bound in every branch": body(
         GEMM, "if split {", f"  {TILE}", "  let m = 3", "} else {", "  let (tiles, inner) = tile gemm [2]", "  let m = 4", "}",

@@ -28,7 +28,7 @@ from .expressions import (
     one_of,
     unmet,
 )
-from .parameters import FINDING, RESERVED, check_arguments, check_parameters
+from .parameters import FINDING, RESERVED, check_arguments, check_parameters, unused
 from .records import record
 from .scopes import BoundName, Ended, Gone, Part, Scope, ScopeCheck, Shape, names_of
 from .signature import Signature, check_count, check_statement
@@ -92,6 +92,7 @@ class _Checker:
         self.found: list[Diagnostic] = []
         self.interfaces: dict[str, Interface] = {}
         self.path: list[tree.Schedule] = []
+        self.unused: list[Diagnostic] = []
         self.numbers = itertools.count()
 
     def check(self, scope: Scope, keyword: str | None = None) -> ScopeCheck:
@@ -105,6 +106,8 @@ class _Checker:
         for schedule in self.file.schedules:
             if self.schedules[schedule.name] is schedule:
                 self.interface(schedule)
+        if not any(diagnostic.severity == "error" for diagnostic in self.found):
+            self.found += self.unused
 
     def _payload(self, payload: tree.Payload) -> None:
         check = self.check(Scope())
@@ -144,8 +147,9 @@ class _Checker:
         first = next((one for one, _ in (*scope.schedules.values(),) if one.name == schedule.name), schedule)
         self._schedule_name(schedule, self.schedules.get(schedule.name, first))
         scope.schedules[schedule.name] = schedule, None
-        inner = replace(scope.copy(), first=next(self.numbers), captured={})
+        inner = replace(scope.copy(), first=next(self.numbers), captured={}, used=set())
         scope.schedules[schedule.name] = schedule, self._interface(schedule, inner, scope.gone)
+        scope.used.update(inner.used - {parameter.name for parameter in schedule.parameters})
 
     def _interface(self, schedule: tree.Schedule, scope: Scope, gone: Mapping[Part, Gone] | None = None) -> Interface:
         """Checks a schedule in a scope. `gone`: the handles around it that are consumed already."""
@@ -164,6 +168,11 @@ class _Checker:
         last = schedule.body[-1] if schedule.body else None
         results = tuple((ref.fields or (ref.name,))[-1] for ref in last.values) if isinstance(last, tree.Return) else ()
         consumes = {name: scope.gone[part] for name, part in handles.items() if part in scope.gone}
+        self.unused += [
+            unused(p, schedule)
+            for p in schedule.parameters
+            if p.name not in scope.used and p.span.source == self.file.source
+        ]
         takes = {part: why for part, why in scope.gone.items() if part[0] < scope.first and part not in (gone or {})}
         self.path.pop()
         return Interface(consumes, results, scope.captured, takes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pygments.lexer import RegexLexer, bygroups, words
+from pygments.lexer import RegexLexer, bygroups, include, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 from .expressions import ELEMENT_TYPES, FUNCTIONS
@@ -33,6 +33,15 @@ class WeftLexer(RegexLexer):
                 bygroups(Whitespace, Name.Builtin, Whitespace, Name.Entity),
             ),
             (rf"^([^\S\n]*)({_STATEMENT})", bygroups(Whitespace, Name.Builtin)),
+            (r"[(\[]", Punctuation, "brackets"),
+            include("words"),
+        ],
+        "brackets": [  # a line in them begins no statement
+            (r"[(\[]", Punctuation, "#push"),
+            (r"[)\]]", Punctuation, "#pop"),
+            include("words"),
+        ],
+        "words": [
             (r"\n", Whitespace),
             (r"[^\S\n]+", Whitespace),
             (r"//[^\n]*", Comment.Single),

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from . import tree
-from .diagnostics import Span, WeftError, count, did_you_mean, fail, quoted
+from .diagnostics import Diagnostic, Span, WeftError, count, did_you_mean, fail, quoted
 from .expressions import ELEMENT_TYPES, NAMES, KnownValue, UnknownValue, Value, evaluate, fits, kind_of, show
 from .scopes import Part, ScopeCheck
 
@@ -233,6 +233,13 @@ def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:
             check.error("W0212", f"{show(value)} is listed twice", item.span)
         values.append(value)
     return True
+
+
+def unused(parameter: tree.Parameter, schedule: tree.Schedule) -> Diagnostic:
+    """The warning of a parameter that its schedule does not use."""
+    message = f"`{parameter.name}` of `{schedule.name}` is never used"
+    hint = f"delete it, or use it: `{parameter.name}` has no effect"
+    return Diagnostic("W0216", message, parameter.span, hint=hint, severity="warning")
 
 
 def check_arguments(

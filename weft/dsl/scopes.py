@@ -93,6 +93,7 @@ class Scope:
         first: bindings with smaller numbers are those of the schedule around this one.
         captured: the handles of that schedule that this one uses, each with its first use.
         bindings: all bindings of handles by number.
+        used: the names that statements have looked up.
     """
 
     names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
@@ -104,6 +105,7 @@ class Scope:
     first: int = 0
     captured: dict[Part, tree.HandleRef] = field(default_factory=dict)
     bindings: dict[int, BoundName] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
     def copy(self, *, unknown: bool = False) -> Scope:
         """A copy for a block. `unknown`: the block runs with other values than the known ones."""
@@ -305,6 +307,7 @@ class ScopeCheck:
 
     def _lookup(self, ref: tree.NameRef) -> Any:
         found = self.scope.names.get(ref.name)
+        self.scope.used.add(ref.name)
         if isinstance(found, UnknownValue):
             return found.value if isinstance(found, KnownValue) else found
         if isinstance(found, BoundName):
@@ -321,6 +324,8 @@ class ScopeCheck:
     def is_none(self, value: tree.Expr | tree.HandleRef) -> bool:
         """Whether an expression is `none`, or a name of it: as a handle, an absent one."""
         named = self.scope.names.get(value.name) if isinstance(value, tree.NameRef) else None
+        if isinstance(value, tree.NameRef):
+            self.scope.used.add(value.name)
         literal = isinstance(value, tree.Literal) and value.value is tree.NONE
         return literal or (isinstance(named, UnknownValue) and named.kind == "none")
 
@@ -333,6 +338,7 @@ class ScopeCheck:
     def find(self, ref: tree.HandleRef) -> BoundName:
         """The binding of a handle's name. Raises W0220, W0221, W0229."""
         found = self.scope.names.get(ref.name)
+        self.scope.used.add(ref.name)
         if isinstance(found, BoundName):
             return found
         if isinstance(found, UnknownValue):
