@@ -174,7 +174,7 @@ CASES = [
     Case("an include cycle", ("check", "a.weft"), files={"a.weft": 'include "b.weft"\n', "b.weft": 'include "a.weft"\n' + GOOD}),
     schedule("a missing include", 'include "missing.weft"\n' + GOOD),
     Case("an include beside one of nearly that name", ("check", "t.weft"), files={
-        "t.weft": 'include "parts/stages.weft"\n' + GOOD, "parts/stage.weft": GOOD,
+        "t.weft": 'include "stages.weft"\n' + GOOD, "stage.weft": GOOD,
     }),
     schedule("an include of nearly a recipe", 'include "weft:matmul/smt"\n' + GOOD),
     schedule("an include of no recipe", 'include "weft:nothing"\n' + GOOD),

@@ -147,9 +147,10 @@ class _Checker:
         first = next((one for one, _ in (*scope.schedules.values(),) if one.name == schedule.name), schedule)
         self._schedule_name(schedule, self.schedules.get(schedule.name, first))
         scope.schedules[schedule.name] = schedule, None
-        inner = replace(scope.copy(), first=next(self.numbers), captured={}, used=set())
+        inner = replace(scope.copy(), first=next(self.numbers), captured={}, parameters={}, beyond=set())
         scope.schedules[schedule.name] = schedule, self._interface(schedule, inner, scope.gone)
-        scope.used.update(inner.used - {parameter.name for parameter in schedule.parameters})
+        for name in inner.beyond:
+            scope.use(name)
 
     def _interface(self, schedule: tree.Schedule, scope: Scope, gone: Mapping[Part, Gone] | None = None) -> Interface:
         """Checks a schedule in a scope. `gone`: the handles around it that are consumed already."""
@@ -168,11 +169,8 @@ class _Checker:
         last = schedule.body[-1] if schedule.body else None
         results = tuple((ref.fields or (ref.name,))[-1] for ref in last.values) if isinstance(last, tree.Return) else ()
         consumes = {name: scope.gone[part] for name, part in handles.items() if part in scope.gone}
-        self.unused += [
-            unused(p, schedule)
-            for p in schedule.parameters
-            if p.name not in scope.used and p.span.source == self.file.source
-        ]
+        mine = [p for p in schedule.parameters if p.span.source == self.file.source]
+        self.unused += [unused(p, schedule) for p in mine if not scope.parameters.get(p.name, True)]
         takes = {part: why for part, why in scope.gone.items() if part[0] < scope.first and part not in (gone or {})}
         self.path.pop()
         return Interface(consumes, results, scope.captured, takes)

@@ -84,7 +84,11 @@ def evaluator(values: Mapping[str, Any]) -> Evaluator:
     def refuse(error: WeftError) -> None:
         raise error
 
-    return Evaluator(lookup, refuse)
+    def present(ref: tree.NameRef) -> Any:
+        value = values.get(ref.name)
+        return None if value is None or kind_of(value) != "handle" else not getattr(value, "absent", False)
+
+    return Evaluator(lookup, refuse, present)
 
 
 @record
@@ -96,10 +100,12 @@ class Evaluator:
         lookup: a function from a name to its value.
         report: takes errors. If it does not raise, the value is unknown and the evaluation
             continues.
+        present: a function from a name to whether its handle is present; None: it names no handle.
     """
 
     lookup: Callable[[tree.NameRef], Any]
     report: Callable[[WeftError], None]
+    present: Callable[[tree.NameRef], Any]
 
     def value(self, expr: tree.Expr | tree.HandleRef | tree.Call) -> Any:
         try:
@@ -137,6 +143,10 @@ class Evaluator:
                 if isinstance(value, UnknownValue):
                     return UnknownValue("bool") if expr.operator == "not" else value
                 return not value if expr.operator == "not" else _within(-value, expr.span)
+            case tree.Binary(
+                left=tree.NameRef() as name, operator="==" | "!=", right=tree.Literal(value=tree.NONE)
+            ) if (found := self.present(name)) is not None:
+                return found if isinstance(found, UnknownValue) else found is (expr.operator == "!=")
             case tree.Binary():
                 left = self.value(expr.left)
                 if expr.operator in _DECIDED_BY and left is _DECIDED_BY[expr.operator]:

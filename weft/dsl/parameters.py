@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from . import tree
 from .diagnostics import Diagnostic, Span, WeftError, count, did_you_mean, fail, quoted
-from .expressions import ELEMENT_TYPES, NAMES, KnownValue, UnknownValue, Value, evaluate, fits, kind_of, show
+from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, KnownValue, UnknownValue, Value, evaluate, fits, kind_of, show
 from .scopes import Part, ScopeCheck
 
 FINDING = ("match", "match?")
@@ -184,14 +184,16 @@ def check_parameters(
         if parameter.type == "handle":
             _check_handle(parameter, check)
             handle(parameter)
+            check.scope.parameters[name] = False
             continue
         legal = parameter if _domain_is_right(parameter, check) else replace(parameter, domain=None)
-        check.scope.names[name] = UnknownValue(parameter.type)
+        default = UNKNOWN if not isinstance(parameter.default, tree.Expr) else check.value(parameter.default)
+        check.scope.names[name], check.scope.parameters[name] = UnknownValue(parameter.type), False
         if isinstance(parameter.default, tree.StatementNode):
             check.error("W0212", f"`{name}` is {NAMES[parameter.type]}, and no op", parameter.default.span)
         elif parameter.default is not None:
             with check.reporting():
-                value = fit(legal, check.value(parameter.default), parameter.default.span)
+                value = fit(legal, default, parameter.default.span)
                 if settled and not isinstance(value, UnknownValue):
                     check.scope.names[name] = KnownValue(parameter.type, value)
 

@@ -93,7 +93,8 @@ class Scope:
         first: bindings with smaller numbers are those of the schedule around this one.
         captured: the handles of that schedule that this one uses, each with its first use.
         bindings: all bindings of handles by number.
-        used: the names that statements have looked up.
+        parameters: the schedule's parameters, each with whether something has used it.
+        beyond: the names around this schedule that it has used.
     """
 
     names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
@@ -105,7 +106,8 @@ class Scope:
     first: int = 0
     captured: dict[Part, tree.HandleRef] = field(default_factory=dict)
     bindings: dict[int, BoundName] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
+    parameters: dict[str, bool] = field(default_factory=dict)
+    beyond: set[str] = field(default_factory=set)
 
     def copy(self, *, unknown: bool = False) -> Scope:
         """A copy for a block. `unknown`: the block runs with other values than the known ones."""
@@ -137,6 +139,13 @@ class Scope:
         if isinstance(bound, BoundName):
             self.bindings[bound.number] = bound
         self.ended.pop(name, None)
+
+    def use(self, name: str) -> None:
+        """Notes that a name is used."""
+        if name in self.parameters:
+            self.parameters[name] = True
+        else:
+            self.beyond.add(name)
 
     def bound_in(self, way: Scope) -> list[str]:
         """The names that a block has bound, or bound again to other handles."""
@@ -285,7 +294,7 @@ class ScopeCheck:
         self.each: str | None = None
         """The name of a `match*` list in a statement that is executed for each of its ops; None:
         not allowed yet, empty: any name."""
-        self.evaluator = Evaluator(self._lookup, self._report_all)
+        self.evaluator = Evaluator(self._lookup, self._report_all, self._present)
         self.value = self.evaluator.value
 
     def error(self, code: str, message: str, span: Span, hint: str | None = None, notes: tuple[str, ...] = ()) -> None:
@@ -307,11 +316,11 @@ class ScopeCheck:
 
     def _lookup(self, ref: tree.NameRef) -> Any:
         found = self.scope.names.get(ref.name)
-        self.scope.used.add(ref.name)
+        self.scope.use(ref.name)
         if isinstance(found, UnknownValue):
             return found.value if isinstance(found, KnownValue) else found
         if isinstance(found, BoundName):
-            hint = "only `if h { … }` tests whether a handle is present; a handle can't be part of an expression"
+            hint = f"`if {ref.name}` and `{ref.name} != none` test whether the handle is present; no expression has it as a value"
             raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)
         if ref.name in ELEMENT_TYPES:
             return ref.name
@@ -325,7 +334,7 @@ class ScopeCheck:
         """Whether an expression is `none`, or a name of it: as a handle, an absent one."""
         named = self.scope.names.get(value.name) if isinstance(value, tree.NameRef) else None
         if isinstance(value, tree.NameRef):
-            self.scope.used.add(value.name)
+            self.scope.use(value.name)
         literal = isinstance(value, tree.Literal) and value.value is tree.NONE
         return literal or (isinstance(named, UnknownValue) and named.kind == "none")
 
@@ -335,10 +344,14 @@ class ScopeCheck:
             message = f"`{ref.name}` is not visible here: a block that binds it ends before"
             raise fail("W0229", message, span=ref.span, notes=(ended.reason,), hint=ended.hint)
 
+    def _present(self, ref: tree.NameRef) -> UnknownValue | None:
+        self.scope.use(ref.name)
+        return UnknownValue("bool") if isinstance(self.scope.names.get(ref.name), BoundName) else None
+
     def find(self, ref: tree.HandleRef) -> BoundName:
         """The binding of a handle's name. Raises W0220, W0221, W0229."""
         found = self.scope.names.get(ref.name)
-        self.scope.used.add(ref.name)
+        self.scope.use(ref.name)
         if isinstance(found, BoundName):
             return found
         if isinstance(found, UnknownValue):

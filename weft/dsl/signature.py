@@ -334,7 +334,7 @@ def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
         bound = check.scope.names.get(name)
         if name in defined or not isinstance(bound, BoundName):
             continue
-        check.scope.used.add(name)
+        check.scope.use(name)
         gone = check.scope.gone.get((bound.number, ""))
         if gone is not None and bound.shape != "several":
             with check.reporting():
