@@ -103,7 +103,9 @@ def test_parameters_that_are_never_used_are_warned_of() -> None:
     text = """schedule part(op: handle, k: int = 2, unread: handle = match linalg.fill) {
   print op
 }
-schedule t(n: int = 4, m: int = n, raw: handle = match linalg.add, op: handle = match linalg.sub, inner: bool = true, spare: int = 1) {
+schedule t(
+  n: int = 4, m: int = n, raw: handle = match linalg.add, op: handle = match linalg.sub, inner: bool = true, spare: int = 1
+) {
   schedule nested(spare: int, size: int = 3) {
     require inner and spare > 0
   }

@@ -106,7 +106,7 @@ class _Checker:
         for schedule in self.file.schedules:
             if self.schedules[schedule.name] is schedule:
                 self.interface(schedule)
-        if not any(diagnostic.severity == "error" for diagnostic in self.found):
+        if self.settled is None and not any(diagnostic.severity == "error" for diagnostic in self.found):
             self.found += self.unused
 
     def _payload(self, payload: tree.Payload) -> None:

@@ -316,7 +316,7 @@ def _target(include: tree.Include, folder: str) -> str:
         if name in files():
             return str(files()[name])
         known = [f"{SHIPPED}:{one}" for one in files()]
-    elif os.path.lexists(target) or not os.path.isdir(beside := os.path.dirname(target)):
+    elif os.path.lexists(target) or not os.path.isdir(beside := os.path.dirname(target) or os.curdir):
         return target
     else:
         head = include.path.removesuffix(os.path.basename(target))

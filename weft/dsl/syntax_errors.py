@@ -209,6 +209,8 @@ def _unknown_statement(failure: Failure, statements: frozenset[str]) -> Diagnost
         return None
     word = failure.tokens[-1]
     span = failure.source.span(word.start_pos or 0, len(word))
+    if named and word in ITEMS:
+        return Diagnostic("W0102", f"`{word}` has no result to name", span, hint=f"write it without `let`: `{word} …`")
     if text == "`=`":
         hint = f"bind a name with `let {word} = …`"
         return Diagnostic("W0102", f"`{word}` is not a statement", span, hint=hint)

@@ -237,7 +237,8 @@ def params(desk: Desk, text: str) -> None:
         legal = evaluate(p.domain, {}) if p.domain is not None else ()
         domain = ", ".join(map(literal, legal if isinstance(legal, tuple) else (legal,))) or "–"
         source = "set" if p.name in choice.settings else "default"
-        table.add_row(Text(p.name, "bold"), p.type, literal(recipe.values[p.name]), domain, source, recipe.name)
+        value = literal(recipe.values[p.name]) if p.name in recipe.values else p.default.span.text if p.default else "–"
+        table.add_row(Text(p.name, "bold"), p.type, value, domain, source, recipe.name)
     if builder is not None:
         for p in builder.parameters:
             source = "set" if p.name in choice.settings else "layer" if p.name in layer else "payload"
