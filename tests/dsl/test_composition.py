@@ -140,6 +140,10 @@ RIGHT = {
     "a handle or none": body(
         GEMM, "if split {", f"  {TILE}", "} else {", "  let tiles = none", "}", "if tiles {", "  launch tiles", "}"
     ),
+    "none as a handle": body(
+        "schedule nothing() {", "  let h = none", "  return h", "}", "let h = nothing()", "tile h [n]",
+        "let g = none", "vectorize g", "tile g [4]", "print g", "if g {", "  print", "}",
+    ),
     "a list that a loop extends": body(
         "let all = []", "foreach m in [1, 2] {", "  let f = match linalg.fill", "  append f to all", "}",
         "foreach f in all { tile f [4] }"

@@ -349,6 +349,8 @@ class _Checker:
             with check.reporting():
                 if check.find(condition).shape == "several" and not condition.fields:
                     check.single(condition)
+        elif check.is_none(condition):
+            holds = False
         else:
             holds = self._condition(condition, "`if`", check)
         ways = [scope.copy(unknown=holds is False), scope.copy(unknown=holds is True)]

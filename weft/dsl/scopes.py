@@ -62,6 +62,9 @@ class Gone:
     within: str = ""
 
 
+ABSENT = -1
+"""The number of a handle that is `none`."""
+
 Part = tuple[int, str]
 """A handle: the number of its `BoundName` and the name of the result, empty for a single one."""
 
@@ -355,6 +358,8 @@ class ScopeCheck:
         if isinstance(found, BoundName):
             return found
         if isinstance(found, UnknownValue):
+            if found.kind == "none":  # an absent handle
+                return BoundName(ABSENT, ref.span)
             if found.kind == "unknown":  # the cause was reported
                 raise WeftError
             raise fail("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", span=ref.span)
@@ -389,7 +394,7 @@ class ScopeCheck:
         this one."""
         if (gone := self.scope.gone.get(part)) is not None:
             raise consumed(ref.spelling, ref.span, gone)
-        if part[0] < self.scope.first:
+        if ABSENT < part[0] < self.scope.first:
             self.scope.captured.setdefault(part, ref)
 
     def op(self, ref: tree.HandleRef) -> Part:
@@ -422,6 +427,8 @@ class ScopeCheck:
             raise fail("W0224", f"`{ref.spelling}` names no operand of an op", span=ref.span, hint=hint)
 
     def consume(self, part: Part, ref: tree.HandleRef, gone: Gone) -> None:
+        if part[0] == ABSENT:
+            return
         bound = self.scope.bindings[part[0]]
         if bound.loops < self.scope.loops:
             message = f"`{ref.spelling}` is consumed in the first iteration of `foreach`, and gone in the next"
