@@ -45,6 +45,8 @@ WRONG = {
     "appended to no list": body(GEMM, "append gemm to n"),
     "appended to a handle": body(GEMM, TILE, "append inner to tiles"),
     "appended in each iteration": body(GEMM, "let all = []", "foreach m in [1, 2] {", "  append gemm to all", "}"),
+    "a loop over one op": body("foreach f in match linalg.fill {", "  print f", "}"),
+    "a loop that consumes what it finds": body("foreach f in match* linalg.fill {", "  tile f [4]", "  print f", "}"),
     "list used up": body(
         "let all = []", "foreach m in [1, 2] {", "  let f = match linalg.fill", "  append f to all", "}",
         "foreach f in all {", "  tile f [4]", "}", "foreach f in all {", "  print f", "}",
@@ -139,6 +141,9 @@ RIGHT = {
     "bound again in one branch": body(GEMM, "if split {", "  let gemm = interchange gemm [1, 0, 2]", "}", "tile gemm [2]"),
     "a handle or none": body(
         GEMM, "if split {", f"  {TILE}", "} else {", "  let tiles = none", "}", "if tiles {", "  launch tiles", "}"
+    ),
+    "a loop over all ops": body(
+        GEMM, "foreach f in match* linalg.fill in gemm {", "  tile f [4]", "}", "foreach f in match* a.b { print f }"
     ),
     "none as a handle": body(
         "schedule nothing() {", "  let h = none", "  return h", "}", "let h = nothing()", "tile h [n]",

@@ -372,13 +372,19 @@ class _Checker:
         scope, inner = check.scope, check.scope.copy()
         inner.loops += 1
         self._free(item.variable, check)
-        iterable = scope.as_handle(item.iterable)
+        if isinstance(item.iterable, tree.StatementNode):
+            iterable = item.iterable
+            if self._statement(iterable, None, scope) and iterable.keyword != "match*":
+                message = f"`foreach` iterates over the ops of a `match*`, not over what `{iterable.keyword}` returns"
+                check.error("W0233", message, iterable.span, "find several ops with `match*`")
+        else:
+            iterable = scope.as_handle(item.iterable)
         variable: BoundName | UnknownValue = BoundName(next(self.numbers), item.variable.span, loops=inner.loops)
         handle, bound, written = (variable.number, ""), None, None
         if isinstance(iterable, tree.HandleRef):
             with check.reporting():
                 bound = self._iterable(iterable, check)
-        elif (written := check.written(iterable)) is None:
+        elif not isinstance(iterable, tree.StatementNode) and (written := check.written(iterable)) is None:
             variable = self._elements(iterable, check)
         inner.bind(item.variable.name, variable, item.variable.span)
         self.block(item.body, inner)

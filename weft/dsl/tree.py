@@ -238,11 +238,12 @@ class If(Node):
 
 @record
 class Foreach(Node):
-    """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }`
-    over a list of handles, or `foreach n in [1, 2] { … }` over values."""
+    """`foreach op in ops { … }` or `foreach op in match* … { … }` over the handles of a `match*`,
+    `foreach op in [a, t.op] { … }` over a list of handles, or `foreach n in [1, 2] { … }` over
+    values."""
 
     variable: Binding
-    iterable: Expr | HandleRef
+    iterable: Expr | HandleRef | StatementNode
     body: tuple[Item, ...]
 
 

@@ -300,8 +300,11 @@ def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedul
             case tree.Versions(blocks=blocks):  # the effect of the assumptions is known only inside a block
                 rest = _least(_counted(block, env, schedules, rest) for block in blocks)
             case tree.Foreach() as loop:
+                at = loop.iterable
+                if isinstance(at, tree.StatementNode):
+                    rest += _Count(1, certain=False)
+                    continue
                 try:  # a list literal has a fixed number of rounds, even if its handles are not known
-                    at = loop.iterable
                     rounds = at.items if isinstance(at, tree.ListExpr) else elements(at, env, {})
                 except WeftError:
                     rest += _Count(0, certain=False)

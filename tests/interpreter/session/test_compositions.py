@@ -36,6 +36,31 @@ def test_composed_is_as_expanded(seed: int) -> None:
     assert format_text(formatted, "s.weft") == formatted
 
 
+def test_a_loop_over_what_a_match_finds() -> None:
+    twice = PAYLOAD.replace("linalg.sub", "linalg.add").replace("ins(%x, %y", "ins(%y, %y", 1)
+    new = applied("""schedule s(scoped: handle = none) {
+      let all = []
+      foreach op in match* linalg.add {
+        let (tiles, _) = tile op [4, 4]
+        append tiles to all
+      }
+      foreach tiles in all { map tiles to blocks(y, x) }
+      foreach op in match* linalg.mul in scoped { map op to grid(x) }
+      foreach op in match* linalg.exp { map op to grid(x) }
+    }
+    """, twice)
+    old = applied("""schedule s() {
+      let first = match linalg.add #0
+      let second = match linalg.add #1
+      let (a, _) = tile first [4, 4]
+      let (b, _) = tile second [4, 4]
+      map a to blocks(y, x)
+      map b to blocks(y, x)
+    }
+    """, twice)
+    assert new.ir == old.ir and new.steps[1].text == "match* linalg.add" and new.steps[1].remarks == ("2 × linalg.add",)
+
+
 OPEN = """func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %a = linalg.add ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %a : tensor<?x?xf32>

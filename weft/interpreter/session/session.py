@@ -40,8 +40,8 @@ from .state import (
     after,
     around,
     begin,
-    bind,
     called_from,
+    executed,
     extended,
     named,
     statement_at,
@@ -277,7 +277,7 @@ class Session:
         which `goto` moved back."""
         return max(self._kept, self._at)
 
-    def upcoming(self) -> tree.Item | None:
+    def upcoming(self) -> tree.Node | None:
         """The statement that `step` executes next, or the earlier item at which it will fail; None
         at the end."""
         state = self.state
@@ -286,7 +286,8 @@ class Session:
         except WeftError:
             frame = seen[-1].frames[-1]
             return None if frame.done else frame.items[frame.index]
-        return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
+        found = statement_at(state)
+        return None if found is None else found[1] or found[0]
 
     def fork(self, *, unproven: bool = False, state: State | None = None) -> Session:
         """An independent session that continues from the current state (or from `state`), for
@@ -347,7 +348,7 @@ class Session:
         if any(handle.absent for handle in handles_of(values).values()):
             results: dict[str, Any] = {n: Handle(-1, absent=True) for n in cls.signature.results}
             step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
-            return replace(state, frames=bind(rest, let, results), step=step)
+            return replace(state, frames=executed(rest, let, results), step=step)
         statement = cls(node=node, **values)
         notify(f"`{text}` ({node.span})")
         try:
@@ -375,7 +376,7 @@ class Session:
         done = replace(
             state, version=version, numbers=next(rewrite.numbers), dead=dead, made=extended(state.made, made)
         )
-        return replace(done, frames=bind(rest, let, results), step=step)
+        return replace(done, frames=executed(rest, let, results), step=step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:
         """Applies the statement to the part of a large module that it touches, or to the whole

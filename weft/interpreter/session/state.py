@@ -132,6 +132,16 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     return (*frames[:-1], replace(frames[-1], own=extended(frames[-1].own, new)))
 
 
+def executed(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
+    """The frames after a statement, with its results bound; at the first iteration if the statement
+    finds the ops of a `foreach`."""
+    item = frames[-1].items[frames[-1].index - 1]
+    if not isinstance(item, tree.Foreach):
+        return bind(frames, let, results)
+    found = results["ops"]  # one absent handle if the scope is absent
+    return iterate(frames, Iteration(item, found if isinstance(found, tuple) else ()))
+
+
 def appended(item: tree.Append, frames: tuple[Frame, ...], dead: Mapping[int, Gone]) -> tuple[Frame, ...]:
     """The frames with the list of an `append` extended, where it is bound."""
     handle, name = single(item.value, scope(frames), dead)[0], item.target.name
@@ -365,14 +375,16 @@ def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
 
 
 def statement_at(state: State) -> tuple[Executed, tree.Let | None] | None:
-    """The next statement, or the expression that a `let` names, with the `let` around it, or
-    `alternatives`; None for any other item, or at the end."""
+    """The next statement, also that of a `foreach`, or the expression that a `let` names, with the
+    `let` around it, or `alternatives`; None for any other item, or at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
     if isinstance(item, tree.StatementNode) and list_in(item, state.env) is not None:
         return None
     if isinstance(item, tree.Let) and not isinstance(item.value, tree.Call):
         return item.value, item
+    if isinstance(item, tree.Foreach) and isinstance(item.iterable, tree.StatementNode):
+        return item.iterable, None
     return (item, None) if isinstance(item, tree.StatementNode | tree.Alternatives) else None
 
 

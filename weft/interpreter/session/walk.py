@@ -65,8 +65,8 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
             each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
             walked = tree.HandleRef(several.span, several.name)
             return replace(state, frames=iterate(rest, Iteration(each, elements(walked, env, state.dead))))
-        case tree.Foreach():
-            return replace(state, frames=iterate(rest, Iteration(item, elements(item.iterable, env, state.dead))))
+        case tree.Foreach(iterable=iterable) if not isinstance(iterable, tree.StatementNode):
+            return replace(state, frames=iterate(rest, Iteration(item, elements(iterable, env, state.dead))))
         case tree.Versions():
             return enter(Fork(item, replace(state, frames=rest)), state)
         case tree.Return():
