@@ -14,8 +14,9 @@ from ..dsl.records import record
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
+from ..interpreter.session.frames import arguments
 from ..interpreter.session.session import Session
-from ..interpreter.session.state import SKIP, Fork, Frame, Step, arguments, condition, elements, scope, statement_text
+from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, scope, statement_text
 from ..interpreter.session.statement import Handle, signatures
 from ..interpreter.session.versions import known_sizes, open_at
 from ..pipeline import TYPED, Applied, Choice, Recipe, opened

@@ -28,25 +28,11 @@ from ..memory.names import Written, nameless
 from ..proof.coverage.initial_payload import Untouched
 from .alternatives import enter_block, first, instead, with_refusals
 from .environment import Environment, evaluate_fields
+from .frames import around, begin, called_from, executed, named
 from .listeners import notify
 from .order import in_order
 from .rewriter import Removed, Rewriter, handles_of
-from .state import (
-    SKIP,
-    Executed,
-    Made,
-    State,
-    Step,
-    after,
-    around,
-    begin,
-    called_from,
-    executed,
-    extended,
-    named,
-    statement_at,
-    statement_text,
-)
+from .state import SKIP, Executed, Made, State, Step, after, extended, statement_at, statement_text
 from .statement import Handle, NotMet, Statement, registry
 from .versions import ASSUME, assuming, beginning, finished, without_version
 from .walk import left, onward, passed

@@ -25,7 +25,8 @@ from ..ir.cloning import clone_module
 from ..ir.functions import VERSION_OF, inputs_of, own_name, symbol
 from ..ir.mlir import attributes, ir, operations
 from .environment import named_handles
-from .state import Fork, Frame, State, ended
+from .frames import ended
+from .state import Fork, Frame, State
 from .statement import NotMet
 
 ASSUME = "assume"

@@ -8,22 +8,8 @@ from dataclasses import replace
 from ...dsl import tree
 from ...dsl.diagnostics import WeftError, fail
 from ...dsl.scopes import bound_by_all
-from .state import (
-    Fork,
-    Frame,
-    Iteration,
-    State,
-    after,
-    appended,
-    call_frame,
-    condition,
-    elements,
-    ended,
-    iterate,
-    list_in,
-    require,
-    returned,
-)
+from .frames import appended, call_frame, ended, iterate, returned
+from .state import Fork, Frame, Iteration, State, after, condition, elements, list_in, require
 from .versions import enter, leave
 
 
