@@ -1,5 +1,5 @@
-"""`match OP`, `match? OP`, `match* OP`: finds ops of the payload by name and returns handles to
-them."""
+"""`match OP`, `match? OP`, `match* OP`: finds ops of the payload by name, and loops by structure, and
+returns handles to them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...dsl.diagnostics import count, did_you_mean
 from ...dsl.records import record
+from ...dsl.signature import Wrong
 from ..ir.mlir import ir, operations
 from ..ir.refusing import describe
 from ..ir.unknown_names import misnamed_op
@@ -18,11 +19,21 @@ if TYPE_CHECKING:
     from ..focus.carving import Focus, Version
 
 
+def _misnamed(name: str, keyword: str) -> Wrong | None:
+    return None if _kind_of_loops(name) else misnamed_op(name, keyword)
+
+
+def _kind_of_loops(name: str) -> str:
+    """The kind of loops that words name; empty for the name of an op."""
+    words = name.split()
+    return " ".join(words) if words[-1] == "loop" else ""
+
+
 @record(kw_only=True)
 class _Match(Statement):
     """The search that the three forms share."""
 
-    op: str = word(judge=misnamed_op)
+    op: str = word(judge=_misnamed)
     scope: str | Handle | None = handle(optional=True)
     index: int | None = integer(optional=True, minimum=0)
     attribute: str | None = string(optional=True)
@@ -53,7 +64,7 @@ class _Match(Statement):
         `enough`: raise W0402 for an index that is too large.
         """
         rewrite.only_marked = True
-        ops = [op for op in self._searched(rewrite, self.op) if self._attribute_matches(op)]
+        ops = [op for op in self._candidates(rewrite) if self._differs(rewrite, op) is None]
         if self.index is None:
             return ops
         if enough and self.index >= len(ops):
@@ -78,6 +89,21 @@ class _Match(Statement):
             )
         rewrite.remark(describe(ops[0]))
         return {"op": rewrite.new_handle(ops[0])}
+
+    def _candidates(self, rewrite: Rewriter) -> list[ir.Operation]:
+        """The ops of the name, or all loops."""
+        from ..parallel.kinds import LOOPS
+
+        names = LOOPS if _kind_of_loops(self.op) else (self.op,)
+        return [op for op in self._searched(rewrite, *names) if self._attribute_matches(op)]
+
+    def _differs(self, rewrite: Rewriter, op: ir.Operation) -> str | None:
+        """In what a loop differs from the kind that is searched for; None for one of it, and for an
+        op that is searched for by its name."""
+        from ..parallel.kinds import differs
+
+        kind = _kind_of_loops(self.op)
+        return differs(rewrite.module, op, kind) if kind else None
 
     def _searched(self, rewrite: Rewriter, *names: str) -> Iterator[ir.Operation]:
         """The ops with these names in the scope; the op of a handle is not in its own scope."""
@@ -115,22 +141,25 @@ class _Match(Statement):
             if op.name.split(".")[0] not in ("builtin", "func", "arith", "tensor") and not op.name.endswith(".yield"):
                 names[op.name] = names.get(op.name, 0) + 1
         listed = ", ".join(f"{n} × {name}" if n > 1 else name for name, n in sorted(names.items()))
+        others = [f"{describe(op)}: {self._differs(rewrite, op)}" for op in self._candidates(rewrite)]
         near = did_you_mean(self.op, names) if misnamed_op(self.op, "match") else None
         return rewrite.error(
             "W0401",
             f"no `{self.op}` in the payload",
             at="op",
-            notes=(f"it has {listed}" if listed else "it has no op to schedule",),
+            notes=(f"it has {listed}" if listed else "it has no op to schedule", *others),
             hint=near or f"write `match? {self.op}` if it may be absent",
         )
 
 
 @statement("match", returns=("op",))
 class Match(_Match):
-    """Find the only op of a name.
+    """Find the only op of a name, or loop of a kind.
 
     Args:
-        op: the op's name, e.g. `linalg.matmul`.
+        op: the op's name, e.g. `linalg.matmul`; or a kind of loops, of the dialects scf and affine:
+            `loop`, any; `reduction loop`, which carries numbers that lanes and threads can combine;
+            `parallel loop`, with iterations that do not depend on each other.
         scope: the search scope: `in @f` (a function) or `in h` (the ops inside a handle's op,
             without that op); default: the entire payload.
         index: `#n`, the n-th match in the order of the text, counted from 0.
