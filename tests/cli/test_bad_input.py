@@ -173,6 +173,11 @@ CASES = [
     # ---- include
     Case("an include cycle", ("check", "a.weft"), files={"a.weft": 'include "b.weft"\n', "b.weft": 'include "a.weft"\n' + GOOD}),
     schedule("a missing include", 'include "missing.weft"\n' + GOOD),
+    Case("an include beside one of nearly that name", ("check", "t.weft"), files={
+        "t.weft": 'include "stages.weft"\n' + GOOD, "stage.weft": GOOD,
+    }),
+    schedule("an include of nearly a recipe", 'include "weft:matmul/smt"\n' + GOOD),
+    schedule("an include of no recipe", 'include "weft:nothing"\n' + GOOD),
     # ---- payloads
     Case("no payload", ("apply", "t.weft"), files={"t.weft": GOOD}),
     schedule("an unknown builder", "payload matmlu(m = 8)\n" + GOOD, command="apply"),

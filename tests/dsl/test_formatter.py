@@ -51,6 +51,22 @@ CASES = {
         "schedule s() {\ntransform{ %a  =  b {\n\t} // }\n }\n}",
         "schedule s() {\n  transform { %a  =  b {\n\t} // }\n }\n}\n",
     ),
+    "long calls and lists of parameters": (
+        f"schedule stage({', '.join(f'parameter_{n}: int = {n}' for n in range(8))}) {{\n"
+        f"let (a, b) = stage({', '.join(f'name_{n} = min(n, {n})' for n in range(8))}) // why\n"
+        f"require {' and '.join(f'name_{n} == min(n, {n})' for n in range(8))}\n}}",
+        "schedule stage(\n  parameter_0: int = 0, parameter_1: int = 1, parameter_2: int = 2, parameter_3: int = 3, "
+        "parameter_4: int = 4,\n  parameter_5: int = 5, parameter_6: int = 6, parameter_7: int = 7\n) {\n  let (a, b) = stage(\n"
+        "    name_0 = min(n, 0), name_1 = min(n, 1), name_2 = min(n, 2), name_3 = min(n, 3), name_4 = min(n, 4), "
+        "name_5 = min(n, 5),\n    name_6 = min(n, 6), name_7 = min(n, 7)\n  )  // why\n"
+        f"  require {' and '.join(f'name_{n} == min(n, {n})' for n in range(8))}\n}}\n",
+    ),
+    "conditions and schedules inside others": (
+        "schedule s(h:handle=match? a.b #1){\nschedule t(){\nmap h to blocks(x:n)cyclic  if n!=none\n}\n"
+        "alternatives{ t() }\nelse{\nappend h to all }\n}",
+        "schedule s(h: handle = match? a.b #1) {\n  schedule t() {\n    map h to blocks(x: n) cyclic if n != none\n  }\n"
+        "  alternatives {\n    t()\n  } else {\n    append h to all\n  }\n}\n",
+    ),
     "line ends of Windows": ("schedule s() {\r\n  print // a\r\n}\r\n", "schedule s() {\n  print  // a\n}\n"),
     "empty": ("\n\n", ""),
     "only comments": ("\n// a\n\n\n// b", "// a\n\n// b\n"),

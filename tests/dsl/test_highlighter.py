@@ -47,7 +47,7 @@ def words_of_statements() -> set[str]:
 def test_every_word_of_a_statement_is_colored(word: str) -> None:
     """A word that a statement brings along stands in `_OPTIONS` of `dsl/highlighter.py`."""
     kinds = {kind for kind, value in WeftLexer().get_tokens(f"launch tiles {word} [4]") if value == word}
-    assert kinds and kinds <= {Keyword.Pseudo, Keyword.Constant, Operator.Word}, kinds
+    assert kinds and kinds <= {Keyword, Keyword.Pseudo, Keyword.Constant, Operator.Word}, kinds
 
 
 @pytest.mark.parametrize(

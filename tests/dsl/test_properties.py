@@ -77,6 +77,9 @@ def statements(draw: st.DrawFn) -> str:
                 "print",
                 f"stage({h},{gap}bk{gap}={gap}{e})",
                 f"unroll {h} by {e}",
+                f"unroll {h} by {e} if {e}",
+                f"map {h} to {space} cyclic  if {e} vector none",
+                f"promote-to-shared {h} transpose if{gap} {e}  pad {e} if not k",
             ]
         )
     )
@@ -87,7 +90,7 @@ COMMENTS = st.sampled_from(["", "// a", "  //b }", "//", "// \u00fc \u4e2d {"])
 
 @st.composite
 def items(draw: st.DrawFn, depth: int = 2) -> str:
-    form = draw(st.integers(0, 8))
+    form = draw(st.integers(0, 10))
     end = draw(COMMENTS) + "\n" + draw(st.sampled_from(["", "\n", "\n\n\n", "   // own line\n", "\t\n"]))
     if form == 0 and depth:
         inner = "".join(draw(st.lists(items(depth - 1), max_size=2)))
@@ -99,6 +102,8 @@ def items(draw: st.DrawFn, depth: int = 2) -> str:
         inner = "".join(draw(st.lists(items(depth - 1), max_size=2)))
         over = draw(st.sampled_from(["[1, 2]", "ops", "t.all"]))
         return f"foreach {draw(NAMES)} in {over} {{\n{inner}}}{end}"
+    if form == 7:
+        return f"append {draw(handles())}  to all{end}"
     if form == 2:
         return f"require {draw(expressions())}{end}"
     if form == 3:
@@ -106,6 +111,12 @@ def items(draw: st.DrawFn, depth: int = 2) -> str:
     if form == 4:
         names = draw(st.lists(NAMES, min_size=1, max_size=3))
         return f"let ( {', '.join(names)}) ={draw(st.sampled_from(['', chr(10)]))} {draw(statements())}{end}"
+    if form in (5, 6) and depth:
+        inner = "".join(draw(st.lists(items(depth - 1), max_size=2)))
+        other = "".join(draw(st.lists(items(depth - 1), max_size=1)))
+        begin = draw(st.sampled_from(["schedule part(h: handle = match? a.b,  n:int=none)", "schedule  part", "alternatives"]))
+        more = f"\n else {{\n{other}}}" if begin == "alternatives" else ""
+        return f"{begin} {{{draw(COMMENTS)}\n{inner}}}{more}{end}"
     return draw(SPACES) + draw(statements()) + end
 
 

@@ -71,6 +71,52 @@ def test_transcripts(shared, name: str, update: bool) -> None:
     assert out == golden.read_text()
 
 
+COMPOSED = """payload matmul(m = 32, n = 32, k = 32)
+
+schedule composed(gemm: handle = match linalg.matmul, init: handle = match? linalg.fill, wide: bool = false, width: int = none) {
+  schedule begin(size: int) {
+    schedule spread(loop: handle) {
+      fuse init into loop
+      map loop to blocks(y, x: width)
+    }
+    let (tiles, one) = tile gemm [size, size]
+    spread(tiles)
+    return (tiles, one)
+  }
+  if wide {
+    let (tiles, one) = begin(16)
+  } else {
+    let (tiles, one) = begin(8)
+  }
+  alternatives {
+    let (lanes, _) = tile one [1, 1]
+    map lanes to threads(z, y, x)
+  } else {
+    let (lanes, _) = tile one [1, 1]
+    map lanes to threads(y, x)
+  }
+  fuse init into lanes
+  launch tiles
+}
+"""
+
+
+def test_nested_schedules_and_blocks_are_stepped_through(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], here: Path, update: bool
+) -> None:
+    """Each step says where it is; a block that is refused is left, and `undo` leads to before the `alternatives`."""
+    (here / "composed.weft").write_text(COMPOSED)
+    typed = "params\nstep 2\nstep 3\nstep\nstep 2\nstep 2\nhandles\nundo 2\nstep 5\nsave done.weft\n"
+    out = timeless(repl(monkeypatch, capsys, typed, "composed.weft"))
+    assert "`else` of the `if` in line 13, `begin` in line 16, `spread` in line 10" in out
+    golden = HERE / "golden" / "composed.txt"
+    if update:
+        golden.write_text(out)
+    assert out == golden.read_text()
+    assert (here / "done.weft").read_text().split() == COMPOSED.replace("(m = 32, n = 32, k = 32)", "(m = 32, n = 32, k = 32, "
+        "type = f32, rounded = 0)").split()  # fmt: skip
+
+
 def test_next_tries_every_statement(shared) -> None:
     """What it calls legal is done when it is typed, what it refuses is refused; nothing is changed by asking."""
     out = shared("step 4\nnext\nnext tile_mm\nnext tiles\nir\n")

@@ -9,16 +9,29 @@ consumes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from . import tree
 from .diagnostics import Diagnostic, WeftError, did_you_mean, fail
-from .expressions import ELEMENT_TYPES, FUNCTIONS, NAMES, UNKNOWN, Kind, KnownValue, UnknownValue, fits, kind_of, unmet
-from .parameters import RESERVED, check_arguments, check_parameters
+from .expressions import (
+    ELEMENT_TYPES,
+    FUNCTIONS,
+    NAMES,
+    UNKNOWN,
+    KnownValue,
+    UnknownValue,
+    fits,
+    kind_of,
+    one_of,
+    unmet,
+)
+from .lookups import ScopeCheck
+from .parameters import FINDING, RESERVED, check_arguments, check_parameters, unused
 from .records import record
-from .scopes import BoundName, Gone, Part, Scope, ScopeCheck, Shape, names_of
+from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, names_of
 from .signature import Signature, check_count, check_statement
 
 
@@ -47,11 +60,26 @@ def expect_right(file: tree.File, signatures: Mapping[str, Signature]) -> None:
 
 @record
 class Interface:
-    """A schedule's interface to its callers: the handle parameters that it consumes, and the names
-    of its results."""
+    """A schedule's interface to its callers: the handle parameters that it consumes, the names of
+    its results, and the handles of the schedule around it that it uses and consumes."""
 
     consumes: Mapping[str, Gone]
     results: tuple[str, ...]
+    captured: Mapping[Part, tree.HandleRef]
+    takes: Mapping[Part, Gone]
+
+
+@contextmanager
+def _through(call: tree.Call, use: tree.HandleRef) -> Iterator[None]:
+    """A context that adds to errors where the schedule of a call uses a handle."""
+    try:
+        yield
+    except WeftError as error:
+        note = f"`{call.schedule}` uses `{use.spelling}` in line {use.span.line}"
+        raise WeftError(*(replace(d, notes=(note, *d.notes)) for d in error.diagnostics)) from None
+
+
+NO_BLOCK = "the other way is an empty block, or an `if` without `else`"
 
 
 class _Checker:
@@ -64,7 +92,8 @@ class _Checker:
         self.schedules: dict[str, tree.Schedule] = {}
         self.found: list[Diagnostic] = []
         self.interfaces: dict[str, Interface] = {}
-        self.path: list[str] = []
+        self.path: list[tree.Schedule] = []
+        self.unused: list[Diagnostic] = []
         self.numbers = itertools.count()
 
     def check(self, scope: Scope, keyword: str | None = None) -> ScopeCheck:
@@ -74,10 +103,12 @@ class _Checker:
         if self.file.payload is not None:
             self._payload(self.file.payload)
         for schedule in self.file.schedules:
-            self._schedule_name(schedule)
+            self._schedule_name(schedule, self.schedules.setdefault(schedule.name, schedule))
         for schedule in self.file.schedules:
             if self.schedules[schedule.name] is schedule:
                 self.interface(schedule)
+        if self.settled is None and not any(diagnostic.severity == "error" for diagnostic in self.found):
+            self.found += self.unused
 
     def _payload(self, payload: tree.Payload) -> None:
         check = self.check(Scope())
@@ -91,9 +122,8 @@ class _Checker:
             else:
                 check.value(argument.value)
 
-    def _schedule_name(self, schedule: tree.Schedule) -> None:
+    def _schedule_name(self, schedule: tree.Schedule, first: tree.Schedule) -> None:
         check = self.check(Scope())
-        first = self.schedules.setdefault(schedule.name, schedule)
         if first is not schedule:
             notes = (f"the first one is at {first.span}",)
             check.error("W0201", f"there are two schedules `{schedule.name}`", schedule.span, None, notes)
@@ -109,24 +139,42 @@ class _Checker:
 
     def interface(self, schedule: tree.Schedule) -> Interface:
         """Checks a schedule, once, and returns its interface."""
-        if schedule.name in self.interfaces:
-            return self.interfaces[schedule.name]
-        self.path.append(schedule.name)
-        scope = Scope()
-        check_parameters(schedule, self.check(scope), settled=schedule.name == self.settled)
+        if schedule.name not in self.interfaces:
+            self.interfaces[schedule.name] = self._interface(schedule, Scope())
+        return self.interfaces[schedule.name]
+
+    def _nested(self, schedule: tree.Schedule, scope: Scope) -> None:
+        """Checks a schedule that is written in another one, with the names in scope there."""
+        first = next((one for one, _ in (*scope.schedules.values(),) if one.name == schedule.name), schedule)
+        self._schedule_name(schedule, self.schedules.get(schedule.name, first))
+        scope.schedules[schedule.name] = schedule, None
+        inner = replace(scope.copy(), first=next(self.numbers), captured={}, parameters={}, beyond=set())
+        scope.schedules[schedule.name] = schedule, self._interface(schedule, inner, scope.gone)
+        for name in inner.beyond:
+            scope.use(name)
+
+    def _interface(self, schedule: tree.Schedule, scope: Scope, gone: Mapping[Part, Gone] | None = None) -> Interface:
+        """Checks a schedule in a scope. `gone`: the handles around it that are consumed already."""
+        self.path.append(schedule)
         handles: dict[str, Part] = {}
-        for parameter in schedule.parameters:
-            if parameter.type == "handle" and parameter.name not in scope.names:
-                bound = BoundName(next(self.numbers), parameter.span)
-                scope.names[parameter.name] = bound
-                handles[parameter.name] = (bound.number, "")
+
+        def take(parameter: tree.Parameter) -> None:
+            if isinstance(parameter.default, tree.StatementNode) and parameter.default.keyword in FINDING:
+                self._statement(parameter.default, None, scope)
+            bound = BoundName(next(self.numbers), parameter.span, loops=scope.loops)
+            scope.bind(parameter.name, bound, parameter.span)
+            handles[parameter.name] = (bound.number, "")
+
+        check_parameters(schedule, self.check(scope), take, settled=schedule.name == self.settled)
         self.block(schedule.body, scope, outermost=True)
         last = schedule.body[-1] if schedule.body else None
         results = tuple((ref.fields or (ref.name,))[-1] for ref in last.values) if isinstance(last, tree.Return) else ()
         consumes = {name: scope.gone[part] for name, part in handles.items() if part in scope.gone}
+        mine = [p for p in schedule.parameters if p.span.source == self.file.source]
+        self.unused += [unused(p, schedule) for p in mine if not scope.parameters.get(p.name, True)]
+        takes = {part: why for part, why in scope.gone.items() if part[0] < scope.first and part not in (gone or {})}
         self.path.pop()
-        self.interfaces[schedule.name] = Interface(consumes, results)
-        return self.interfaces[schedule.name]
+        return Interface(consumes, results, scope.captured, takes)
 
     def block(self, items: tuple[tree.Item, ...], scope: Scope, outermost: bool = False) -> None:
         for index, item in enumerate(items):
@@ -138,6 +186,10 @@ class _Checker:
                 self._let(item, check)
             case tree.StatementNode():
                 self._statement(item, None, check.scope)
+            case tree.Schedule():
+                self._nested(item, check.scope)
+            case tree.Append():
+                self._append(item, check)
             case tree.Call():
                 self._call(item, None, check)
             case tree.Require():
@@ -149,15 +201,9 @@ class _Checker:
             case tree.Foreach():
                 self._foreach(item, check)
             case tree.Versions():
-                ways = [check.scope.copy() for _ in item.blocks]
-                for block, way in zip(item.blocks, ways, strict=True):
-                    self.block(block, way)
-                check.scope.merge(*ways)
-                for name in item.values:
-                    kinds: set[Kind] = {
-                        found.kind for way in ways if isinstance(found := way.names[name], UnknownValue)
-                    }
-                    check.scope.names[name] = UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
+                self._ways(item.blocks, [check.scope.copy() for _ in item.blocks], check)
+            case tree.Alternatives():  # a requirement that does not hold leads to the next block
+                self._ways(item.blocks, [check.scope.copy(unknown=True) for _ in item.blocks], check)
             case tree.Return():
                 self._return(item, check, last)
 
@@ -170,6 +216,16 @@ class _Checker:
             what = f"`{let.value.keyword}`"
             results, variadic = (signature.results, signature.variadic) if signature else ((), True)
             more = signature.more if signature and variadic else ""
+        elif not isinstance(let.value, tree.Call) and isinstance(
+            ref := check.scope.as_handle(let.value), tree.HandleRef
+        ):
+            with check.reporting():
+                check.consume(check.op(ref), ref, Gone("`let`", let.span, names_of(let, ("op",))))
+            self._bind(let.targets[0], "one", (), "", check)
+            return
+        elif isinstance(let.value, tree.ListExpr) and not let.value.items:
+            self._bind(let.targets[0], "list", (), "", check)
+            return
         elif not isinstance(let.value, tree.Call):
             self._bind_value(let.targets[0], check.value(let.value), check)
             return
@@ -190,7 +246,7 @@ class _Checker:
         if target.name != "_":
             self._free(target, check)
             bound = BoundName(next(self.numbers), target.span, shape, results, more, check.scope.loops)
-            check.scope.names[target.name] = bound
+            check.scope.bind(target.name, bound, target.span)
 
     def _bind_value(self, target: tree.Binding, value: Any, check: ScopeCheck) -> None:
         """Binds a name to a value, permanently."""
@@ -198,7 +254,7 @@ class _Checker:
             check.error("W0205", f"`{target.name}` is an element type and can't name a value", target.span)
         self._free(target, check)
         known = value if isinstance(value, UnknownValue) else KnownValue(kind_of(value), value)
-        check.scope.names[target.name] = known
+        check.scope.bind(target.name, known, target.span)
 
     def _free(self, target: tree.Binding, check: ScopeCheck) -> None:
         name = target.name
@@ -221,6 +277,15 @@ class _Checker:
                 f"take another name, `let {name}_2 = …`; a name is free again once its handle is consumed",
             )
 
+    def _append(self, item: tree.Append, check: ScopeCheck) -> None:
+        with check.reporting():
+            bound = check.find(tree.HandleRef(item.target.span, item.target.name))
+            if bound.shape != "list":
+                message = f"`{item.target.name}` names no list of handles, to which `append` adds one"
+                raise fail("W0233", message, "begin one: `let all = []`", span=item.target.span)
+            check.live(tree.HandleRef(item.target.span, item.target.name), (bound.number, ""))
+            check.consume(check.op(item.value), item.value, Gone("`append`", item.span, (item.target.name,)))
+
     def _statement(self, node: tree.StatementNode, let: tree.Let | None, scope: Scope) -> Signature | None:
         check = self.check(scope, node.keyword)
         signature = self.signatures.get(node.keyword)
@@ -233,7 +298,7 @@ class _Checker:
         return signature
 
     def _call(self, call: tree.Call, let: tree.Let | None, check: ScopeCheck) -> Interface | None:
-        schedule = self.schedules.get(call.schedule)
+        schedule, interface = check.scope.schedules.get(call.schedule, (self.schedules.get(call.schedule), None))
         if schedule is None and call.schedule in FUNCTIONS:
             check.value(call)
             return None
@@ -241,11 +306,11 @@ class _Checker:
             if call.schedule in self.signatures:
                 hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows its syntax"
             else:
-                hint = did_you_mean(call.schedule, self.schedules)
+                hint = did_you_mean(call.schedule, (*check.scope.schedules, *self.schedules))
             check.error("W0203", f"there is no schedule `{call.schedule}`", call.span, hint)
             return None
-        if schedule.name in self.path:
-            circle = " → ".join(f"`{name}`" for name in (*self.path[self.path.index(schedule.name) :], schedule.name))
+        if schedule in self.path:
+            circle = " → ".join(f"`{one.name}`" for one in (*self.path[self.path.index(schedule) :], schedule))
             check.error(
                 "W0202",
                 f"a schedule calls itself, directly or through others: {circle}",
@@ -253,13 +318,21 @@ class _Checker:
                 "repeat statements with `foreach x in [1, 2] { … }`",
             )
             return None
-        interface = self.interface(schedule)
-        for name, (part, ref) in check_arguments(call, schedule, check).items():
+        interface = interface or self.interface(schedule)
+        handles = check_arguments(call, schedule, check)
+        for part, use in interface.captured.items():
+            with check.reporting(), _through(call, use):
+                check.live(replace(use, span=call.span), part)
+        names = names_of(let, interface.results)
+        gone = Gone(f"the call of `{schedule.name}`", call.span, names, () if names else interface.results)
+        for name, (part, ref) in handles.items():
             if (inner := interface.consumes.get(name)) is not None:
-                names = names_of(let, interface.results)
-                unnamed = () if names else interface.results
-                gone = Gone(f"the call of `{schedule.name}`", call.span, names, unnamed, inner.certain)
-                check.consume(part, ref, gone)
+                check.consume(part, ref, replace(gone, certain=inner.certain))
+        for part, inner in interface.takes.items():
+            if part not in check.scope.gone:
+                use = replace(interface.captured[part], span=call.span)
+                within = f"there, {inner.by} in line {inner.span.line} consumes it"
+                check.consume(part, use, replace(gone, certain=inner.certain, within=within))
         return interface
 
     # ---- control ---------------------------------------------------------------------------------
@@ -277,32 +350,55 @@ class _Checker:
             with check.reporting():
                 if check.find(condition).shape == "several" and not condition.fields:
                     check.single(condition)
+        elif check.is_none(condition):
+            holds = False
         else:
             holds = self._condition(condition, "`if`", check)
-        then, otherwise = scope.copy(unknown=holds is False), scope.copy(unknown=holds is True)
-        self.block(item.then, then)
-        self.block(item.otherwise, otherwise)
-        scope.merge(then, otherwise)
+        ways = [scope.copy(unknown=holds is False), scope.copy(unknown=holds is True)]
+        self._ways(
+            (item.then, item.otherwise), ways, check, [True, False].index(holds) if holds in (True, False) else None
+        )
+
+    def _ways(
+        self, blocks: Sequence[tuple[tree.Item, ...]], ways: list[Scope], check: ScopeCheck, chosen: int | None = None
+    ) -> None:
+        """Checks alternative blocks, each in its scope, and joins these."""
+        for block, way in zip(blocks, ways, strict=True):
+            self.block(block, way)
+        without = [f"the block with line {block[0].span.line} does not" if block else NO_BLOCK for block in blocks]
+        check.scope.merge(*ways)
+        check.scope.join(ways, without, lambda: next(self.numbers), chosen)
 
     def _foreach(self, item: tree.Foreach, check: ScopeCheck) -> None:
         scope, inner = check.scope, check.scope.copy()
         inner.loops += 1
         self._free(item.variable, check)
-        iterable = scope.as_handle(item.iterable)
+        if isinstance(item.iterable, tree.StatementNode):
+            iterable = item.iterable
+            if self._statement(iterable, None, scope) and iterable.keyword != "match*":
+                message = f"`foreach` iterates over the ops of a `match*`, not over what `{iterable.keyword}` returns"
+                check.error("W0233", message, iterable.span, "find several ops with `match*`")
+        else:
+            iterable = scope.as_handle(item.iterable)
         variable: BoundName | UnknownValue = BoundName(next(self.numbers), item.variable.span, loops=inner.loops)
         handle, bound, written = (variable.number, ""), None, None
         if isinstance(iterable, tree.HandleRef):
             with check.reporting():
                 bound = self._iterable(iterable, check)
-        elif (written := check.written(iterable)) is None:
+        elif not isinstance(iterable, tree.StatementNode) and (written := check.written(iterable)) is None:
             variable = self._elements(iterable, check)
-        inner.names[item.variable.name] = variable
+        inner.bind(item.variable.name, variable, item.variable.span)
         self.block(item.body, inner)
         scope.merge(inner, scope.copy())
+        for name in scope.bound_in(inner):
+            if name != item.variable.name and name in inner.places:
+                reason = f"line {inner.places[name].line} binds it, in each iteration of the `foreach` of line {item.span.line}"
+                hint = f"keep it in a list: `let all = []` before the loop, and `append {name} to all` in it"
+                scope.ended.setdefault(name, Ended(inner.places[name], reason, hint))
         if (gone := inner.gone.get(handle)) is None:
             return
         if bound is not None:
-            scope.gone[(bound.number, "")] = gone
+            scope.gone[(bound.number, "")] = replace(gone, returned=(), unnamed=())
         once: set[Part] = set()
         for part, ref in written or ():
             if part in once:
@@ -320,9 +416,7 @@ class _Checker:
             message = f"`foreach` iterates over a list, or over the handles of a `match*`; `{ref.spelling}` is neither"
             hint = f"a list of it alone is `[{ref.spelling}]`" if bound.shape == "one" else None
             raise fail("W0233", message, hint, span=ref.span)
-        if (gone := check.scope.gone.get((bound.number, ""))) is not None:
-            message = f"the handles of `{ref.name}` were consumed by {gone.by} in line {gone.span.line}"
-            raise fail("W0223", message, span=ref.span)
+        check.live(ref, (bound.number, ""))
         return bound
 
     def _elements(self, iterable: tree.Expr, check: ScopeCheck) -> UnknownValue:
@@ -331,8 +425,7 @@ class _Checker:
             with check.reporting():
                 check.find(tree.HandleRef(iterable.span, iterable.name))
         elif isinstance(iterable, tree.ListExpr):
-            kinds: set[Kind] = {kind_of(check.value(element)) for element in iterable.items}
-            return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
+            return one_of([check.value(element) for element in iterable.items])
         elif not fits("list", value := check.value(iterable)):
             message = "`foreach` iterates over a list, or over the handles of a `match*`, not over"
             check.error("W0233", f"{message} {NAMES[kind_of(value)]}", iterable.span)

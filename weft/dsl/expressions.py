@@ -16,8 +16,8 @@ from . import tree
 from .diagnostics import Span, WeftError, fail, quoted
 from .records import record
 
-Value = int | float | bool | str | tuple
-Kind = Literal["int", "float", "bool", "str", "type", "list", "handle", "unknown"]
+Value = int | float | bool | str | tuple | tree.NoValue
+Kind = Literal["int", "float", "bool", "str", "type", "list", "none", "handle", "unknown"]
 
 ELEMENT_TYPES = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "tf32", "i1", "i8", "i16", "i32", "i64", "index")
 """The values of the parameter type `type`; as Python values they are strings."""
@@ -32,6 +32,7 @@ NAMES: Mapping[Kind, str] = {
     "str": "a text",
     "type": "an element type",
     "list": "a list",
+    "none": "`none`",
     "handle": "a handle",
     "unknown": "unknown",
 }
@@ -94,7 +95,11 @@ def evaluator(values: Mapping[str, Any], read: Read = no_payload) -> Evaluator:
     def refuse(error: WeftError) -> None:
         raise error
 
-    return Evaluator(lookup, refuse, read)
+    def present(ref: tree.NameRef) -> Any:
+        value = values.get(ref.name)
+        return None if value is None or kind_of(value) != "handle" else not getattr(value, "absent", False)
+
+    return Evaluator(lookup, refuse, present, read)
 
 
 @record
@@ -106,11 +111,13 @@ class Evaluator:
         lookup: a function from a name to its value.
         report: takes errors. If it does not raise, the value is unknown and the evaluation
             continues.
+        present: a function from a name to whether its handle is present; None: it names no handle.
         read: a function from a property to its value.
     """
 
     lookup: Callable[[tree.NameRef], Any]
     report: Callable[[WeftError], None]
+    present: Callable[[tree.NameRef], Any]
     read: Read = no_payload
 
     def value(self, expr: tree.Expr | tree.HandleRef | tree.Call) -> Any:
@@ -122,11 +129,13 @@ class Evaluator:
 
     def expect(
         self, expr: tree.Expr | tree.HandleRef, kind: Kind, what: str, minimum: int | None, maximum: int | None = None,
-        hint: str | None = None,
+        hint: str | None = None, *, none: bool = False,
     ) -> Any:  # fmt: skip
         """The value of `expr`; `what` names it in messages. Reports a value of another kind or out
-        of range."""
+        of range. `none`: whether it may be `none`."""
         value = self.value(expr)
+        if none and value is tree.NONE:
+            return value
         if not fits(kind, value):
             self.report(fail("W0232", f"{what} is {NAMES[kind]}, not {NAMES[kind_of(value)]}", span=expr.span))
         elif minimum is not None and not isinstance(value, UnknownValue) and value < minimum:
@@ -149,6 +158,10 @@ class Evaluator:
                 if isinstance(value, UnknownValue):
                     return UnknownValue("bool") if expr.operator == "not" else value
                 return not value if expr.operator == "not" else _within(-value, expr.span)
+            case tree.Binary(
+                left=tree.NameRef() as name, operator="==" | "!=", right=tree.Literal(value=tree.NONE)
+            ) if (found := self.present(name)) is not None:
+                return found if isinstance(found, UnknownValue) else found is (expr.operator == "!=")
             case tree.Binary():
                 left = self.value(expr.left)
                 if expr.operator in _DECIDED_BY and left is _DECIDED_BY[expr.operator]:
@@ -179,8 +192,15 @@ class Evaluator:
             raise fail("W0232", f"`select` takes a condition, not {NAMES[kind_of(condition)]}", span=span)
         if not isinstance(condition, UnknownValue):
             return self.value(choices[not condition])
-        kinds: set[Kind] = {kind_of(self.value(choice)) for choice in choices}
-        return UnknownValue(kinds.pop()) if len(kinds) == 1 else UNKNOWN
+        return one_of([self.value(choice) for choice in choices])
+
+
+def one_of(values: Sequence[object]) -> UnknownValue:
+    """One of several values, of which it is not known which: of their kind, if they have one in
+    common. It may be `none`, too."""
+    kinds: set[Kind] = {kind_of(value) for value in values}
+    some: set[Kind] = kinds - {"none"} or kinds
+    return UnknownValue(some.pop()) if len(some) == 1 else UNKNOWN
 
 
 def show(value: object) -> str:
@@ -210,6 +230,8 @@ def kind_of(value: object) -> Kind:
             return "type" if value in ELEMENT_TYPES else "str"
         case tuple():
             return "list"
+        case tree.NoValue():
+            return "none"
     return "handle"
 
 
@@ -268,7 +290,7 @@ def _binary(expr: tree.Binary, left: Any, right: Any) -> Any:
     if expr.operator in ("==", "!="):
         groups = {"int": "number", "float": "number", "type": "text", "str": "text"}
         kinds = {groups.get(kind_of(side), kind_of(side)) for side in (left, right)}
-        if not (len(kinds) == 1 or "unknown" in kinds):
+        if not (len(kinds) == 1 or kinds & {"unknown", "none"}):
             message = f"`{expr.operator}` compares {NAMES[kind_of(left)]} with {NAMES[kind_of(right)]}"
             raise fail("W0232", message, span=expr.span)
         return UnknownValue("bool") if unknown else (left == right) is (expr.operator == "==")

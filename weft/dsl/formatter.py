@@ -3,16 +3,19 @@ succession.
 
 The formatter works on the grammar's tokens and the comments between them, so that comments keep
 their places and new statements need no code here. Line breaks inside brackets and after operators
-are kept; all others follow from the syntax.
+are kept; long calls and lists of parameters get more of them; all others follow from the syntax.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lark import Token
 
 from .diagnostics import schedule_text
+from .expressions import FUNCTIONS
 from .parser import built
 from .records import record
 from .syntax import reading
@@ -89,12 +92,90 @@ def _gap(text: str, start: int, end: int) -> tuple[list[_Piece], int]:
     return comments, newlines
 
 
+WIDTH = 132
+"""The columns of a line without its comment; longer calls and lists of parameters are broken."""
+
+
+@record
+class _Line:
+    """A line: its pieces with their columns.
+
+    Args:
+        level: its indentation.
+        listed: whether it is in the brackets of a call, or of parameters.
+    """
+
+    level: int
+    pieces: tuple[tuple[_Piece, int], ...]
+    text: str
+    listed: bool
+
+    def broken(self) -> Iterator[str]:
+        """The line, or several if it is too long and has brackets of a call, or is in them."""
+        code = [(piece, at) for piece, at in self.pieces if piece.kind != "COMMENT"]
+        end = code[-1][1] + len(code[-1][0].text) if code else 0
+        if end <= WIDTH:
+            yield self.text
+        elif (group := self._group(code)) is not None:
+            opening, closing = group
+            yield self.text[:opening]
+            yield from self._filled(code, opening, closing, self.level + 1)
+            yield from replace(self, text="  " * self.level + self.text[closing:], pieces=()).broken()
+        elif self.listed:
+            yield from self._filled(code, 0, len(self.text), self.level)
+        else:
+            yield self.text
+
+    def _group(self, code: list[tuple[_Piece, int]]) -> tuple[int, int] | None:
+        """The columns of the contents of the first brackets of a call."""
+        before: _Piece | None = None
+        opening, depth = None, 0
+        for piece, at in code:
+            if opening is None and piece.kind == "LPAR" and _calls(before):
+                opening, depth = at + 1, 1
+            elif opening is not None:
+                depth += (piece.kind in BRACKETS) - (piece.kind in BRACKETS.values())
+                if depth == 0:
+                    return (opening, at) if at > opening else None
+            before = piece
+        return None
+
+    def _filled(self, code: list[tuple[_Piece, int]], start: int, end: int, level: int) -> Iterator[str]:
+        """The parts between commas from one column to another, as many in a line as fit."""
+        ends, depth = list[int](), 0
+        for piece, at in code:
+            if start <= at < end:
+                depth += (piece.kind in BRACKETS) - (piece.kind in BRACKETS.values())
+                if piece.kind == "COMMA" and depth <= 0:
+                    ends.append(at + 1)
+        line = ""
+        for first, last in itertools.pairwise((start, *ends, end)):
+            part = self.text[first:last].strip()
+            if not part:
+                continue
+            if line and len(line) + 1 + len(part.partition("//")[0].rstrip()) > WIDTH:
+                yield line
+                line = ""
+            line = f"{line} {part}" if line else "  " * level + part
+        yield line
+
+
+def _calls(piece: _Piece | None) -> bool:
+    """Whether brackets after a piece are those of a schedule or a payload: its call, or its
+    parameters."""
+    return piece is not None and (piece.kind == "WORD" or (piece.kind == "CALLED" and piece.text not in FUNCTIONS))
+
+
 class _Lines:
     """The formatted text, built piece by piece."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.line = ""
+        self.pieces: list[tuple[_Piece, int]] = []
+        self.calls: list[bool] = []
+        self.listed = False
+        self.level = 0
         self.last: _Piece | None = None
         self.brackets: list[str] = []
         self.indent = 0
@@ -112,6 +193,7 @@ class _Lines:
         closes = piece.kind in BRACKETS.values()
         if closes and self.brackets:
             self.brackets.pop()
+            self.calls.pop()
         if self.last is not None and self._breaks(self.last, piece):
             self._end()
             opened = self.last.kind == "LBRACE"
@@ -119,12 +201,16 @@ class _Lines:
                 self.lines.append("")
             self.continued = self._continues(self.last)
         if self.line:
-            self.line += self._space(piece) + piece.text
+            self.line += self._space(piece)
         else:
-            self.line = "  " * self._level(piece) + piece.text
+            self.level, self.listed = self._level(piece), bool(self.calls) and self.calls[-1]
+            self.line = "  " * self.level
             self.kept = piece.newlines > 0 or self.last is None
+        self.pieces.append((piece, len(self.line)))
+        self.line += piece.text
         if piece.kind in BRACKETS:
             self.brackets.append(piece.kind)
+            self.calls.append(piece.kind == "LPAR" and _calls(self.last))
         if piece.kind != "COMMENT" or self.last is None or not self._continues(self.last):
             self.last = piece
         else:  # a comment after an operator: the statement continues
@@ -132,8 +218,8 @@ class _Lines:
 
     def _end(self) -> None:
         if self.line:
-            self.lines.append(self.line.rstrip())
-        self.line = ""
+            self.lines += _Line(self.level, tuple(self.pieces), self.line.rstrip(), self.listed).broken()
+        self.line, self.pieces = "", []
 
     def _inside(self) -> bool:
         """Whether the innermost open bracket is `(` or `[`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pygments.lexer import RegexLexer, bygroups, words
+from pygments.lexer import RegexLexer, bygroups, include, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 from .expressions import ELEMENT_TYPES, FUNCTIONS
@@ -36,6 +36,15 @@ class WeftLexer(RegexLexer):
                 bygroups(Whitespace, Name.Builtin, Whitespace, Name.Entity),
             ),
             (rf"^([^\S\n]*)({_STATEMENT})", bygroups(Whitespace, Name.Builtin)),
+            (r"[(\[]", Punctuation, "brackets"),
+            include("words"),
+        ],
+        "brackets": [  # a line in them begins no statement
+            (r"[(\[]", Punctuation, "#push"),
+            (r"[)\]]", Punctuation, "#pop"),
+            include("words"),
+        ],
+        "words": [
             (r"\n", Whitespace),
             (r"[^\S\n]+", Whitespace),
             (r"//[^\n]*", Comment.Single),
@@ -54,7 +63,7 @@ class WeftLexer(RegexLexer):
             (words(_OPTIONS.split(), prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
             (words((*ELEMENT_TYPES, "int", "float", "bool", "str", "type", "handle"), prefix=r"(?<=[=:] )", suffix=r"\b"),
              Keyword.Type),
-            (words(("true", "false"), prefix=r"\b", suffix=r"\b"), Keyword.Constant),
+            (words(("true", "false", "none"), prefix=r"\b", suffix=r"\b"), Keyword.Constant),
             (words(("and", "or", "not"), prefix=r"\b", suffix=r"\b"), Operator.Word),
             (words(tuple(FUNCTIONS), prefix=r"\b", suffix=r"(?=\()"), Name.Function),
             (r"[A-Za-z_]\w*(?:-[A-Za-z]\w*)*(?=\()", Name.Function),

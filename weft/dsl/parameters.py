@@ -5,37 +5,46 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 from . import tree
-from .diagnostics import Span, WeftError, count, did_you_mean, fail, quoted
-from .expressions import ELEMENT_TYPES, NAMES, KnownValue, UnknownValue, Value, evaluate, fits, kind_of, show
-from .scopes import Part, ScopeCheck
+from .diagnostics import Diagnostic, Span, WeftError, count, did_you_mean, fail, quoted
+from .expressions import ELEMENT_TYPES, NAMES, UNKNOWN, KnownValue, UnknownValue, Value, evaluate, fits, kind_of, show
+from .lookups import ScopeCheck
+from .scopes import Part
 
-RESERVED = frozenset({"true", "false", "not", "_"})
+FINDING = ("match", "match?")
+"""The statements that may be the default of a handle."""
+
+RESERVED = frozenset({"true", "false", "none", "not", "_"})
 
 _WANTED = {**NAMES, "float": "a number"}
 
 
 def bind(schedule: tree.Schedule, settings: Mapping[str, object]) -> dict[str, Value]:
     """The parameter values of a schedule that is run directly. Raises W0230 as well if it has
-    handle parameters."""
+    handle parameters without a default."""
     for parameter in schedule.parameters:
-        if parameter.type == "handle":
+        if parameter.type == "handle" and parameter.default is None:
             message = f"`{schedule.name}` cannot be run alone: `{parameter.name}` is a handle"
-            hint = f"call it from a schedule after it: `{schedule.name}(…)`"
+            hint = f"call it from a schedule after it, `{schedule.name}(…)`, or give it a default, `match …`"
             raise fail("W0230", message, span=parameter.span, hint=hint)
     return bind_parameters(schedule, settings)
 
 
-def bind_parameters(schedule: tree.Schedule, settings: Mapping[str, object]) -> dict[str, Value]:
+def bind_parameters(
+    schedule: tree.Schedule, settings: Mapping[str, object], around: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Value]:
     """Parameter name → value; handle parameters are left out.
 
     Args:
         settings: name → value, or a text (`--set bm=64`) that is read according to the parameter's
             type. Other parameters have their defaults, which may use the parameters before them.
+        around: the names around a schedule that is written in another one.
 
     Raises:
         WeftError: W0210 not of the parameter's type, W0211 not in its domain, W0213 no value, W0482
@@ -46,13 +55,25 @@ def bind_parameters(schedule: tree.Schedule, settings: Mapping[str, object]) -> 
     values: dict[str, Value] = {}
     for parameter in known.values():
         try:
-            values[parameter.name] = _value(schedule, parameter, settings, values)
+            values[parameter.name] = _value(
+                schedule, parameter, settings, ChainMap(values, cast(dict[str, Any], around))
+            )
         except WeftError as error:
             wrong.append(error)
             break  # later defaults may need this value
     if wrong:
         raise WeftError(*(diagnostic for error in wrong for diagnostic in error.diagnostics))
     return values
+
+
+def matched(schedule: tree.Schedule, given: Container[str]) -> tuple[tree.Let, ...]:
+    """The statements that find the handles which a call does not give."""
+    missing = [p for p in schedule.parameters if p.type == "handle" and p.name not in given]
+    return tuple(
+        tree.Let(p.span, (tree.Binding(p.span, p.name),), False, p.default)
+        for p in missing
+        if isinstance(p.default, tree.StatementNode)
+    )
 
 
 def _value(
@@ -62,7 +83,7 @@ def _value(
         given = settings[parameter.name]
         is_text = isinstance(given, str) and parameter.type not in ("str", "type")
         return fit(parameter, read_setting(parameter, given) if is_text else given)
-    if parameter.default is not None:
+    if isinstance(parameter.default, tree.Expr):
         return fit(parameter, evaluate(parameter.default, values), parameter.default.span)
     message = f"`{parameter.name}` of `{schedule.name}` has no value"
     hint = f"give one with `--set {parameter.name}=…`, or a default: `{parameter.name}: {parameter.type} = …`"
@@ -73,6 +94,8 @@ def read_setting(parameter: tree.Parameter, text: object) -> Value:
     """The value of a text from `--set`, according to the parameter's type. Raises W0210."""
     text = str(text).strip()
     value: Value | None = None
+    if text == "none" and _may_be_none(parameter.default):
+        return tree.NONE
     match parameter.type:
         case "int" if re.fullmatch(r"[+-]?[0-9]{1,18}", text, re.ASCII):
             value = int(text)
@@ -100,6 +123,8 @@ def fit(parameter: tree.Parameter, value: Any, span: Span | None = None) -> Any:
         WeftError: W0210 not of the parameter's type, W0211 not in its domain; at `span`, or at the
             parameter.
     """
+    if kind_of(value) == "none" and _may_be_none(parameter.default):
+        return value
     if not fits(parameter.type, value):
         given = NAMES[kind_of(value)]
         if parameter.type == "type" and isinstance(value, str):
@@ -112,6 +137,17 @@ def fit(parameter: tree.Parameter, value: Any, span: Span | None = None) -> Any:
         message = f"`{parameter.name}` = {show(value)} is not in its domain"
         raise fail("W0211", message, span=span or parameter.domain.span, hint=_legal_hint(parameter))
     return float(value) if parameter.type == "float" else value
+
+
+def _may_be_none(default: object) -> bool:
+    """Whether a default has the value `none`, at least by one side of a `select`: then a parameter
+    takes it."""
+    match default:
+        case tree.Literal(value=tree.NONE):
+            return True
+        case tree.CallExpr(function="select", arguments=(_, *choices)):
+            return any(map(_may_be_none, choices))
+    return False
 
 
 def _legal_hint(parameter: tree.Parameter) -> str | None:
@@ -131,9 +167,11 @@ def _unknown(schedule: tree.Schedule, name: str, known: list[str]) -> WeftError:
     return fail("W0482", message, span=schedule.span, notes=notes, hint=did_you_mean(name, known))
 
 
-def check_parameters(schedule: tree.Schedule, check: ScopeCheck, *, settled: bool = False) -> None:
-    """Adds the value parameters to the scope and reports their errors. `settled`: whether they have
-    their defaults."""
+def check_parameters(
+    schedule: tree.Schedule, check: ScopeCheck, handle: Callable[[tree.Parameter], None], *, settled: bool = False
+) -> None:
+    """Adds the parameters to the scope and reports their errors. `handle`: adds a handle. `settled`:
+    whether they have their defaults."""
     seen: set[str] = set()
     for parameter in schedule.parameters:
         name = parameter.name
@@ -145,16 +183,36 @@ def check_parameters(schedule: tree.Schedule, check: ScopeCheck, *, settled: boo
             continue
         seen.add(name)
         if parameter.type == "handle":
-            if parameter.default is not None or parameter.domain is not None:
-                check.error("W0212", f"`{name}` is a handle: it has neither a default nor a domain", parameter.span)
+            _check_handle(parameter, check)
+            handle(parameter)
+            check.scope.parameters[name] = False
             continue
         legal = parameter if _domain_is_right(parameter, check) else replace(parameter, domain=None)
-        check.scope.names[name] = UnknownValue(parameter.type)
-        if parameter.default is not None:
+        default = UNKNOWN if not isinstance(parameter.default, tree.Expr) else check.value(parameter.default)
+        check.scope.names[name], check.scope.parameters[name] = UnknownValue(parameter.type), False
+        if isinstance(parameter.default, tree.StatementNode):
+            check.error("W0212", f"`{name}` is {NAMES[parameter.type]}, and no op", parameter.default.span)
+        elif parameter.default is not None:
             with check.reporting():
-                value = fit(legal, check.value(parameter.default), parameter.default.span)
+                value = fit(legal, default, parameter.default.span)
                 if settled and not isinstance(value, UnknownValue):
                     check.scope.names[name] = KnownValue(parameter.type, value)
+
+
+def _check_handle(parameter: tree.Parameter, check: ScopeCheck) -> None:
+    default = parameter.default
+    if parameter.domain is not None:
+        check.error("W0212", f"`{parameter.name}` is a handle: it has no domain", parameter.domain.span)
+    if isinstance(default, tree.StatementNode) and default.keyword not in FINDING:
+        message = f"the default of a handle is a `match`, not a `{default.keyword}`"
+        check.error(
+            "W0212", message, default.span, f"write `{parameter.name}: handle = match …`, and rewrite it in the body"
+        )
+    elif isinstance(default, tree.Expr) and not check.is_none(default):
+        hint = f"write `{parameter.name}: handle = match …`, or `= none`"
+        check.error(
+            "W0212", f"the default of the handle `{parameter.name}` is a `match`, or `none`", default.span, hint
+        )
 
 
 def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:
@@ -180,6 +238,13 @@ def _domain_is_right(parameter: tree.Parameter, check: ScopeCheck) -> bool:
     return True
 
 
+def unused(parameter: tree.Parameter, schedule: tree.Schedule) -> Diagnostic:
+    """The warning of a parameter that its schedule does not use."""
+    message = f"`{parameter.name}` of `{schedule.name}` is never used"
+    hint = f"delete it, or use it: `{parameter.name}` has no effect"
+    return Diagnostic("W0216", message, parameter.span, hint=hint, severity="warning")
+
+
 def check_arguments(
     call: tree.Call, schedule: tree.Schedule, check: ScopeCheck
 ) -> dict[str, tuple[Part, tree.HandleRef]]:
@@ -189,17 +254,19 @@ def check_arguments(
     for parameter in schedule.parameters:
         value = given.get(parameter.name)
         if value is None:
-            if parameter.type == "handle" or parameter.default is None:
+            if parameter.default is None:
                 what = "handle" if parameter.type == "handle" else "value"
                 message = f"the call of `{schedule.name}` gives no {what} for `{parameter.name}`"
                 check.error("W0209", message, call.span, f"`{signature_of(schedule)}`")
-        elif parameter.type == "handle":
+        elif parameter.type == "handle" and not check.is_none(value):
             ref = tree.HandleRef(value.span, value.name) if isinstance(value, tree.NameRef) else value
             if not isinstance(ref, tree.HandleRef):
                 check.error("W0221", f"`{parameter.name}` takes a handle", value.span)
             else:
                 with check.reporting():
                     handles[parameter.name] = check.op(ref), ref
+        elif parameter.type == "handle":
+            pass  # absent
         elif isinstance(ref := check.scope.as_handle(value), tree.HandleRef):
             message = f"`{parameter.name}` takes {NAMES[parameter.type]}; `{ref.spelling}` is a handle"
             check.error("W0221", message, ref.span)

@@ -16,12 +16,26 @@ from typing import Any, ClassVar, NamedTuple, cast
 from lark import Token, Tree
 
 from . import tree
-from .diagnostics import MAX_SCHEDULE_BYTES, Diagnostic, Source, Span, WeftError, fail, read_source, schedule_text
+from .diagnostics import (
+    MAX_SCHEDULE_BYTES,
+    Diagnostic,
+    Source,
+    Span,
+    WeftError,
+    did_you_mean,
+    fail,
+    read_source,
+    schedule_text,
+)
 from .expressions import FUNCTIONS, INT_LIMIT
 from .syntax import MOST_ERRORS, ParsedText, Start, in_order, reading
 from .tree import PROPERTIES
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
+
+
+SHIPPED = "weft"
+"""What the path of an `include` begins with if it ships with Weft: `weft:matmul/simt`."""
 
 
 class FilledField(NamedTuple):
@@ -37,6 +51,7 @@ class TreeBuilder:
     table."""
 
     _NODES: ClassVar[dict[str, Any]] = {
+        "append": tree.Append,
         "binary": tree.Binary,
         "binding": tree.Binding,
         "dimension": tree.Dimension,
@@ -52,6 +67,7 @@ class TreeBuilder:
     """Rules with the fields of a node as children."""
 
     _GATHERING: ClassVar[dict[str, tuple[Any, int]]] = {
+        "alternatives": (tree.Alternatives, 0),
         "call": (tree.Call, 1),
         "handle": (tree.HandleRef, 1),
         "list": (tree.ListExpr, 0),
@@ -179,7 +195,11 @@ class TreeBuilder:
     def _statement(self, span: Span, keyword: str, *parts: FilledField | str) -> tree.StatementNode:
         fields: dict[str, tree.FieldValue] = {}
         for part in parts:
-            if isinstance(part, FilledField):
+            if isinstance(part, FilledField) and part.name == "only_if":
+                name, value = fields.popitem()
+                at = value.span if isinstance(value, tree.Node) else part.span
+                fields[name] = tree.Conditional(at, cast(Any, value), part.value)
+            elif isinstance(part, FilledField):
                 if part.name in fields:
                     message = f"`{part.name.replace('_', '-')}` is given twice"
                     self.report("W0106", message, part.span, f"delete one `{part.name.replace('_', '-')}`")
@@ -242,6 +262,9 @@ class TreeBuilder:
     def _quoted(self, _: Span, text: str) -> str:
         return re.sub(r"\\.", lambda found: _ESCAPES[found.group()], text[1:-1])
 
+    def _nothing(self, span: Span) -> tree.Literal:
+        return tree.Literal(span, tree.NONE)
+
     def _boolean(self, span: Span, text: str) -> tree.Literal:
         return tree.Literal(span, text == "true")
 
@@ -301,6 +324,27 @@ def _complete(source: Source) -> tree.File:
     return file
 
 
+def _target(include: tree.Include, folder: str) -> str:
+    """The file of an `include`: one that ships with Weft, or one relative to a folder. Raises W0001
+    with the nearest name."""
+    scheme, _, name = include.path.partition(":")
+    target = os.path.join(folder, include.path)
+    if scheme == SHIPPED:
+        from ..recipes import files
+
+        if name in files():
+            return str(files()[name])
+        known = [f"{SHIPPED}:{one}" for one in files()]
+    elif os.path.lexists(target) or not os.path.isdir(beside := os.path.dirname(target) or os.curdir):
+        return target
+    else:
+        head = include.path.removesuffix(os.path.basename(target))
+        known = [head + one for one in os.listdir(beside) if one.endswith(".weft")]
+    hint = did_you_mean(include.path, known) or "a path is relative to the file; `weft:FOLDER/NAME` ships with Weft"
+    what = f"no schedule `{include.path}` ships with Weft" if scheme == SHIPPED else f"there is no file `{target}`"
+    raise fail("W0001", what, span=include.span, hint=hint)
+
+
 @dataclass
 class _Includes:
     """Follows includes; the schedules of each file are included once."""
@@ -312,7 +356,7 @@ class _Includes:
         first to this one."""
         included: list[tree.Schedule] = []
         for include in file.includes:
-            target = os.path.join(os.path.dirname(file.source.name), include.path)
+            target = _target(include, os.path.dirname(file.source.name))
             identity = os.path.realpath(target)
             if identity in path:
                 circle = " → ".join(f"`{os.path.basename(p)}`" for p in (*path[path.index(identity) :], identity))

@@ -1,30 +1,20 @@
 """The scope of names in a schedule that is checked: the meaning of each name, the consumed handles,
-and lookups that report errors."""
+and which of them are still alive."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from . import tree
-from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, fail, quoted
+from .diagnostics import Span, WeftError, fail, quoted
 from .expressions import (
-    ELEMENT_TYPES,
-    NAMES,
-    SPLIT_TYPES,
-    Evaluator,
-    Kind,
     KnownValue,
     UnknownValue,
-    fits,
-    kind_of,
-    parts_of,
+    one_of,
 )
 from .records import record
-from .tree import OF_OPERANDS, OPERAND, PROPERTIES
 
 Shape = Literal["one", "several", "list", "any"]
 
@@ -63,6 +53,7 @@ class Gone:
         returned: the user's names of the results.
         unnamed: the results that the user gave no name.
         certain: False if only some ways through an `if` or a `foreach` consume it.
+        within: the statement of a nested schedule that consumes a captured handle.
     """
 
     by: str
@@ -70,25 +61,70 @@ class Gone:
     returned: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
     certain: bool = True
+    within: str = ""
 
+
+ABSENT = -1
+"""The number of a handle that is `none`."""
 
 Part = tuple[int, str]
 """A handle: the number of its `BoundName` and the name of the result, empty for a single one."""
 
 
+@record
+class Ended:
+    """A name that a block binds, and that is not visible after it.
+
+    Args:
+        span: the binding.
+        reason: what keeps it from being visible.
+        hint: how to make it so.
+    """
+
+    span: Span
+    reason: str
+    hint: str
+
+
 @dataclass
 class Scope:
     """The names visible at a statement. A block works on a `copy`; `merge` adds the handles that
-    its ways consumed."""
+    its ways consumed, `join` the names that all of them bind.
+
+    Args:
+        ended: names that blocks before it bind, and that ended with these.
+        places: where names are bound.
+        schedules: the schedules that are written in this one, with what the checker knows of them.
+        first: bindings with smaller numbers are those of the schedule around this one.
+        captured: the handles of that schedule that this one uses, each with its first use.
+        bindings: all bindings of handles by number.
+        parameters: the schedule's parameters, each with whether something has used it.
+        beyond: the names around this schedule that it has used.
+    """
 
     names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
     gone: dict[Part, Gone] = field(default_factory=dict)
     loops: int = 0
+    ended: dict[str, Ended] = field(default_factory=dict)
+    places: dict[str, Span] = field(default_factory=dict)
+    schedules: dict[str, Any] = field(default_factory=dict)
+    first: int = 0
+    captured: dict[Part, tree.HandleRef] = field(default_factory=dict)
+    bindings: dict[int, BoundName] = field(default_factory=dict)
+    parameters: dict[str, bool] = field(default_factory=dict)
+    beyond: set[str] = field(default_factory=set)
 
     def copy(self, *, unknown: bool = False) -> Scope:
         """A copy for a block. `unknown`: the block runs with other values than the known ones."""
         names = {n: UnknownValue(v.kind) if unknown and isinstance(v, KnownValue) else v for n, v in self.names.items()}
-        return Scope(names, dict(self.gone), self.loops)
+        return replace(
+            self,
+            names=names,
+            gone=dict(self.gone),
+            ended=dict(self.ended),
+            places=dict(self.places),
+            schedules=dict(self.schedules),
+        )
 
     def values(self) -> dict[str, Any]:
         """The known values by name."""
@@ -101,6 +137,68 @@ class Scope:
             found = [way.gone[part] for way in ways if part in way.gone]
             certain = len(found) == len(ways) and all(gone.certain for gone in found)
             self.gone[part] = self.gone.get(part) or replace(found[0], certain=certain)
+
+    def bind(self, name: str, bound: BoundName | UnknownValue, at: Span) -> None:
+        """Binds a name at a place."""
+        self.names[name], self.places[name] = bound, at
+        if isinstance(bound, BoundName):
+            self.bindings[bound.number] = bound
+        self.ended.pop(name, None)
+
+    def use(self, name: str) -> None:
+        """Notes that a name is used."""
+        if name in self.parameters:
+            self.parameters[name] = True
+        else:
+            self.beyond.add(name)
+
+    def bound_in(self, way: Scope) -> list[str]:
+        """The names that a block has bound, or bound again to other handles."""
+        return [n for n, bound in way.names.items() if n not in self.names or _rebound(self.names[n], bound)]
+
+    def join(
+        self, ways: Sequence[Scope], without: Sequence[str], fresh: Callable[[], int], chosen: int | None = None
+    ) -> None:
+        """The names after alternative blocks: those that all of them bind. Others end there.
+
+        Args:
+            ways: the scope at the end of each block.
+            without: for each block, what is said if it binds a name not.
+            fresh: makes the number of a binding.
+            chosen: the number of the block that is executed, if it is known.
+        """
+        for name in dict.fromkeys(name for way in ways for name in self.bound_in(way)):
+            at = next(way.places[name] for way in ways if name in way.places)
+            if lacking := [why for way, why in zip(ways, without, strict=True) if name not in way.names]:
+                reason = f"line {at.line} binds it, and {lacking[0]}"
+                self.ended[name] = Ended(at, reason, f"bind it there, too: `let {name} = …`")
+            elif (joined := self._joined([way.names[name] for way in ways], ways, fresh, chosen)) is not None:
+                self.bind(name, joined, at)
+            else:
+                reason = f"the blocks bind it to different kinds of things, the first in line {at.line}"
+                self.ended[name] = Ended(at, reason, f"name a handle in each of them, or a value: `let {name} = …`")
+
+    def _joined(
+        self, found: list[BoundName | UnknownValue], ways: Sequence[Scope], fresh: Callable[[], int], chosen: int | None
+    ) -> BoundName | UnknownValue | None:
+        """One binding in place of those at the end of alternative blocks; None if they differ in kind."""
+        values = [one for one in found if isinstance(one, UnknownValue)]
+        if len(values) == len(found):
+            same = all(isinstance(one, KnownValue) and one == values[0] for one in values)
+            one = values[0] if same else one_of(values)
+            return one if chosen is None else values[chosen]
+        handles = [one for one in found if isinstance(one, BoundName)]
+        others = any(one.kind != "none" for one in values)
+        if others or len({(one.shape, one.results, one.open) for one in handles}) > 1:
+            return None
+        joined = replace(handles[0], number=fresh(), loops=min(one.loops for one in handles))
+        for part in joined.parts:
+            both = zip(ways, found, strict=True)
+            gone = [way.gone.get((one.number, part)) for way, one in both if isinstance(one, BoundName)]
+            if first := next(filter(None, gone), None):
+                certain = all(one is not None and one.certain for one in gone)
+                self.gone[(joined.number, part)] = replace(first, certain=certain)
+        return joined
 
     def as_handle(self, value: tree.Expr | tree.HandleRef) -> tree.Expr | tree.HandleRef:
         """A name that the parser read as an expression, as a handle if it names one; otherwise the
@@ -116,6 +214,28 @@ class Scope:
     def alive(self, bound: BoundName) -> bool:
         """Whether one of the handles of a name is certainly live."""
         return any((bound.number, part) not in self.gone for part in bound.parts)
+
+
+def _rebound(before: BoundName | UnknownValue, now: BoundName | UnknownValue) -> bool:
+    return isinstance(before, BoundName) and isinstance(now, BoundName) and before.number != now.number
+
+
+def bound_by_all(blocks: Sequence[tuple[tree.Item, ...]]) -> frozenset[str]:
+    """The names that each of several blocks binds, so that they are visible after these."""
+    return frozenset.intersection(*map(_bound_by, blocks))
+
+
+def _bound_by(items: tuple[tree.Item, ...]) -> frozenset[str]:
+    names: set[str] = set()
+    for item in items:
+        match item:
+            case tree.Let(targets=targets):
+                names |= {target.name for target in targets}
+            case tree.If():
+                names |= bound_by_all((item.then, item.otherwise))
+            case tree.Versions(blocks=blocks) | tree.Alternatives(blocks=blocks):
+                names |= bound_by_all(blocks)
+    return frozenset(names)
 
 
 def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> tuple[tree.HandleRef, ...] | None:
@@ -136,17 +256,17 @@ def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
     """The error of using a consumed handle, with the consumer and the names of its results."""
     line = gone.span.line
     where = f"in line {line}" if gone.span.source == span.source else f"at {gone.span}"
+    notes = (gone.within,) if gone.within else ()
     if not gone.certain:
         message = f"`{spelling}` may be gone: {gone.by} {where} consumes it on one path through the schedule"
         hint = f"use `{spelling}` only where it is not consumed, or consume it in every branch"
-        return fail("W0227", message, span=span, hint=hint)
-    notes: tuple[str, ...] = ()
+        return fail("W0227", message, span=span, notes=notes, hint=hint)
     hint = None
     if gone.returned:
-        notes = (f"line {line} returned {quoted(gone.returned)} instead",)
+        notes = (*notes, f"line {line} returned {quoted(gone.returned)} instead")
         hint = f"use {' or '.join(f'`{name}`' for name in gone.returned)}"
     elif gone.unnamed:
-        notes = (f"the result of {gone.by} there has no name",)
+        notes = (*notes, f"the result of {gone.by} there has no name")
         hint = f"name it: `{let_of(gone.unnamed)} = …`"
     return fail("W0223", f"`{spelling}` was consumed by {gone.by} {where}", span=span, notes=notes, hint=hint)
 
@@ -164,201 +284,3 @@ def names_of(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
     if let.destructured or len(results) <= 1:
         return tuple(target.name for target in let.targets if target.name != "_")
     return tuple(f"{let.targets[0].name}.{result}" for result in results)
-
-
-def kind_of_property(fields: Sequence[str]) -> Kind | None:
-    """The kind of the value of `rank`, `sizes.0`, `lhs.type`, `lhs.0`; None for fields that name no
-    property."""
-    match [*fields]:
-        case [operand, axis] if OPERAND.fullmatch(operand) and axis.isdigit():
-            return "int"
-        case [operand, name] if OPERAND.fullmatch(operand) and name in OF_OPERANDS:
-            return PROPERTIES[name][0]
-        case [name, axis] if axis.isdigit() and name in PROPERTIES and PROPERTIES[name][0] == "list":
-            return "int"
-        case [operand, "sizes", axis] if OPERAND.fullmatch(operand) and axis.isdigit():
-            return "int"
-        case [name] if name in PROPERTIES:
-            return PROPERTIES[name][0]
-    return None
-
-
-# ---- lookups and their errors ------------------------------------------------------------------------
-
-
-class ScopeCheck:
-    """Looks up names in a scope and reports errors. `keyword`: the statement that is checked."""
-
-    def __init__(self, scope: Scope, report: Callable[[Diagnostic], None], keyword: str | None = None) -> None:
-        self.scope = scope
-        self.report = report
-        self.keyword = keyword
-        self.each: str | None = None
-        """The name of a `match*` list in a statement that is executed for each of its ops; None:
-        not allowed yet, empty: any name."""
-        self.evaluator = Evaluator(self._lookup, self._report_all, self._read)
-        self.value = self.evaluator.value
-
-    def error(self, code: str, message: str, span: Span, hint: str | None = None, notes: tuple[str, ...] = ()) -> None:
-        self.report(Diagnostic(code, message, span, self.keyword, notes, hint))
-
-    def _report_all(self, error: WeftError) -> None:
-        for diagnostic in error.diagnostics:
-            self.report(replace(diagnostic, statement=self.keyword))
-
-    @contextmanager
-    def reporting(self) -> Iterator[None]:
-        """A context that reports the errors raised inside."""
-        try:
-            yield
-        except WeftError as error:
-            self._report_all(error)
-
-    # ---- lookups that raise ---------------------------------------------------------------------
-
-    def _lookup(self, ref: tree.NameRef) -> Any:
-        found = self.scope.names.get(ref.name)
-        if isinstance(found, UnknownValue):
-            return found.value if isinstance(found, KnownValue) else found
-        if isinstance(found, BoundName):
-            hint = "only `if h { … }` tests whether a handle is present; a handle can't be part of an expression"
-            raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)
-        if ref.name in ELEMENT_TYPES:
-            return ref.name
-        values = self.scope.known(UnknownValue)
-        notes = (f"values here: {quoted(values) or 'none'}",)
-        hint = did_you_mean(ref.name, (*values, *ELEMENT_TYPES, *SPLIT_TYPES))
-        raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span, notes=notes, hint=hint)
-
-    def _read(self, asked: tree.Property) -> UnknownValue:
-        """The kind of a property of a handle's op, or of a size of one of the payload's arguments."""
-        if asked.name not in self.scope.names and len(asked.fields) == 1 and asked.fields[0].isdigit():
-            return UnknownValue("int")
-        bound = self.find(ref := tree.HandleRef(asked.span, asked.name, asked.fields))
-        if bound.shape == "list":
-            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
-        fields = self.single(ref)[1]
-        if not fields:
-            raise fail("W0221", f"`{ref.spelling}` is a handle, not a value", span=ref.span)
-        if len(fields) == 1 and OPERAND.fullmatch(fields[0]):
-            hint = f"`{ref.spelling}.0` is its first size; `{ref.spelling}.type`, `{ref.spelling}.rank`"
-            raise fail("W0221", f"`{ref.spelling}` is an operand, not a value", span=ref.span, hint=hint)
-        kind = kind_of_property(fields) or (kind_of_property(fields[1:]) if bound.shape == "any" else None)
-        return UnknownValue(kind) if kind is not None else self._unknown_property(asked, fields)
-
-    def _unknown_property(self, asked: tree.Property | tree.NameRef, fields: Sequence[str]) -> UnknownValue:
-        whole = ".".join(fields)
-        near = did_you_mean(next((f for f in fields if not f.isdigit()), whole), PROPERTIES)
-        hint = near or "`weft statements match` explains them"
-        notes = (
-            f"properties: {quoted(PROPERTIES)}; of operands {quoted(f'lhs.{name}' for name in OF_OPERANDS)}, `lhs.0`",
-        )
-        raise fail("W0246", f"an op has no property `{whole}`", span=asked.span, notes=notes, hint=hint)
-
-    def candidate(self) -> Evaluator:
-        """An evaluator of the condition after `where`: its names are first of all properties of the
-        op that may match."""
-
-        def lookup(ref: tree.NameRef) -> Any:
-            if ref.name in PROPERTIES:
-                return UnknownValue(PROPERTIES[ref.name][0])
-            known = ref.name in ELEMENT_TYPES or ref.name in self.scope.names
-            if not known and did_you_mean(ref.name, PROPERTIES) is not None:
-                self._unknown_property(ref, (ref.name,))
-            return self._lookup(ref)
-
-        def read(asked: tree.Property) -> Any:
-            if asked.name not in PROPERTIES and not OPERAND.fullmatch(asked.name):
-                return self._read(asked)
-            fields = (asked.name, *asked.fields)
-            kind = kind_of_property(fields)
-            return UnknownValue(kind) if kind is not None else self._unknown_property(asked, fields)
-
-        return Evaluator(lookup, self._report_all, read)
-
-    def condition(self, expr: tree.Expr) -> None:
-        """Checks the condition after `where`."""
-        value = self.candidate().value(expr)
-        if not fits("bool", value):
-            self.error("W0232", f"`where` takes a condition, not {NAMES[kind_of(value)]}", expr.span)
-        for part in parts_of(expr):
-            match part:
-                case tree.Binary(left=tree.NameRef(name=own), right=tree.NameRef(name=other)) if (
-                    own == other and own in PROPERTIES
-                ):
-                    message = f"this compares `{own}` of each op with itself: after `where` it is the op's property"
-                    hint = f"give the value another name: `let wanted = {own}`"
-                    self.error("W0247", message, part.span, hint)
-
-    def find(self, ref: tree.HandleRef) -> BoundName:
-        """The binding of a handle's name. Raises W0220, W0221."""
-        found = self.scope.names.get(ref.name)
-        if isinstance(found, BoundName):
-            return found
-        if isinstance(found, UnknownValue):
-            if found.kind == "unknown":  # the cause was reported
-                raise WeftError
-            raise fail("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", span=ref.span)
-        handles = self.scope.known(BoundName)
-        notes = (f"handles here: {quoted(handles)}" if handles else "no handle is bound here yet",)
-        hint = did_you_mean(ref.name, handles)
-        raise fail("W0220", f"there is no handle `{ref.name}`", span=ref.span, notes=notes, hint=hint)
-
-    def single(self, ref: tree.HandleRef) -> tuple[Part, tuple[str, ...]]:
-        """The live handle named by `ref`, and the remaining fields: `step.lhs` → (step, ("lhs",))."""
-        bound = self.find(ref)
-        part, rest = "", ref.fields
-        if bound.shape == "list" and self.each not in (ref.name, ""):
-            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
-        if bound.shape == "list":
-            self.each = ref.name
-        if bound.shape == "several":
-            names = quoted(f"{ref.name}.{result}" for result in bound.results)
-            if not rest:
-                message, hint = f"`{ref.name}` names several results", f"name one: {names}"
-                raise fail("W0221", message, span=ref.span, hint=hint)
-            part, *rest = rest
-            if part not in bound.results and not re.fullmatch(bound.open, part):
-                raise fail("W0222", f"`{ref.name}` has no result `{part}`", span=ref.span, hint=f"it has {names}")
-        if (gone := self.scope.gone.get((bound.number, part))) is not None:
-            raise consumed(f"{ref.name}.{part}" if part else ref.name, ref.span, gone)
-        return (bound.number, part), tuple(rest)
-
-    def op(self, ref: tree.HandleRef) -> Part:
-        """The live handle for a field that takes an op or a loop."""
-        part, rest = self.single(ref)
-        if rest and not (self.find(ref).shape == "any" and len(rest) == 1):
-            owner = ref.spelling.removesuffix(f".{'.'.join(rest)}")
-            message = f"`{owner}` is a single handle and has no result `{rest[0]}`"
-            raise fail("W0222", message, span=ref.span, hint=f"write `{owner}`")
-        return part
-
-    def written(self, iterable: tree.Expr) -> list[tuple[Part, tree.HandleRef]] | None:
-        """The live handles of a list literal; None for a list of values. Errors are reported."""
-        if not isinstance(iterable, tree.ListExpr):
-            return None
-        parts: list[tuple[Part, tree.HandleRef]] = []
-        with self.reporting():
-            refs = written_handles(iterable, lambda name: isinstance(self.scope.names.get(name), BoundName))
-            if refs is None:
-                return None
-            for ref in refs:
-                with self.reporting():
-                    parts.append((self.op(ref), ref))
-        return parts
-
-    def operand(self, ref: tree.HandleRef) -> None:
-        """Checks a field that takes an operand: a handle, and the operand's name."""
-        if len(self.single(ref)[1]) != 1:
-            hint = f"write `{ref.name}.lhs`, `{ref.name}.rhs`, …; `weft statements` lists the names"
-            raise fail("W0224", f"`{ref.spelling}` names no operand of an op", span=ref.span, hint=hint)
-
-    def consume(self, part: Part, ref: tree.HandleRef, gone: Gone) -> None:
-        bound = self.find(ref)
-        if bound.loops < self.scope.loops:
-            message = f"`{ref.spelling}` is consumed in the first iteration of `foreach`, and gone in the next"
-            notes = (f"it is bound outside the loop, in line {bound.span.line}",)
-            self.error("W0228", message, ref.span, "bind it in the loop: `let … = match …`", notes)
-        self.scope.gone[part] = gone

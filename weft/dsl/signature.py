@@ -15,10 +15,11 @@ from collections.abc import Callable, Container, Iterator
 from typing import Any, Literal
 
 from . import tree
-from .diagnostics import Diagnostic, Span, count, fail, quoted
-from .expressions import Evaluator
+from .diagnostics import Diagnostic, Span, WeftError, count, fail, quoted
+from .expressions import Evaluator, Kind
+from .lookups import ScopeCheck
 from .records import record
-from .scopes import BoundName, Gone, Part, ScopeCheck, consumed, let_of
+from .scopes import BoundName, Gone, Part, consumed, let_of
 
 FieldKind = Literal[
     "handle",  # HandleRef to a live handle (a field of it names one of several results)
@@ -184,8 +185,29 @@ class DistributionSpec:
     chunk: int | None = None
 
 
+def given_fields(node: tree.StatementNode, signature: Signature, evaluator: Evaluator) -> dict[str, Any]:
+    """The fields of a statement, without those that have a condition which does not hold."""
+    fields: dict[str, Any] = {}
+    for name, value in node.fields.items():
+        if isinstance(value, tree.Conditional):
+            field = signature.field(name)
+            what = f"the condition of `{field.word if field else name}`"
+            if evaluator.expect(value.condition, "bool", what, None) is False:
+                continue
+            value = value.value
+        fields[name] = value
+    return fields
+
+
+def missing(keyword: str, field: Field, span: Span, given: bool = False) -> WeftError:
+    """W0230: a field that a statement needs, and that is not given, or is `none`."""
+    what = f", and this is `{tree.NONE}`" * given
+    return fail("W0230", f"`{keyword}` needs its {field.word}{what}", span=span)
+
+
 def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
-    """The value of a field that names no handle. Errors go to the evaluator's `report`."""
+    """The value of a field that names no handle; `none` if it is to be left out. Errors go to the
+    evaluator's `report`."""
     match given:
         case tree.Word():
             return given.text
@@ -213,9 +235,8 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
             return () if field.kind == "names" else given
     orders = {"group": "the number of rows of `grouped`", "panel": "the number of columns of `panels`"}
     what = orders.get(field.name, f"`{field.word}`")
-    return evaluator.expect(
-        given, "str" if field.kind == "str" else "int", what, field.minimum, field.maximum, field.hint
-    )
+    kind: Kind = "str" if field.kind == "str" else "int"
+    return evaluator.expect(given, kind, what, field.minimum, field.maximum, field.hint, none=True)
 
 
 def _entry(field: Field, item: tree.Expr | tree.HandleRef, evaluator: Evaluator) -> int | None:
@@ -243,7 +264,8 @@ def _counts(space: tree.Space, evaluator: Evaluator) -> Iterator[Any]:
         if dimension.count is None or dimension.count == "?":
             yield dimension.count
         else:
-            yield evaluator.expect(dimension.count, "int", f"the count of `{dimension.axis}`", 1)
+            count = evaluator.expect(dimension.count, "int", f"the count of `{dimension.axis}`", 1, none=True)
+            yield None if count is tree.NONE else count
 
 
 # ---- a statement against its signature -----------------------------------------------------------
@@ -258,13 +280,14 @@ def check_statement(node: tree.StatementNode, signature: Signature, check: Scope
             at = value.span if isinstance(value, tree.Node) else node.span
             check.error("W0215", f"`{node.keyword}` of this version takes no `{word}`", at)
     dying: list[tuple[Part, tree.HandleRef]] = []
+    given = given_fields(node, signature, check.evaluator)
     for field in signature.fields:
-        value = node.fields.get(field.name)
-        if value is not None:
-            with check.reporting():
-                dying += _check_field(field.beside(node.fields), value, check)
-        elif not field.optional and field.kind not in ("flag", "handles"):
-            check.error("W0230", f"`{node.keyword}` needs its {field.word}", node.span)
+        value = given.get(field.name)
+        with check.reporting():
+            if value is not None:
+                dying += _check_field(field.beside(given), value, check)
+            elif not field.optional and field.kind not in ("flag", "handles"):
+                raise missing(node.keyword, field, node.span)
     with check.reporting():
         expect_apart(node, signature)
     unnamed = () if names else signature.results
@@ -314,6 +337,8 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
                 _judged(field, item.text, item.span, check)
         case (("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _):
             found = field_value(field, value, check.evaluator)
+            if found is tree.NONE and not field.optional:
+                raise missing(check.keyword or "", field, value.span, True)
             if isinstance(found, str | SpaceSpec):
                 _judged(field, found, value.span, check)
     return []
@@ -330,6 +355,7 @@ def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
         bound = check.scope.names.get(name)
         if name in defined or not isinstance(bound, BoundName):
             continue
+        check.scope.use(name)
         gone = check.scope.gone.get((bound.number, ""))
         if gone is not None and bound.shape != "several":
             with check.reporting():

@@ -33,8 +33,7 @@ from lark.utils import TextSlice
 from .. import grammar
 from .diagnostics import Diagnostic, Source, WeftError, fail
 from .records import record
-from .recovery import Skipped, without
-from .syntax_errors import BRACKETS, OPERATORS, Failure, explain
+from .syntax_errors import BRACKETS, OPERATORS, Failure, Skipped, explain, without
 
 MAX_NESTING = 40
 MAX_OPERATORS = 150

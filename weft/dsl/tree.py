@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from enum import Enum
 from typing import Literal as Lit
 
 from .diagnostics import Source, Span
 from .records import record
 
-ITEMS = ("let", "require", "if", "foreach", "versions", "return")
+ITEMS = ("let", "append", "require", "if", "foreach", "versions", "alternatives", "return")
 """Words, other than statements' keywords, that begin a line of a schedule."""
 
 CONTROL = (*ITEMS, "else", "schedule", "payload", "include")
@@ -70,14 +71,26 @@ class Node:
     span: Span
 
 
+class NoValue(Enum):
+    """The value `none`."""
+
+    NONE = "none"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+NONE = NoValue.NONE
+
 # ---- expressions -----------------------------------------------------------------------------------------------------
 
 
 @record
 class Literal(Node):
-    """An integer, float, boolean or string. A type (`f32`) is a `NameRef` until it is evaluated."""
+    """An integer, float, boolean, string or `none`. A type (`f32`) is a `NameRef` until it is
+    evaluated."""
 
-    value: int | float | bool | str
+    value: int | float | bool | str | NoValue
 
 
 @record
@@ -203,7 +216,16 @@ class Words(Node):
     items: tuple[Word, ...]
 
 
-FieldValue = Expr | HandleRef | Space | Distribution | Word | Words | bool
+@record
+class Conditional(Node):
+    """A clause with a condition: `pad 4 if bits(type) == 32`, `overlap if overlap`. It is left out
+    if the condition does not hold."""
+
+    value: Expr | HandleRef | Space | Distribution | Word | Words | bool
+    condition: Expr
+
+
+FieldValue = Conditional | Expr | HandleRef | Space | Distribution | Word | Words | bool
 
 
 @record
@@ -248,11 +270,19 @@ class Binding(Node):
 @record
 class Let(Node):
     """`let x = …` (`destructured` False: x is the result, or all results: `x.loop`), `let (a, b) =
-    …` (True); or a value."""
+    …` (True); or a value, or another name of a handle."""
 
     targets: tuple[Binding, ...]
     destructured: bool
-    value: StatementNode | Call | Expr
+    value: StatementNode | Call | Expr | HandleRef
+
+
+@record
+class Append(Node):
+    """`append tiles to all`: a handle at the end of a list, which `let all = []` has begun."""
+
+    value: HandleRef
+    target: Binding
 
 
 @record
@@ -275,29 +305,50 @@ class If(Node):
 
 @record
 class Foreach(Node):
-    """`foreach op in ops { … }` over the handles of a `match*`, `foreach op in [a, t.op] { … }`
-    over a list of handles, or `foreach n in [1, 2] { … }` over values."""
+    """`foreach op in ops { … }` or `foreach op in match* … { … }` over the handles of a `match*`,
+    `foreach op in [a, t.op] { … }` over a list of handles, or `foreach n in [1, 2] { … }` over
+    values."""
 
     variable: Binding
-    iterable: Expr | HandleRef
+    iterable: Expr | HandleRef | StatementNode
     body: tuple[Item, ...]
 
 
 @record
 class Versions(Node):
     """`versions { … } else { … }`: the payload is scheduled once for each block and the statements
-    after it, and a run uses the first version with assumptions that hold. `values`: the names that
-    the blocks define, known after them."""
+    after it, and a run uses the first version with assumptions that hold."""
 
     blocks: tuple[tuple[Item, ...], ...]
 
-    @property
-    def values(self) -> frozenset[str]:
-        lets = [[one for one in block if isinstance(one, Let)] for block in self.blocks]
-        named = [
-            {let.targets[0].name for let in some if not isinstance(let.value, StatementNode | Call)} for some in lets
-        ]
-        return frozenset(set.intersection(*named))
+
+@record
+class Alternatives(Node):
+    """`alternatives { … } else { … }`: the first block without a refusal."""
+
+    blocks: tuple[tuple[Item, ...], ...]
+
+
+@record
+class Parameter(Node):
+    """`bm: int = 128 in [64, 128]`. No default: a value must be given. The default of a `handle` is a
+    `match`, which is executed if no handle is given, or `none`; it has no domain."""
+
+    name: str
+    type: ParameterType
+    default: Expr | StatementNode | None
+    domain: ListExpr | None
+
+
+@record
+class Schedule(Node):
+    """`schedule name(parameters) { … }`; `doc` is the comment above it. Inside another schedule, it
+    sees the names in scope where it is written."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[Item, ...]
+    doc: str = ""
 
 
 @record
@@ -307,21 +358,10 @@ class Return(Node):
     values: tuple[HandleRef, ...]
 
 
-Item = StatementNode | Call | Let | Require | If | Foreach | Versions | Return
+Item = StatementNode | Call | Let | Append | Require | If | Foreach | Versions | Alternatives | Return | Schedule
 
 
 # ---- top level -----------------------------------------------------------------------------------
-
-
-@record
-class Parameter(Node):
-    """`bm: int = 128 in [64, 128]`. No default: a value must be given. A `handle` parameter has
-    neither default nor domain."""
-
-    name: str
-    type: ParameterType
-    default: Expr | None
-    domain: ListExpr | None
 
 
 @record
@@ -336,19 +376,10 @@ class Payload(Node):
 
 @record
 class Include(Node):
-    """`include "path"`: the schedules of another file."""
+    """`include "path"`: the schedules of another file, or of one that ships with Weft,
+    `"weft:matmul/simt"`. Its payload has no effect."""
 
     path: str
-
-
-@record
-class Schedule(Node):
-    """`schedule name(parameters) { … }`; `doc` is the comment above it."""
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    body: tuple[Item, ...]
-    doc: str = ""
 
 
 @record

@@ -32,12 +32,18 @@ def written(keyword: str) -> str:
 
 def _shown(definition: str, field: str) -> str:
     """The words of a definition, with the texts of its rules."""
+    definition = re.sub(r"\((\([^()]*\))\)|\[\(([^()]*)\)\]", _alone, definition.replace(" [only_if]", ""))
     optional = re.sub(
         r"\(([^()]*)\)\*", lambda found: " ".join(f"[{one.strip()}]" for one in found[1].split("|")), definition
     )
     parts = re.findall(r'"[^"]*"|\w+|[\[\]()|]', optional)
     text = " ".join(part.strip('"') if part[0] == '"' else _value(part, field) for part in parts)
     return re.sub(r"(?<=[\[(#]) | (?=[\])])| (?=\|)|(?<=\|) |(?<=grouped) |(?<=panels) |(?<=cluster) ", "", text)
+
+
+def _alone(found: re.Match[str]) -> str:
+    """Brackets that had a condition beside those in them."""
+    return found[1] or f"[{found[2]}]"
 
 
 def _value(part: str, field: str) -> str:

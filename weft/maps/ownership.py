@@ -81,7 +81,7 @@ def live_maps(session: Session, names: Sequence[str] = ()) -> list[LiveMap]:
     found, handles = dict[str, LiveMap](), set[str]()
     for state in reversed(session.states):
         ops = tagged(state.module)
-        for name, handle in named_handles(state.frames[-1].env):
+        for name, handle in named_handles(state.env):
             if name.rpartition(".")[2].isdigit():
                 continue
             handles.add(name)

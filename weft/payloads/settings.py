@@ -183,7 +183,7 @@ def distribute(
 ) -> Settings:
     """Distributes the settings to the schedule and the payload, and finds the layer. Raises W0482
     for an unknown name, W0483 for an illegal value, W0491 and W0492 for the layer."""
-    ours = [p.name for p in schedule.parameters]
+    ours = [p.name for p in schedule.parameters if p.type != "handle"]
     theirs = {p.name: p for p in builder.parameters} if builder else {}
     for name in settings:
         if name not in ours and name not in theirs:

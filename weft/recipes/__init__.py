@@ -32,6 +32,12 @@ def schedules() -> Mapping[str, Path]:
 
 
 @cache
+def files() -> Mapping[str, Path]:
+    """All schedule files, by folder and name: `matmul/simt`."""
+    return {f"{path.parent.name}/{path.stem}": path for path in sorted(FOLDER.glob("*/*.weft"))}
+
+
+@cache
 def builders() -> Mapping[str, Builder]:
     """The built-in payload builders, by the name in a schedule: `payload matmul(m = 512)`."""
     subjects = [path.parent.name for path in sorted(FOLDER.glob("*/payload.py"))]

@@ -15,7 +15,8 @@ from ..dsl.checker import expect_right
 from ..dsl.diagnostics import Span, count, fail
 from ..dsl.expressions import show
 from ..dsl.formatter import format_text
-from ..dsl.parser import parse_text
+from ..dsl.parameters import matched
+from ..dsl.parser import SHIPPED, parse_text
 from ..dsl.syntax import BRACES
 from ..interpreter.session.state import SKIP
 from ..interpreter.session.statement import signatures
@@ -85,7 +86,8 @@ def _spliced(bench: Workbench, folder: Path) -> str:
     end = source.offset(main.span.end_line, main.span.end_column)
     brace = next(found.end() for found in BRACES.finditer(source.text, begin) if found.group() == "{")
     edits: list[tuple[Span | tuple[int, int], str]] = [((brace, end - 1), "\n".join(["", *_body(bench), ""]))]
-    edits += [(include.span, f"include {beside(home / include.path)}") for include in file.includes]
+    relative = [include for include in file.includes if not include.path.startswith(f"{SHIPPED}:")]
+    edits += [(include.span, f"include {beside(home / include.path)}") for include in relative]
     for p in main.parameters:
         if p.name in bench.choice.settings:  # the value that was set becomes the default
             value = bench.recipe.values[p.name]
@@ -103,7 +105,7 @@ def _spliced(bench: Workbench, folder: Path) -> str:
 
 def _body(bench: Workbench) -> Iterator[str]:
     frames = bench.session.state.frames
-    done = frames[0].items[: frames[0].index]
+    done = frames[0].items[len(matched(bench.recipe.file.main, ())) : frames[0].index]
     if len(frames) > 1:
         item = done[-1]
         value = item.value if isinstance(item, tree.Let) else item

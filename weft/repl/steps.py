@@ -126,6 +126,8 @@ def report(desk: Desk, number: int, brief: bool = False) -> None:
         return
     difference = changes.change(before.module, state.module)
     desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.statement(done.text))
+    if done.within:
+        desk.wrap(Text(f"    {', '.join(done.within)}", "dim"), 6)
     for line in (*(Text(f"    {remark}") for remark in done.remarks), *_names(before, state)):
         desk.wrap(line, 6)
     if not brief:
@@ -235,7 +237,8 @@ def params(desk: Desk, text: str) -> None:
         legal = evaluate(p.domain, {}) if p.domain is not None else ()
         domain = ", ".join(map(literal, legal if isinstance(legal, tuple) else (legal,))) or "–"
         source = "set" if p.name in choice.settings else "default"
-        table.add_row(Text(p.name, "bold"), p.type, literal(recipe.values[p.name]), domain, source, recipe.name)
+        value = literal(recipe.values[p.name]) if p.name in recipe.values else p.default.span.text if p.default else "–"
+        table.add_row(Text(p.name, "bold"), p.type, value, domain, source, recipe.name)
     if builder is not None:
         for p in builder.parameters:
             source = "set" if p.name in choice.settings else "layer" if p.name in layer else "payload"

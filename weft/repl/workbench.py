@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from ..dsl import tree
 from ..dsl.checker import check
 from ..dsl.diagnostics import Source, Span, WeftError, did_you_mean, fail, quoted
+from ..dsl.parameters import matched
 from ..dsl.parser import parse_items
 from ..dsl.records import record
 from ..interpreter.ir.cloning import tagged
 from ..interpreter.ir.mlir import ir
 from ..interpreter.session.environment import Environment, named_handles
+from ..interpreter.session.frames import arguments
 from ..interpreter.session.session import Session
-from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, statement_text
+from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, scope, statement_text
 from ..interpreter.session.statement import Handle, signatures
 from ..interpreter.session.versions import known_sizes, open_at
 from ..pipeline import TYPED, Applied, Choice, Recipe, opened
@@ -106,7 +108,8 @@ class Workbench:
         """Executes typed statements; on an error nothing changes. A text equal to the schedule's
         next statement executes that one."""
         items = parse_items("\n" * self.lines + text, TYPED)
-        if len(items) == 1 and statement_text(items[0]) == self.coming:
+        own = len(items) == 1 and not isinstance(items[0], tree.Alternatives)
+        if own and statement_text(items[0]) == self.coming:
             step = self.session.step()
             return (step,) if step is not None else ()
         self._expect_right(items)
@@ -127,7 +130,7 @@ class Workbench:
         if inner or not items:
             return
         file, main = self.recipe.file, self.recipe.file.main
-        body = (*frame.items[: frame.index], *items)
+        body = (*frame.items[len(matched(main, ())) : frame.index], *items)
         schedules = tuple(replace(s, body=body) if s is main else s for s in file.schedules)
         mine = next(iter(items)).span.source
         found = check(replace(file, schedules=schedules), signatures())
@@ -258,40 +261,51 @@ _Schedules = Mapping[str, tree.Schedule]
 def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
     """The statements from these frames to the end of the schedule."""
     found = _Count()
-    for frame in frames:
+    schedules = {**schedules, **{name: one for frame in frames for name, one in frame.schedules.items()}}
+    for depth, frame in enumerate(frames, 1):
+        env = scope(frames[:depth])
         if (iteration := frame.iteration) is not None:
             for _ in iteration.values[iteration.number + 1 :]:
-                found = _counted(iteration.item.body, frame.env, schedules, found)
-        found = _counted(frame.items[frame.index :], frame.env, schedules, found)
+                found = _counted(iteration.item.body, env, schedules, found)
+        found = _counted(frame.items[frame.index :], env, schedules, found)
     return found
 
 
 def _others(fork: Fork, schedules: _Schedules) -> _Count:
     """The statements of the versions of a fork that are not executed yet."""
-    rest, env = _remaining(fork.before.frames, schedules), fork.before.frames[-1].env
+    rest, env = _remaining(fork.before.frames, schedules), fork.before.env
     return sum((_counted(block, env, schedules, rest) for block in fork.item.blocks[fork.number + 1 :]), _Count())
 
 
 def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedules, rest: _Count) -> _Count:
     """The statements of `items` and of what follows them (`rest`); each version repeats what
     follows."""
+    schedules = {**schedules, **{item.name: item for item in items if isinstance(item, tree.Schedule)}}
     for item in reversed(items):
         match item.value if isinstance(item, tree.Let) else item:
             case tree.StatementNode():
                 rest += _Count(1)
-            case tree.Call(schedule=name) if name in schedules:
+            case tree.Call(schedule=name) as call if name in schedules:
                 rest = _counted(schedules[name].body, {}, schedules, rest)
+                rest += _Count(len(matched(schedules[name], arguments(call, schedules[name]))))
             case tree.If() as choice:
                 try:
                     way = choice.then if condition(choice.condition, env) else choice.otherwise
                     rest = _counted(way, env, schedules, rest)
                 except WeftError:  # a handle that is not made yet, or a value of a called schedule
                     rest = _least(_counted(way, env, schedules, rest) for way in (choice.then, choice.otherwise))
+            case tree.Alternatives(blocks=blocks):  # which of them is not refused is not known
+                rest = _least(_counted(block, env, schedules, rest) for block in blocks) + _Count(
+                    1, certain=len(blocks) < 2
+                )
             case tree.Versions(blocks=blocks):  # the effect of the assumptions is known only inside a block
                 rest = _least(_counted(block, env, schedules, rest) for block in blocks)
             case tree.Foreach() as loop:
+                at = loop.iterable
+                if isinstance(at, tree.StatementNode):
+                    rest += _Count(1, certain=False)
+                    continue
                 try:  # a list literal has a fixed number of rounds, even if its handles are not known
-                    at = loop.iterable
                     rounds = at.items if isinstance(at, tree.ListExpr) else elements(at, env, {})
                 except WeftError:
                     rest += _Count(0, certain=False)

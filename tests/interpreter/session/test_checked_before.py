@@ -66,7 +66,7 @@ RIGHT = {
 
 
 def text(body: str) -> str:
-    return f"schedule s(n: int = 4) {{\nlet op = match linalg.matmul\n{body}\n}}\n"
+    return f"schedule s(n: int = 4) {{\nlet op = match linalg.matmul\nrequire n == n\n{body}\n}}\n"
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -262,13 +262,13 @@ def test_in_a_handle_is_what_is_inside_it_and_not_the_op_itself() -> None:
     made.run()
     assert made.steps[1].remarks == ("3 × affine.for",)
     with pytest.raises(WeftError, match="W0401"):
-        session(body + "let none = match scf.for in rows", LOOPS).run()
+        session(body + "let nothing = match scf.for in rows", LOOPS).run()
     with pytest.raises(WeftError, match=r"W0401: no `linalg\.matmul`"):
         session("let gemm = match linalg.matmul\nlet again = match linalg.matmul in gemm").run()
 
 
 def test_a_statement_on_all_that_matched_is_done_with_each() -> None:
-    body = "let ops = match* linalg.generic\nlet none = match* linalg.exp\nmap none to grid(x)\nmap ops to grid(x)\n"
+    body = "let ops = match* linalg.generic\nlet nothing = match* linalg.exp\nmap nothing to grid(x)\nmap ops to grid(x)\n"
     made = session(body + "foreach op in ops { print op }", GENERICS)
     made.run()
     assert [s.keyword for s in made.steps] == ["match*", "match*", "map", "map", "print", "print"]

@@ -129,8 +129,9 @@ def _summary(name: str, file: tree.File) -> str:
     lines = itertools.takewhile(lambda line: line.startswith("//"), file.source.text.splitlines())
     comment = " ".join(line.removeprefix("//").strip() for line in lines).partition(". ")[0].rstrip(".")
     values = Choice(name).open().values
-    shown = {p.name: show(values[p.name]) for p in file.main.parameters}
-    computed = (p for p in file.main.parameters if p.default is not None and p.default.span.text != shown[p.name])
+    valued = [p for p in file.main.parameters if p.name in values]
+    shown = {p.name: show(values[p.name]) for p in valued}
+    computed = (p for p in valued if p.default is not None and p.default.span.text != shown[p.name])
     notes = {p.name: f"  // {shown[p.name]}" for p in computed}
     parameters = [" ".join(p.span.text.split()) + notes.get(p.name, "") for p in file.main.parameters]
     payload = file.payload.span.text if file.payload is not None else "payload: `--payload P.mlir`"

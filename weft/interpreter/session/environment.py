@@ -12,7 +12,7 @@ from ...dsl.diagnostics import fail, quoted
 from ...dsl.expressions import Read, evaluate, evaluator
 from ...dsl.records import record
 from ...dsl.scopes import Gone, consumed, written_handles
-from ...dsl.signature import Field, Signature, expect_apart, field_value
+from ...dsl.signature import Field, Signature, expect_apart, field_value, given_fields, missing
 from ...dsl.tree import OPERAND, PROPERTIES
 from .rewriter import Handle, Operand, SizeOf
 
@@ -25,7 +25,7 @@ class NamedResults:
     results: Mapping[str, Handle | tuple[Handle, ...]]
 
 
-Value = int | float | bool | str | tuple | Handle | NamedResults
+Value = int | float | bool | str | tuple | tree.NoValue | Handle | NamedResults
 Environment = Mapping[str, Value]
 
 
@@ -77,6 +77,8 @@ def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]
     if ref.name not in env:
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span)
     value = env[ref.name]
+    if value is tree.NONE:
+        value = Handle(-1, absent=True)
     if isinstance(value, NamedResults) and ref.fields:
         field, *rest = ref.fields
         if field in value.results:
@@ -145,8 +147,9 @@ def evaluate_fields(
     `WeftError` at the first invalid field."""
     values: dict[str, Any] = {}
     expect_apart(node, signature)
+    fields = given_fields(node, signature, evaluator(env, read))
     for field in signature.fields:
-        given = node.fields.get(field.name)
+        given = fields.get(field.name)
         if field.kind == "handles":
             live = {n: v for n, v in env.items() if isinstance(v, Handle) and v.number not in dead and not v.absent}
             values[field.name] = live
@@ -155,9 +158,12 @@ def evaluate_fields(
         elif field.kind == "condition" and given is not None:
             values[field.name] = Condition(given, env, read)  # type: ignore[arg-type]
         elif given is not None:
-            values[field.name] = field_value(field.beside(node.fields), given, evaluator(env, read))
+            if (value := field_value(field.beside(fields), given, evaluator(env, read))) is not tree.NONE:
+                values[field.name] = value
+            elif not field.optional:
+                raise missing(signature.keyword, field, given.span, True)
         elif not field.optional:
-            raise fail("W0230", f"`{signature.keyword}` needs its {field.word}", span=node.span)
+            raise missing(signature.keyword, field, node.span)
     return values
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -25,25 +26,13 @@ from ..ir.mlir import NotLocalError, ir, operations
 from ..ir.refusing import upstream_messages
 from ..memory.names import Written, nameless
 from ..proof.coverage.initial_payload import Untouched
+from .alternatives import enter_block, first, instead, with_refusals
 from .environment import Environment, evaluate_fields
+from .frames import around, begin, called_from, executed, named
 from .listeners import notify
 from .order import in_order
-from .properties import reader
 from .rewriter import Removed, Rewriter, handles_of
-from .state import (
-    SKIP,
-    Frame,
-    Made,
-    State,
-    Step,
-    after,
-    bind,
-    called_from,
-    extended,
-    named,
-    statement_at,
-    statement_text,
-)
+from .state import SKIP, Executed, Made, State, Step, after, extended, statement_at, statement_text
 from .statement import Handle, NotMet, Statement, registry
 from .versions import ASSUME, assuming, beginning, finished, without_version
 from .walk import left, onward, passed
@@ -81,7 +70,7 @@ class Session:
         self.unproven = unproven
         registry()  # imports the statements here instead of in the first step
         self.schedules = {s.name: s for s in file.schedules}
-        start = State(Version(clone_module(module), untidy=True), (Frame(file.main.body, dict(values)),))
+        start = State(Version(clone_module(module), untidy=True), (begin(file.main, values, {}),))
         self.payload = Untouched.of(start.module)
         self._states: list[State] = [start]
         self._at = self._kept = 0
@@ -111,20 +100,48 @@ class Session:
     @property
     def environment(self) -> Environment:
         """The names in scope at this point."""
-        return self.state.frames[-1].env
+        return self.state.env
 
     # ---- moving ------------------------------------------------------------------------------------------------------
 
     def step(self) -> Step | None:
         """Executes the next statement and returns its step; None at the end. Raises `WeftError`,
         and then leaves the session unchanged."""
-        state = self._settled(self.state)
-        if (found := statement_at(state)) is None:
-            self._states[self._at] = state
+        if (end := self._forward(self.state, ordered=True)) is not None:
+            self._states[self._at] = end
             return None
-        with called_from(state.frames), in_order(lambda at, items: self.fork(state=at).do(items), state):
-            self._record(self._statement(state, *found))
         return self.state.step
+
+    def _forward(
+        self, state: State, until: Callable[[State], bool] = lambda _: False, *, since: int = 0, ordered: bool = False
+    ) -> State | None:
+        """Executes the next statement, or enters the next block of `alternatives` if it is refused.
+        Returns the state there if there is none.
+
+        Args:
+            until: a condition to stop earlier.
+            since: only `alternatives` at this position or later have a next block.
+            ordered: whether a refusal names later statements that must come before.
+        """
+        seen = [state]
+        try:
+            state = self._settled(state, until, seen.append)
+            if until(state) or (found := statement_at(state)) is None:
+                return state
+            with called_from(state.frames):
+                done = self._statement(state, *found)
+                step = done.step and replace(done.step, within=tuple(around(state.frames)))
+                self._record(replace(done, step=step))
+        except WeftError as error:
+            if (other := instead(seen[-1].frames, error, since)) is None:
+                hinted = (
+                    in_order(lambda at, items: self.fork(state=at).do(items), seen[-1]) if ordered else nullcontext()
+                )
+                with hinted, with_refusals(seen[-1].frames):
+                    raise
+            self._at = other.at
+            self._record(enter_block(other))
+        return None
 
     def do(self, items: tuple[tree.Item, ...]) -> tuple[Step, ...]:
         """Executes new items, as if they were at this point of the schedule. All of them or none:
@@ -135,16 +152,14 @@ class Session:
         written = (*frame.items[: frame.index], *items, *frame.items[frame.index :])
         state = replace(self.state, frames=(*outer, replace(frame, items=written)))
         depth, end = len(outer), frame.index + len(items)
+
+        def until(reached: State) -> bool:
+            return len(reached.frames) == depth + 1 and reached.frames[-1].index >= end
+
         try:
-            while True:
-                state = self._settled(state, until=lambda s: len(s.frames) == depth + 1 and s.frames[-1].index >= end)
-                if len(state.frames) == depth + 1 and state.frames[-1].index >= end:
-                    break
-                if (found := statement_at(state)) is None:
-                    break
-                with called_from(state.frames):
-                    self._record(self._statement(state, *found))
+            while (reached := self._forward(state, until, since=at)) is None:
                 state = self.state
+            state = reached
         except BaseException:  # an interrupt as well must leave the session unchanged
             self._states, self._at, self._kept = before
             raise
@@ -248,7 +263,7 @@ class Session:
         which `goto` moved back."""
         return max(self._kept, self._at)
 
-    def upcoming(self) -> tree.Item | None:
+    def upcoming(self) -> tree.Node | None:
         """The statement that `step` executes next, or the earlier item at which it will fail; None
         at the end."""
         state = self.state
@@ -257,7 +272,8 @@ class Session:
         except WeftError:
             frame = seen[-1].frames[-1]
             return None if frame.done else frame.items[frame.index]
-        return None if statement_at(state) is None else state.frames[-1].items[state.frames[-1].index]
+        found = statement_at(state)
+        return None if found is None else found[1] or found[0]
 
     def fork(self, *, unproven: bool = False, state: State | None = None) -> Session:
         """An independent session that continues from the current state (or from `state`), for
@@ -302,7 +318,9 @@ class Session:
                     state = passed(state, frame.items[frame.index], self.schedules)
         return state
 
-    def _statement(self, state: State, node: tree.StatementNode | tree.Expr, let: tree.Let | None) -> State:
+    def _statement(self, state: State, node: Executed, let: tree.Let | None) -> State:
+        if isinstance(node, tree.Alternatives):
+            return enter_block(first(node, state, self._at))
         if not isinstance(node, tree.StatementNode):
             assert let is not None
             return named(state, node, let)
@@ -310,13 +328,13 @@ class Session:
         cls = registry().get(node.keyword)
         if cls is None:
             raise WeftError(Diagnostic("W0204", f"`{node.keyword}` is not a statement of this version", node.span))
-        env = rest[-1].env
-        values = evaluate_fields(node, cls.signature, env, state.dead, reader(state.version, env, state.dead))
+        env = state.env
+        values = evaluate_fields(node, cls.signature, env, state.dead, state.read)
         text = statement_text(let or node)
         if any(handle.absent for handle in handles_of(values).values()):
             results: dict[str, Any] = {n: Handle(-1, absent=True) for n in cls.signature.results}
             step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
-            return replace(state, frames=bind(rest, let, results), step=step)
+            return replace(state, frames=executed(rest, let, results), step=step)
         statement = cls(node=node, **values)
         notify(f"`{text}` ({node.span})")
         try:
@@ -344,7 +362,7 @@ class Session:
         done = replace(
             state, version=version, numbers=next(rewrite.numbers), dead=dead, made=extended(state.made, made)
         )
-        return replace(done, frames=bind(rest, let, results), step=step)
+        return replace(done, frames=executed(rest, let, results), step=step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:
         """Applies the statement to the part of a large module that it touches, or to the whole

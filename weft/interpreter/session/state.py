@@ -5,20 +5,18 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any, TypeVar, cast
 
 from ...dsl import tree
-from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
-from ...dsl.expressions import Read, evaluate, no_payload, show, unmet
-from ...dsl.parameters import bind_parameters
+from ...dsl.diagnostics import Span, fail
+from ...dsl.expressions import Read, evaluate, no_payload, unmet
 from ...dsl.records import record
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
 from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
-from .environment import Environment, NamedResults, handles_in, is_handle, single, written
+from .environment import Environment, Value, handles_in, is_handle, written
 from .properties import reader
 from .rewriter import HandleKind
 
@@ -49,111 +47,53 @@ class Iteration:
 
 @record
 class Frame:
-    """A list of items, the position of the walk in it, and the names in scope.
+    """A list of items, the position of the walk in it, and the names that it has bound.
 
-    `call` and `let` are set on the frame of a called schedule: the call, and the `let` that names
-    its results (None for a bare call). `iteration` is set on the frame of a `foreach`, `fork` on that
-    of a block of `versions`.
+    Args:
+        schedules: the schedules that it has defined.
+        keeps: the names that are visible after a block, since each of its alternatives binds them.
+        call, let, home: of a schedule: its call, the `let` that names its results (None for a
+            bare call), and the number of the frame that defined it (None for one of the file).
+        iteration: of a `foreach`.
+        fork: of a block of `versions`.
+        attempt: of a block of `alternatives`.
     """
 
     items: tuple[tree.Item, ...]
-    env: Environment
+    own: Environment = field(default_factory=dict)
     index: int = 0
+    schedules: Mapping[str, tree.Schedule] = field(default_factory=dict)
+    keeps: frozenset[str] = frozenset()
     call: tree.Call | None = None
     let: tree.Let | None = None
+    home: int | None = None
     iteration: Iteration | None = None
     fork: Fork | None = None
+    attempt: Attempt | None = None
 
     @property
     def done(self) -> bool:
         return self.index >= len(self.items)
 
 
-def iterate(frames: tuple[Frame, ...], iteration: Iteration) -> tuple[Frame, ...]:
-    """The frames at the begin of an iteration of a `foreach`; after the last iteration, the frames
-    around it."""
-    if iteration.number == len(iteration.values):
-        return frames
-    env = {**frames[-1].env, iteration.item.variable.name: iteration.values[iteration.number]}
-    return (*frames, Frame(iteration.item.body, env, iteration=iteration))
+def visible(frames: tuple[Frame, ...]) -> Iterator[int]:
+    """The numbers of the frames that the last one sees, itself first."""
+    depth: int | None = len(frames) - 1
+    while depth is not None and depth >= 0:
+        yield depth
+        depth = depth - 1 if frames[depth].call is None else frames[depth].home
 
 
-def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
-    """The frames with the results bound to the names of `let`. Raises W0226 if their numbers
-    differ."""
-    if let is None:
-        return frames
-    names, values = [target.name for target in let.targets], list(results.values())
-    if let.destructured:
-        if len(names) != len(values):
-            counts = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
-            notes = (f"the results are {quoted(results) or 'none'}",)
-            hint = "`_` discards a result; `let t = …` keeps all, as `t.name`"
-            raise fail("W0226", counts, hint, span=let.span, notes=notes)
-    elif not values:
-        raise fail("W0226", "this statement returns nothing to name", span=let.span)
-    elif len(values) > 1:
-        values = [NamedResults(dict(results))]
-    new = {name: value for name, value in zip(names, values, strict=True) if name != "_" or not let.destructured}
-    return (*frames[:-1], replace(frames[-1], env=extended(frames[-1].env, new)))
+def scope(frames: tuple[Frame, ...]) -> Environment:
+    """The names in scope in the last frame: its own, and those of the frames around it."""
+    around: list[Environment] = []
+    for own in (frames[depth].own for depth in visible(frames)):
+        around += own.maps if isinstance(own, ChainMap) else [own]
+    return ChainMap(*cast(list[dict[str, Value]], around))
 
 
-def call_frame(
-    call: tree.Call,
-    schedules: Mapping[str, tree.Schedule],
-    env: Environment,
-    dead: Mapping[int, Gone],
-    let: tree.Let | None,
-    read: Read,
-) -> Frame:
-    """The frame of a called schedule, with its parameters bound to the arguments. Raises W0203,
-    W0221, W0230."""
-    schedule = schedules.get(call.schedule)
-    if schedule is None:
-        raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
-    positional = [a.value for a in call.arguments if a.name is None]
-    given = {p.name: value for p, value in zip(schedule.parameters, positional, strict=False)}
-    given |= {a.name: a.value for a in call.arguments if a.name is not None}
-    handles: dict[str, Any] = {}
-    settings: dict[str, Any] = {}
-    for parameter in schedule.parameters:
-        value = given.get(parameter.name)
-        if parameter.type == "handle":
-            if value is None:
-                raise fail("W0230", f"`{schedule.name}` needs its handle `{parameter.name}`", span=call.span)
-            if isinstance(value, tree.NameRef):
-                value = tree.HandleRef(value.span, value.name)
-            if not isinstance(value, tree.HandleRef):
-                raise fail("W0221", f"`{parameter.name}` takes a handle", span=value.span)
-            handles[parameter.name] = single(value, env, dead)[0]
-        elif value is not None:
-            settings[parameter.name] = evaluate(value, env, read)
-    return Frame(schedule.body, {**bind_parameters(schedule, settings), **handles}, call=call, let=let)
-
-
-def returned(item: tree.Return, frames: tuple[Frame, ...], dead: Mapping[int, Gone]) -> tuple[Frame, ...]:
-    """The frames after `return`: it leaves everything up to the call, and the caller's `let` gets
-    the values."""
-    env = frames[-1].env
-    values = {(ref.fields or (ref.name,))[-1]: single(ref, env, dead)[0] for ref in item.values}
-    depth = len(frames) - 1
-    while depth > 0 and frames[depth].call is None:
-        depth -= 1
-    if frames[depth].call is None:  # at the end of the main schedule
-        return (replace(frames[0], index=len(frames[0].items)),)
-    return bind(frames[:depth], frames[depth].let, values)
-
-
-@contextmanager
-def called_from(frames: tuple[Frame, ...]) -> Iterator[None]:
-    """A context that adds notes to errors: the calls that lead to the current item, innermost
-    first."""
-    try:
-        yield
-    except WeftError as error:
-        ways = [(frame.call, frame.let or frame.call) for frame in reversed(frames) if frame.call is not None]
-        notes = tuple(f"in `{call.schedule}`, called at {call.span}: {statement_text(item)}" for call, item in ways)
-        raise WeftError(*(replace(d, notes=(*d.notes, *notes)) for d in error.diagnostics)) from error
+Executed = tree.StatementNode | tree.Alternatives | tree.Expr | tree.HandleRef
+"""What a step executes."""
 
 
 SKIP = "skip"
@@ -172,6 +112,7 @@ class Step:
         version: the module after it.
         skipped: it had no effect, because one of its handles is absent.
         shown: the output of `print`.
+        within: the calls and blocks around it, outermost first.
     """
 
     text: str
@@ -182,6 +123,7 @@ class Step:
     version: Version = field(repr=False)
     skipped: bool = False
     shown: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def module(self) -> ir.Module:
@@ -222,6 +164,16 @@ class State:
     def module(self) -> ir.Module:
         return self.version.module
 
+    @property
+    def env(self) -> Environment:
+        """The names in scope."""
+        return scope(self.frames)
+
+    @property
+    def read(self) -> Read:
+        """The properties of the ops of its module, by the handles in scope."""
+        return reader(self.version, self.env, self.dead)
+
 
 @record
 class Fork:
@@ -243,21 +195,45 @@ class Fork:
         return self.number + 1 == len(self.item.blocks)
 
 
+@record
+class Attempt:
+    """A block of `alternatives` that the walk has entered.
+
+    Args:
+        before: the state before the item, with the frames after it.
+        at: the position of that state in the session.
+        number: the number of the block, from 0.
+        refused: for each block before it, the refusal.
+    """
+
+    item: tree.Alternatives
+    before: State
+    at: int
+    number: int = 0
+    refused: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> bool:
+        return self.number + 1 == len(self.item.blocks)
+
+
 def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """The frames with the position moved past the current item."""
     return (*frames[:-1], replace(frames[-1], index=frames[-1].index + 1))
 
 
-def statement_at(state: State) -> tuple[tree.StatementNode | tree.Expr, tree.Let | None] | None:
-    """The next statement, or the expression that a `let` names, with the `let` around it; None for
-    any other item, or at the end."""
+def statement_at(state: State) -> tuple[Executed, tree.Let | None] | None:
+    """The next statement, also that of a `foreach`, or the expression that a `let` names, with the
+    `let` around it, or `alternatives`; None for any other item, or at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
-    if isinstance(item, tree.StatementNode) and list_in(item, frame.env) is not None:
+    if isinstance(item, tree.StatementNode) and list_in(item, state.env) is not None:
         return None
     if isinstance(item, tree.Let) and not isinstance(item.value, tree.Call):
         return item.value, item
-    return (item, None) if isinstance(item, tree.StatementNode) else None
+    if isinstance(item, tree.Foreach) and isinstance(item.iterable, tree.StatementNode):
+        return item.iterable, None
+    return (item, None) if isinstance(item, tree.StatementNode | tree.Alternatives) else None
 
 
 def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None:
@@ -270,24 +246,14 @@ def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None
     return None
 
 
-def named(state: State, value: tree.Expr, let: tree.Let) -> State:
-    """The state after a `let` that names a value: a step that changes nothing else."""
-    rest = after(state.frames)
-    env = rest[-1].env
-    found, name = evaluate(value, env, reader(state.version, env, state.dead)), let.targets[0].name
-    frames = bind(rest, let, {name: found})
-    step = Step(statement_text(let), let.span, "let", (f"{name} = {show(found)}",), 0.0, state.version)
-    return replace(state, frames=frames, step=step)
-
-
 def statement_text(item: tree.Node) -> str:
-    """The source text of an item, on one line."""
-    return " ".join(item.span.text.split())
+    """The source text of an item, on one line; of `alternatives` the word alone."""
+    return "alternatives" if isinstance(item, tree.Alternatives) else " ".join(item.span.text.split())
 
 
 def require(item: tree.Require, env: Environment, read: Read) -> None:
     """Checks a `require`. Raises W0240 if the condition does not hold."""
-    if not evaluate(item.condition, env, read):
+    if evaluate(item.condition, env, read) is not True:
         raise unmet(item, env, read)
 
 
@@ -295,7 +261,7 @@ def condition(asked: tree.Expr | tree.HandleRef, env: Environment, read: Read = 
     """Whether an `if` takes its first branch."""
     handles = handles_in(asked, env)
     if handles is None:
-        return bool(evaluate(asked, env, read))
+        return evaluate(asked, env, read) is True
     return any(not getattr(handle, "absent", False) for handle in handles)
 
 

@@ -18,13 +18,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...dsl.diagnostics import Span, fail
-from ...dsl.scopes import Gone
+from ...dsl.scopes import Gone, bound_by_all
 from ..focus.carving import Version
 from ..indices.values import at_most, multiples
 from ..ir.cloning import clone_module
 from ..ir.functions import VERSION_OF, inputs_of, own_name, symbol
 from ..ir.mlir import attributes, ir, operations
 from .environment import named_handles
+from .frames import ended
 from .state import Fork, Frame, State
 from .statement import NotMet
 
@@ -45,16 +46,14 @@ def enter(fork: Fork, state: State) -> State:
     version = (
         Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version
     )
-    frame = Frame(fork.item.blocks[fork.number], dict(before.frames[-1].env), fork=fork)
+    frame = Frame(fork.item.blocks[fork.number], keeps=bound_by_all(fork.item.blocks), fork=fork)
     frames, at = (*before.frames, frame), fork.item.span
     return replace(state, version=version, frames=frames, dead=before.dead, forks=before.forks, versions_at=at)
 
 
 def leave(fork: Fork, state: State) -> State:
     """The state after the fork's block. Raises W0463."""
-    *frames, inside = state.frames
-    named = {name: inside.env[name] for name in fork.item.values}
-    frames, block = (*frames[:-1], replace(frames[-1], env={**frames[-1].env, **named})), fork.item.blocks[fork.number]
+    frames, block = ended(state.frames), fork.item.blocks[fork.number]
     if not (fork.assumes or fork.last):
         message = f"version {fork.number + 1} assumes nothing of sizes, so that no run takes a later one"
         hint = "state its sizes with `assume`; the last version may cover all remaining sizes"
@@ -101,7 +100,7 @@ def another(state: State) -> State:
     first, at = state.frames[0], state.versions_at
     assert at is not None
     gone = Gone("`versions`", at)
-    handles = {handle.number: gone for _, handle in named_handles(first.env)}
+    handles = {handle.number: gone for _, handle in named_handles(first.own)}
     frames = (replace(first, index=len(first.items)),)
     version = Version(_together(state.versions, at), untidy=True)
     return replace(state, version=version, frames=frames, dead={**state.dead, **handles}, versions=())

@@ -87,8 +87,8 @@ class Pipeline(Statement):
         unless=("asynchronous", "by_producer"),
         hint="use `stages 2`: one tile in registers, two in shared memory; or `async`, which takes more stages",
     )
-    asynchronous: bool = flag()
-    by_producer: bool = flag()
+    asynchronous: bool = flag(written="async")
+    by_producer: bool = flag(written="producer")
     overlap: bool = flag()
     registers: int | None = integer(optional=True, minimum=FEWEST_REGISTERS, maximum=MOST_REGISTERS)
 
