@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from contexts import one_context
 from kernel_text import loop, model, place, read, write
+from places import ROOT
 from work import lines_run, seconds_computed
 
 import weft
@@ -23,8 +24,6 @@ from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_
 from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.proof.races.uninitialized_reads import unwritten_reads
 from weft.interpreter.proof.solver import Solver
-
-ROOT = Path(__file__).parents[2]
 
 
 def phases(count: int, *, looped: bool) -> KernelModel:
