@@ -358,7 +358,7 @@ def _small() -> Iterator[Choice]:
             yield Choice(str(path), settings=read_golden(golden).choice.settings)
 
 
-QUICK = ("attention", "histogram", "igemm_nchw", "layernorm_welford", "scan", "hopper", "tensor_split_k")
+QUICK = ("histogram", "igemm_nchw", "layernorm_welford", "hopper", "tensor_split_k")
 
 
 @pytest.mark.parametrize("choice", [*_small()], ids=lambda one: Path(one.file).stem)

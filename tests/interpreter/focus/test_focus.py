@@ -168,6 +168,7 @@ BY_TURNS = [one for n, one in enumerate(EVERY) if n % 2 == (n // 2 + n // 8) % 2
 """Each schedule on each payload, with tiles that divide or with others; with both in a soak."""
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("payload", "schedule", "tile"), EVERY if "WEFT_SOAK" in os.environ else BY_TURNS)
 def test_a_part_becomes_what_the_whole_would(
     payload: str, schedule: str, tile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -84,6 +84,7 @@ def test_random_graphs(seed: int) -> None:
     assert made.operations == 200 and made.waits == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_what_gpu_async_region_wrote_is_forked_again(seed: int) -> None:
     launches = random_launches(30, 10, seed)

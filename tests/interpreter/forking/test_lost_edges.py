@@ -119,6 +119,7 @@ def judged(graph: Graph) -> tuple[list[str], set[tuple[int, int]]]:
     return [d.code for d in said], pairs
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_pair_that_lost_its_edge_is_named(seed: int) -> None:
     graph = random_graph(seed)

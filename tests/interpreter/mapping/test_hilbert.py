@@ -204,6 +204,7 @@ def test_a_staged_matmul(name: str, sizes: tuple[int, int, int], blocks: str, tm
     pinned(HERE / "golden" / f"{name}.cu", made.cuda, update)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_grids(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)

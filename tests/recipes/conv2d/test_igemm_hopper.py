@@ -56,7 +56,7 @@ def pixel_loads(done: Planned) -> int:
     return len(list(operations(done.applied.module, LOAD_PIXELS)))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers(name: str) -> None:
     done = made(**LAYERS[name])

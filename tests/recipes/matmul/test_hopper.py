@@ -59,6 +59,7 @@ def test_random_sizes(type: str, tiles: dict[str, int]) -> None:
         expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("sizes", [(64, 64, 64), (100, 72, 136), (130, 200, 8)])
 def test_text(sizes: tuple[int, int, int]) -> None:
     m, n, k = sizes
@@ -77,6 +78,7 @@ def test_f32(as_type: str) -> None:
         expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("as_type", OF_F32)
 def test_text_of_f32(as_type: str) -> None:
     done = made(type="f32", as_type=as_type, m=100, n=77, k=136, bm=64, bn=128, stages=2)
@@ -261,7 +263,7 @@ def test_machine_code_of_clusters(sizes: dict[str, object]) -> None:
     assert sum(one.mnemonic == "MEMBAR" and "GPU" in one.modifiers for one in program) == 2
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "sizes"), CODE, ids=str)
 def test_machine_code(name: str, sizes: dict[str, object]) -> None:
     """No spills, no more registers than three warp groups have, tiles by UTMALDG, products by HGMMA (of f8 QGMMA, of i8 IGMMA),

@@ -51,7 +51,7 @@ def check(recipe: str, member: dict[str, str], size: tuple[int, int, int]) -> No
     assert not loads, (member, size, loads)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few()
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 @pytest.mark.parametrize("size", SMALL, ids=str)
 def test_members_at_small_sizes(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:
@@ -76,7 +76,7 @@ def test_other_types(recipe: str, dtype: str) -> None:
     check(recipe, {"type": dtype}, (130, 70, 40))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few()
 @pytest.mark.parametrize("size", [(37, 35, 20), (128, 128, 32)], ids=str)
 @pytest.mark.parametrize(("recipe", "dtype"), SPACE)
 def test_text_on_the_cpu(recipe: str, dtype: str, size: tuple[int, int, int]) -> None:

@@ -35,6 +35,7 @@ extern "C" __global__ void indexed(float* x, const int* at, int n) {
 """
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("chip", ARCHITECTURES)
 def test_sgemm(chip: str) -> None:
     loop, region = inner_loop(SGEMM, "sgemm", chip), compute_region(SGEMM, "sgemm", chip)
@@ -102,6 +103,7 @@ def test_the_head_of_a_capped_kernel(block: str, cap: int, head: str) -> None:
     assert f"void {head} f(" in text
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("chip", ARCHITECTURES)
 def test_asynchronous_copies_pass_no_register(chip: str) -> None:
     """One instruction each, as wide as it says; none of global to registers, none of registers to shared memory."""

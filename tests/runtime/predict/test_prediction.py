@@ -195,7 +195,7 @@ def test_places_in_ragged_tiles_are_known(name: str) -> None:
     assert [kernel.assumed for kernel in kernels] == [0]
 
 
-@pytest.mark.few(1)
+@pytest.mark.soak
 @pytest.mark.parametrize("chip", CHIPS)
 def test_convolutions_with_padding(chip: str) -> None:
     assert len(predicted(made("concurrent_convs", batch=1, filters=4, size=7), chip).kernels) == 3

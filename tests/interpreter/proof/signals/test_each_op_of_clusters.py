@@ -26,7 +26,7 @@ OPS = [
     (name, number) for name, text in TEXTS.items() for number, line in enumerate(text.splitlines())
     if re.match(rf"\s+({'|'.join(map(re.escape, NEEDED))}) ", line)
 ]  # fmt: skip
-QUICK = OPS[:: max(1, len(OPS) // 6)]
+QUICK = OPS[:: max(1, len(OPS) // 4)]
 
 
 def without(name: str, number: int) -> str:
