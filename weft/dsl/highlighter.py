@@ -13,7 +13,7 @@ from .tree import CONTROL, KINDS
 
 _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
-    "in to into across by where consumer producer of stages streams vector padding pad swizzle align transpose"
+    "in to into like across by where consumer producer of stages streams vector padding pad swizzle align transpose"
     " max-registers order grouped panels hilbert atomic async producer overlap as tf32 3xtf32 bf16x3 accumulate noalias"
     " cluster unproven blocks threads warpgroups quarters warps lanes registers grid tma block-cyclic block cyclic"
 )
