@@ -44,7 +44,7 @@ class _Match(Statement):
     index: int | None = integer(optional=True, minimum=0)
     attribute: str | None = string(optional=True)
     equals: str | None = string(optional=True)
-    condition: Condition | None = condition()
+    requirement: Condition | None = condition()
 
     reach = "handles"
 
@@ -56,7 +56,7 @@ class _Match(Statement):
         if isinstance(self.scope, Handle):
             yield from super().parts(version)
             return
-        plain = self.attribute is None and self.condition is None and self.scope is None
+        plain = self.attribute is None and self.requirement is None and self.scope is None
         name = self._names[0] if len(self._names) == 1 and len(self.op or ()) == 1 else ""
         if plain and name.startswith("linalg.") and version.sections is not None:
             from ...focus.carving import carve_section
@@ -80,7 +80,7 @@ class _Match(Statement):
     @property
     def _by_name(self) -> bool:
         """Whether ops are searched by their names alone."""
-        return len(self._names) == len(self.op or ()) > 0 and not self._related and self.condition is None
+        return len(self._names) == len(self.op or ()) > 0 and not self._related and self.requirement is None
 
     @property
     def what(self) -> str:
@@ -155,7 +155,7 @@ class _Match(Statement):
         found += [of_consumer(rewrite, self.consumer_of)] if self.consumer_of is not None else []
         found += [of_producer(rewrite, self.producer_of)] if self.producer_of is not None else []
         found += [self._attribute_differs] if self.attribute is not None else []
-        return found + ([of_condition(self.condition)] if self.condition is not None else [])
+        return found + ([of_condition(self.requirement)] if self.requirement is not None else [])
 
     def _root(self, rewrite: Rewriter) -> ir.Operation:
         if isinstance(self.scope, Handle):
@@ -238,7 +238,7 @@ class Match(_Match):
         index: `#n`, the n-th match in the order of the text, counted from 0.
         attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this
             value).
-        condition: `where rank == 4 and type == f32`: only ops for which it holds. Its names are
+        requirement: `where rank == 4 and type == f32`: only ops for which it holds. Its names are
             first of all properties of the op: `kind`, `rank` and `type` (of the result), `sizes`
             (of the dimensions; `sizes.0` is the first one), `combiner` (`"addf"`, `"maximumf"`),
             `inputs`, `results`, `strides`, `dilations`, and of operands `lhs.rank`, `lhs.type`,
@@ -271,7 +271,7 @@ class MatchOptional(_Match):
     """Find an op that may be absent.
 
     Args:
-        op, consumer_of, producer_of, scope, index, attribute, equals, condition: as for `match`.
+        op, consumer_of, producer_of, scope, index, attribute, equals, requirement: as for `match`.
 
     Returns:
         op: a handle to it, or an absent one, which `if op { … }` tests: statements on an absent
@@ -301,7 +301,7 @@ class MatchAll(_Match):
     """Find all ops of a name, a kind or a label, possibly none, for `foreach`.
 
     Args:
-        op, consumer_of, producer_of, scope, index, attribute, equals, condition: as for `match`.
+        op, consumer_of, producer_of, scope, index, attribute, equals, requirement: as for `match`.
 
     Returns:
         ops: a handle for each, in the order of the text, also for several kinds.
