@@ -17,7 +17,7 @@ _NAMED = {
     "NAME": "a name",
     "WORD": "a name",
     "CALLED": "a name",
-    "OP": "an op such as `contraction` or `linalg.matmul`",
+    **dict.fromkeys(("OP", "LOOPS"), "an op such as `contraction` or `linalg.matmul`"),
     "FUNCTION": "a function such as `@main`",
     "SIZE": "a size such as `A.1`",
     "INT": "a number",

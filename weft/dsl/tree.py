@@ -35,6 +35,9 @@ KINDS: Mapping[str, str] = {
 """Kind → the ops of it. A structured op is of exactly one kind besides `any`: the first that it
 fits."""
 
+LOOP_KINDS = ("loop", "reduction loop", "parallel loop")
+"""Kinds of loops that `match` takes, too."""
+
 PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
     "kind": ("str", "its kind, as `match` takes it"),
     "rank": ("int", "the number of axes of its result"),

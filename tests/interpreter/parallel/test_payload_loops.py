@@ -70,6 +70,7 @@ def made(folder: Path, loops: str, ways: str, shape: str = "23x40") -> Program:
     return program(folder, text, f"{first}\n{ways}\nlaunch l")
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("spelling", ["scf.for", "affine.parallel"])
 def test_static(way: str, spelling: str, tmp_path: Path) -> None:
@@ -145,6 +146,7 @@ def test_proven_race_free(way: str, tmp_path: Path) -> None:
     assert "__syncthreads" not in ready.cuda
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("spelling", NESTS)
 @pytest.mark.parametrize("way", ["grid", "coalesced", "tiled", "threads"])
 def test_bounds_known_at_run_time(way: str, spelling: str, tmp_path: Path) -> None:
@@ -304,20 +306,6 @@ def test_what_the_payload_calls_parallel(spelling: str, tmp_path: Path) -> None:
     assert codes(said) == ["W0343"] and f"the payload says that this {name} is parallel, but iterations" in said
 
 
-@pytest.mark.parametrize("name", ["scf.parallel", "affine.parallel"])
-def test_a_parallel_loop_with_a_reduction(name: str, tmp_path: Path) -> None:
-    if name == "affine.parallel":
-        loop = """%r = affine.parallel (%i) = (0) to (23) reduce ("addf") -> f32 { %v = affine.load %s[%i] : memref<40xf32>
-          affine.yield %v : f32 }"""
-    else:
-        loop = """%r = scf.parallel (%i) = (%c0) to (%c23) step (%c1) init (%one) -> f32 { %v = memref.load %s[%i] : memref<40xf32>
-          scf.reduce(%v : f32) { ^bb0(%p: f32, %q: f32): %t = arith.addf %p, %q : f32
-          scf.reduce.return %t : f32 } }"""
-    text = payload(f"{loop}\nmemref.store %r, %B[%c0, %c0] : KIND")
-    said = refusal(tmp_path, text, f"let l = match {name}\nmap l to threads(x: 8) cyclic\nlaunch l")
-    assert codes(said) == ["W0343"] and "with a reduction" in said
-
-
 def test_affine_loops_are_lowered_alone() -> None:
     text = payload(NESTS["affine.for"].replace("%M", "%c23").replace("%N", "%c40") * 2)
     module = mlir.parse(text, one_context())
@@ -393,6 +381,7 @@ def _in_order(name: str) -> str:
     return payload(IN_ORDER[name])
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("space", ["threads(x: 1) cyclic", "blocks(x: 1)", "grid(y: 1, x: 1)"])
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_one_processor_executes_a_sequential_loop(name: str, space: str, tmp_path: Path) -> None:

@@ -54,7 +54,13 @@ class Map(Statement):
             registers of its own if it is a temporary. Sums, products, extremes, bitwise operations,
             several of them at once, the first largest or smallest element with its index, and
             Welford's count, mean and squared differences can be shared. Floating-point results
-            differ in their last digits from those of a sequential sum.
+            differ in their last digits from those of a sequential sum. So may a loop of the payload
+            that carries numbers (`scf.for`, `affine.for`), or reduces them (`scf.parallel`), if it
+            does nothing but read and compute: it becomes such an op on views of what it reads,
+            whatever its bounds, also on ones that it has loaded. Its results are temporaries; a
+            store of what is computed from them becomes a loop of one iteration, for the first of
+            the processors. If it is in no loop, one block has all of it, and the handle then names
+            the loop of that one iteration around it.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by
             linear id), `warps(x: 4)` and `lanes` (the quotient and the remainder of the linear
             thread id divided by 32; alone or nested), `lanes(y: 8, x: 4)` (the lanes in rows and
@@ -127,6 +133,7 @@ class Map(Statement):
         from ...mapping.legality import can_order, check_map, takes_a_row
         from ...mapping.mapping import ATTRIBUTE, Mapping, loop_dimensions
         from ...parallel.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
+        from ...parallel.reduction_loops import as_reduction, store_once
 
         if self.like is not None:
             from .following import follow
@@ -139,6 +146,9 @@ class Map(Statement):
         shared = self.space.kind == "lanes" or (self.distribution is not None and warps)
         op = on_one_processor(rewrite, op, self.target.tag, self.space, shared=shared)
         single = bool(self.space.counts) and all(count == 1 for count in self.space.counts)
+        loop = op
+        op = loop if single else as_reduction(rewrite, loop)
+        carried = op is not loop
         op = parallel_nest(rewrite, single_iteration(rewrite, op), max(len(self.space.axes), 1), single=single)
         rewrite.only_marked = op is found  # otherwise the mapped op may be new
         refuse_overlap(rewrite, op, "target")
@@ -159,5 +169,7 @@ class Map(Statement):
             mapping = replace(mapping, group=None, panel=None)
             rewrite.remark("iterations are taken row by row: how many there are is known only at run time")
         op.attributes[ATTRIBUTE] = mapping.attribute()
+        if carried:
+            store_once(rewrite, op, mapping)
         rewrite.remark(str(mapping))
         return {}

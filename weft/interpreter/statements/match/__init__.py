@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ....dsl.diagnostics import count, did_you_mean
 from ....dsl.records import record
+from ....dsl.tree import LOOP_KINDS
 from ...ir.mlir import ir, operations
 from ...ir.refusing import describe
 from ...ir.unknown_names import misnamed_op
@@ -151,7 +152,7 @@ class _Match(Statement):
     def _requirements(self, rewrite: Rewriter) -> list[Requirement]:
         from .search import of_condition, of_consumer, of_producer, of_words
 
-        found = [of_words(self.op)] if self.op is not None else []
+        found = [of_words(rewrite.module, self.op)] if self.op is not None else []
         found += [of_consumer(rewrite, self.consumer_of)] if self.consumer_of is not None else []
         found += [of_producer(rewrite, self.producer_of)] if self.producer_of is not None else []
         found += [self._attribute_differs] if self.attribute is not None else []
@@ -183,10 +184,13 @@ class _Match(Statement):
         candidate with what is different."""
         hint = self.probable(rewrite) or f"write `match? {self.what}` if it may be absent"
         if not self._by_name:
+            from ...ir.structured import is_loop
             from .search import rows, subjects
 
             root = self._root(rewrite)
-            listed = rows([op for op in subjects(root) if op != root], self._requirements(rewrite))
+            only_loops = all(word in LOOP_KINDS for word in self.op or ("any",))
+            candidates = [op for op in subjects(root) if op != root and (is_loop(op) or not only_loops)]
+            listed = rows(candidates, self._requirements(rewrite))
             notes = tuple(listed) or ("it has no op to schedule",)
             return rewrite.error("W0401", f"no `{self.what}` in the payload", at="op", notes=notes, hint=hint)
         names: dict[str, int] = {}
@@ -222,7 +226,9 @@ class Match(_Match):
     multiplies and adds is a `contraction`. Each structured op is of one kind: `contraction`
     (products of matrices in any form), `convolution`, `pooling`, `reduction` (any other op with a
     reduced dimension), `fill`, `copy`, `transpose`, `broadcast`, `gather` (reads at computed
-    places), or `elementwise`. `any` are all of them, other ops of linalg, and loops.
+    places), or `elementwise`. `any` are all of them, other ops of linalg, and loops. A `loop` of the dialects scf and affine is
+    a `reduction loop` if it carries numbers that lanes and threads can combine, and a `parallel
+    loop` if its iterations do not depend on each other.
 
     Args:
         op: an op's name, `linalg.matmul`; a kind; or a label in quotes, which is the `weft.name` of
