@@ -147,7 +147,7 @@ WRONG = {
     "a relation to no handle": ("match fill of n", "W0221"),
     "a relation to an operand of an operand": ("match fill of gemm.acc.acc", "W0224"),
     "a consumer of an input": ("match elementwise consumer of gemm.lhs", "W0409"),
-    "a property of an absent op": ("match any where sizes.0 == none.rank", "W0408"),
+    "a property of an absent op": ("match any where sizes.0 == absent.rank", "W0408"),
     "too large a number": ("match fill #2", "W0402"),
     "twice one clause": ("match fill of gemm.acc of gemm.lhs", "W0106"),
 }
@@ -157,7 +157,7 @@ WRONG = {
 def test_refusals(name: str) -> None:
     line, code = WRONG[name]
     with pytest.raises(WeftError) as caught:
-        steps(f"let gemm = match contraction\nlet none = match? linalg.max\nlet x_ = {line}")
+        steps(f"let gemm = match contraction\nlet absent = match? linalg.max\nlet x_ = {line}")
     assert [d.code for d in caught.value.diagnostics] == [code]
 
 
