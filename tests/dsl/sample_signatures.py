@@ -12,7 +12,7 @@ _MATCH = (
     Field("index", "int", optional=True, minimum=0),
     Field("attribute", "str", optional=True),
     Field("equals", "str", optional=True),
-    Field("condition", "condition", optional=True),
+    Field("requirement", "condition", optional=True),
 )
 _TARGET = Field("target", "handle")
 _DYING = Field("target", "handle", consumes=True)

@@ -21,6 +21,13 @@ CASES = {
         "schedule s() {\n  map a.b to threads(y: ?, x: 4) block-cyclic(3) vector 2\n"
         "  match a.b #1 in @f\n  map a to threads(*)\n  map a to warpgroups(y)\n}\n",
     ),
+    "matches by structure": (
+        'schedule s() {\nlet a=match   "x"   or fill or reduction   loop   of  b . acc where rank==4 and lhs.0-1>-2\n'
+        "let b = match?   consumer of a.out1\nlet n=a.lhs.0-a.sizes.1*2\nlet(t,o)=tile a[1,...]\nmap  o like  t\n}",
+        'schedule s() {\n  let a = match "x" or fill or reduction loop of b.acc where rank == 4 and lhs.0 - 1 > -2\n'
+        "  let b = match? consumer of a.out1\n  let n = a.lhs.0 - a.sizes.1 * 2\n"
+        "  let (t, o) = tile a [1, ...]\n  map o like t\n}\n",
+    ),
     "blocks": (
         "schedule s() { if a{print}\nelse if not b {\n\n\n}\nelse {print } foreach x in [1]{ print\n\n\n\n print }\n\n}"
         .replace("} foreach", "}\n foreach"),

@@ -72,7 +72,7 @@ def number(value: int) -> tuple[object, ...]:
             "match*",
             {
                 "consumer_of": handle("t", "op"),
-                "condition": ("Binary", ("NameRef", "rank"), "==", ("Property", "lhs", ("0",))),
+                "requirement": ("Binary", ("NameRef", "rank"), "==", ("Property", "lhs", ("0",))),
             },
         ),
         (

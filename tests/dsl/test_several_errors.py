@@ -32,7 +32,7 @@ TEXTS = {
         [
             "3 W0101 expected `)` or `,`, found `b`",
             "4 W0101 expected `{`, found `=`",
-            "5 W0101 expected `to`, found `too`",
+            "5 W0101 expected `like` or `to`, found `too`",
         ],
     ),
     "of two schedules": (

@@ -20,7 +20,11 @@ from weft.interpreter.session.statement import signatures
     [
         ("unroll", "unroll TARGET [by n]"),
         ("bufferize", "bufferize"),
-        ("map", "map TARGET to SPACE [block|cyclic|block-cyclic(n)] [order grouped(n)|order panels(n)|order hilbert] [vector n]"),
+        (
+            "map",
+            "map TARGET to SPACE [block|cyclic|block-cyclic(n)] [order grouped(n)|order panels(n)|order hilbert] [vector n]\n"
+            "map TARGET like LIKE",
+        ),
         ("promote-to-shared", "promote-to-shared OPERAND [transpose] [pad n] [swizzle n] [vector n]"),
         ("transform", "transform { … }"),
     ],

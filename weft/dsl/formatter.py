@@ -25,7 +25,7 @@ _SPACES = frozenset({"BLOCKS", "THREADS", "WARPS", "WARPGROUPS", "GRID", "LANES"
 _CALLED = _SPACES | {"NAME", "WORD", "CALLED", "GROUPED", "PANELS", "NOALIAS", "CLUSTER"}
 """Tokens that form a call with a bracket after them: `blocks(y, x)`, `min(a, b)`."""
 
-_OPERAND_ENDS = frozenset({"NAME", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})
+_OPERAND_ENDS = frozenset({"NAME", "SIZE", "INT", "FLOAT", "STRING", "RPAR", "RSQB", "TRUE", "FALSE"})
 
 
 def format_text(text: str, name: str) -> str:
@@ -74,7 +74,8 @@ def _pieces(text: str, tokens: list[Token]) -> Iterator[_Piece]:
         closes = token.type == "COMMA" and following.type in ("RPAR", "RSQB")
         if closes and "\n" not in text[end : following.start_pos]:
             continue  # a trailing comma is kept only at the end of a line
-        yield _Piece(token.type, text[start:end].replace("\r\n", "\n"), newlines, unary)
+        shown = text[start:end].replace("\r\n", "\n")
+        yield _Piece(token.type, " ".join(shown.split()) if token.type == "LOOPS" else shown, newlines, unary)
     yield from _gap(text, end, len(text))[0]
 
 

@@ -9,17 +9,17 @@ from pygments.lexer import RegexLexer, bygroups, include, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 from .expressions import ELEMENT_TYPES, FUNCTIONS
-from .tree import CONTROL, KINDS
+from .tree import CONTROL, KINDS, LOOP_KINDS
 
 _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
-    "in to into across by where consumer producer of stages streams vector padding pad swizzle align transpose"
+    "in to into like across by where consumer producer of stages streams vector padding pad swizzle align transpose"
     " max-registers order grouped panels hilbert atomic async producer overlap as tf32 3xtf32 bf16x3 accumulate noalias"
     " cluster unproven blocks threads warpgroups quarters warps lanes registers grid tma block-cyclic block cyclic"
 )
 
 
-_KINDS = "|".join(sorted(KINDS, key=len, reverse=True))
+_KINDS = "|".join((*reversed(LOOP_KINDS), *KINDS))
 
 
 class WeftLexer(RegexLexer):

@@ -178,7 +178,7 @@ class TreeBuilder:
 
     def _kind(self, span: Span, text: str) -> tree.Word:
         """A kind, the name of an op, or a label, which keeps its quotes."""
-        return tree.Word(span, text)
+        return tree.Word(span, " ".join(text.split()))
 
     def _op(self, span: Span, *words: tree.Word) -> FilledField:
         return FilledField("op", span, tree.Words(span, words))

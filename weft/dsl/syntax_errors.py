@@ -140,7 +140,7 @@ def expected(failure: Failure, statements: frozenset[str]) -> str:
         if "_NL" in names:
             names -= {"RBRACE", "$END"}
     order = sorted(
-        names, key=lambda name: (name == "_NL", name not in failure.spellings, failure.spellings.get(name, ""))
+        names, key=lambda name: (name == "_NL", name not in failure.spellings, failure.spellings.get(name, ""), name)
     )
     groups += dict.fromkeys(_NAMED.get(name) or f"`{failure.spellings.get(name, name)}`" for name in order)
     return alternatives(groups)

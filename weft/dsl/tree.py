@@ -32,12 +32,12 @@ KINDS: Mapping[str, str] = {
     "gather": "elements of an input at places that are computed: by data, or by arithmetic on the dimensions",
     "elementwise": "any other op that computes each element of its results from the elements at its place",
     "any": "each of these, other ops of linalg, and loops",
-    "loop": "a loop, of the dialects scf and affine",
-    "reduction loop": "a loop that carries numbers which lanes and threads can combine",
-    "parallel loop": "a loop with iterations that do not depend on each other",
 }
 """Kind → the ops of it. A structured op is of exactly one kind besides `any`: the first that it
 fits."""
+
+LOOP_KINDS = ("loop", "reduction loop", "parallel loop")
+"""Kinds of loops that `match` takes, too."""
 
 PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
     "kind": ("str", "its kind, as `match` takes it"),

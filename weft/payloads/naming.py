@@ -66,8 +66,9 @@ class WrittenNames:
         if they are numbers."""
         at, named = self._offset(place), _NAMED.match(str(place))
         if named is not None:  # the location of a statement of a schedule
-            return [named[1]]
-        names = results(self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]) if at is not None else []
+            names = [named[1]]
+        else:
+            names = results(self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]) if at is not None else []
         return [re.sub(r"\W", "_", name, flags=re.ASCII) for name in names if not name[0].isdigit()]
 
     def arguments(self, op: ir.Operation) -> list[str]:

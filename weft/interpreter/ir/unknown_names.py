@@ -7,7 +7,7 @@ from functools import cache
 
 from ...dsl.diagnostics import did_you_mean
 from ...dsl.signature import Wrong
-from ...dsl.tree import KINDS
+from ...dsl.tree import KINDS, LOOP_KINDS
 
 
 def misnamed_op(name: str, keyword: str) -> Wrong | None:
@@ -16,7 +16,7 @@ def misnamed_op(name: str, keyword: str) -> Wrong | None:
     from .registered import OPS
 
     dialect, dot, op = name.partition(".")
-    if name in KINDS or name.startswith('"') or (dialect in OPS and op in OPS[dialect].split()):
+    if name in (*KINDS, *LOOP_KINDS) or name.startswith('"') or (dialect in OPS and op in OPS[dialect].split()):
         return None
     hint = todays(name) or did_you_mean(name if dot else f"linalg.{name}", _ops())
     if not dot:

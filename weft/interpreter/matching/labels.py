@@ -8,12 +8,14 @@ from ..ir.functions import NAME
 from ..ir.mlir import ir
 from ..ir.structured import is_loop, is_structured
 from ..memory.table import ALLOCATIONS
+from ..padding.masked_loads import is_masked_load
 
 
 def labels_of(op: ir.Operation) -> list[str]:
     """The labels of an op. The name of a buffer is not one, and names in locations are labels of
-    structured ops and loops: the constants and slices around them have the same locations."""
-    if op.name in ALLOCATIONS:
+    structured ops and loops: the constants, slices and masked loads around them have the same
+    locations."""
+    if op.name in ALLOCATIONS or is_masked_load(op):
         return []
     if isinstance(name := op.attributes.get(NAME), ir.StringAttr):
         return [name.value]

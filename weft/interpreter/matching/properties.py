@@ -19,7 +19,7 @@ class NoValueError(Exception):
     perhaps a way out."""
 
 
-CHOOSE = "`versions { assume … } else { … }` chooses by sizes that only a run knows"
+CHOOSE = "`versions { assume … } else { … }` chooses by sizes that are open until a run"
 
 
 def property_of(op: ir.Operation, fields: Sequence[str]) -> Any:

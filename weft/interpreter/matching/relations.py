@@ -11,6 +11,7 @@ from ..ir.mlir import maker as owner
 from ..ir.structured import body_of, is_loop, is_read, is_structured, loop_inits, loop_outputs, segments
 from ..memory.effects import is_memref, written
 from ..memory.views import SEEN_THROUGH, root_memref
+from ..padding.masked_loads import is_masked_load
 from .kinds import kind_of
 
 MOVING = ("copy", "transpose", "broadcast")
@@ -25,10 +26,18 @@ def makers_of(op: ir.Operation, value: ir.Value) -> dict[ir.Operation, ir.Value]
     for reader, at in waiting:
         makers, more = _step(reader, at)
         found.update({made: at if is_tensor(at) else root_memref(at) for made in makers})
-        moving = [(made, made.operands[0]) for made in makers if kind_of(made) in MOVING]
+        moving = [(made, source) for made in makers for source in _moved(made)]
         waiting += [one for one in (*((reader, other) for other in more), *moving) if one[1] not in seen]
         seen.update(other for _, other in waiting)
     return found
+
+
+def _moved(op: ir.Operation) -> list[ir.Value]:
+    """The tensor of which an op moves elements, if it does nothing else: also that of the masked load
+    of a ragged tile."""
+    if is_masked_load(op):
+        return [inner.operands[0] for inner in operations(op) if isinstance(inner.opview, tensor.ExtractOp)][:1]
+    return [op.operands[0]] if kind_of(op) in MOVING else []
 
 
 def _step(reader: ir.Operation, at: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]]:

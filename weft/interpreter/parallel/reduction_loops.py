@@ -25,7 +25,7 @@ from ..ir.cloning import clone_until
 from ..ir.copying import fill_with
 from ..ir.mlir import DYNAMIC, ahead_of, ir, is_tensor, linalg, made_within, memref, operations, ops_of, users
 from ..ir.refusing import WAS, describe
-from ..ir.structured import PARALLEL, SEQUENTIAL, body_of, generic, loop_inits, move_marks, replace, segments
+from ..ir.structured import body_of, generic, is_loop, loop_inits, move_marks, replace, segments
 from ..loops.forall import without_affine_loops
 from ..mapping.mapping import ATTRIBUTE, LoopDimension, Mapping
 from ..memory.effects import accesses, is_pure
@@ -41,7 +41,7 @@ def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     Raises:
         WeftError: W0343 with the reason why the loop is not such an op.
     """
-    if op.name not in (*SEQUENTIAL, *PARALLEL) or not op.results or any(map(is_tensor, op.results)):
+    if not is_loop(op) or not op.results or any(map(is_tensor, op.results)):
         return op
     name, loop = op.name, CarryingLoop.of(without_affine_loops(op))
     if (why := loop.why_not()) is not None:

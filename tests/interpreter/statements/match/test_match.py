@@ -100,6 +100,20 @@ def test_relations_go_through_loops() -> None:
     assert found(f"{tiled}let inside = match contraction in tiles") == "linalg.matmul"
 
 
+def test_relations_go_through_masked_loads() -> None:
+    """Tiles that do not divide read their operands through a check of the index."""
+    tiled = 'let powers = match "powers"\nlet (tiles, one) = tile powers [3, 3]\nlet gemm = match contraction\n'
+    assert found(f"{tiled}let made = match contraction producer of one.in0") == "linalg.matmul"
+    assert found(f"{tiled}let read = match elementwise consumer of gemm") == "linalg.exp"
+
+
+def test_a_label_stays_with_its_op() -> None:
+    """The loops, and the loads of ragged tiles, have the same location."""
+    tiled = 'let sum = match "sums"\nlet (tiles, one) = tile sum [3]\nlet (k, part) = tile one [_, 3]\n'
+    assert found(f'{tiled}let again = match "sums"') == "linalg.generic"
+    assert found(f'{tiled}let again = match "of powers" in k') == "linalg.generic"
+
+
 def test_relations_on_memrefs_follow_the_text() -> None:
     buffers = "bufferize\nlet gemm = match contraction\n"
     assert found(f"{buffers}let init = match fill of gemm.acc") == "linalg.fill"
@@ -147,7 +161,7 @@ WRONG = {
     "a relation to no handle": ("match fill of n", "W0221"),
     "a relation to an operand of an operand": ("match fill of gemm.acc.acc", "W0224"),
     "a consumer of an input": ("match elementwise consumer of gemm.lhs", "W0409"),
-    "a property of an absent op": ("match any where sizes.0 == missing.rank", "W0408"),
+    "a property of an absent op": ("match any where sizes.0 == absent.rank", "W0408"),
     "too large a number": ("match fill #2", "W0402"),
     "twice one clause": ("match fill of gemm.acc of gemm.lhs", "W0106"),
 }
@@ -157,7 +171,7 @@ WRONG = {
 def test_refusals(name: str) -> None:
     line, code = WRONG[name]
     with pytest.raises(WeftError) as caught:
-        steps(f"let gemm = match contraction\nlet missing = match? linalg.max\nlet x_ = {line}")
+        steps(f"let gemm = match contraction\nlet absent = match? linalg.max\nlet x_ = {line}")
     assert [d.code for d in caught.value.diagnostics] == [code]
 
 

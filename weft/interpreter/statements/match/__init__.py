@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ....dsl.diagnostics import count, did_you_mean
 from ....dsl.records import record
+from ....dsl.tree import LOOP_KINDS
 from ...ir.mlir import ir, operations
 from ...ir.refusing import describe
 from ...ir.unknown_names import misnamed_op
@@ -44,7 +45,7 @@ class _Match(Statement):
     index: int | None = integer(optional=True, minimum=0)
     attribute: str | None = string(optional=True)
     equals: str | None = string(optional=True)
-    condition: Condition | None = condition()
+    requirement: Condition | None = condition()
 
     reach = "handles"
 
@@ -56,7 +57,7 @@ class _Match(Statement):
         if isinstance(self.scope, Handle):
             yield from super().parts(version)
             return
-        plain = self.attribute is None and self.condition is None and self.scope is None
+        plain = self.attribute is None and self.requirement is None and self.scope is None
         name = self._names[0] if len(self._names) == 1 and len(self.op or ()) == 1 else ""
         if plain and name.startswith("linalg.") and version.sections is not None:
             from ...focus.carving import carve_section
@@ -80,7 +81,7 @@ class _Match(Statement):
     @property
     def _by_name(self) -> bool:
         """Whether ops are searched by their names alone."""
-        return len(self._names) == len(self.op or ()) > 0 and not self._related and self.condition is None
+        return len(self._names) == len(self.op or ()) > 0 and not self._related and self.requirement is None
 
     @property
     def what(self) -> str:
@@ -151,11 +152,11 @@ class _Match(Statement):
     def _requirements(self, rewrite: Rewriter) -> list[Requirement]:
         from .search import of_condition, of_consumer, of_producer, of_words
 
-        found = [of_words(self.op, rewrite.module)] if self.op is not None else []
+        found = [of_words(rewrite.module, self.op)] if self.op is not None else []
         found += [of_consumer(rewrite, self.consumer_of)] if self.consumer_of is not None else []
         found += [of_producer(rewrite, self.producer_of)] if self.producer_of is not None else []
         found += [self._attribute_differs] if self.attribute is not None else []
-        return found + ([of_condition(self.condition)] if self.condition is not None else [])
+        return found + ([of_condition(self.requirement)] if self.requirement is not None else [])
 
     def _root(self, rewrite: Rewriter) -> ir.Operation:
         if isinstance(self.scope, Handle):
@@ -183,10 +184,13 @@ class _Match(Statement):
         candidate with what is different."""
         hint = self.probable(rewrite) or f"write `match? {self.what}` if it may be absent"
         if not self._by_name:
+            from ...ir.structured import is_loop
             from .search import rows, subjects
 
             root = self._root(rewrite)
-            listed = rows([op for op in subjects(root) if op != root], self._requirements(rewrite))
+            only_loops = all(word in LOOP_KINDS for word in self.op or ("any",))
+            candidates = [op for op in subjects(root) if op != root and (is_loop(op) or not only_loops)]
+            listed = rows(candidates, self._requirements(rewrite))
             notes = tuple(listed) or ("it has no op to schedule",)
             return rewrite.error("W0401", f"no `{self.what}` in the payload", at="op", notes=notes, hint=hint)
         names: dict[str, int] = {}
@@ -222,7 +226,9 @@ class Match(_Match):
     multiplies and adds is a `contraction`. Each structured op is of one kind: `contraction`
     (products of matrices in any form), `convolution`, `pooling`, `reduction` (any other op with a
     reduced dimension), `fill`, `copy`, `transpose`, `broadcast`, `gather` (reads at computed
-    places), or `elementwise`. `any` are all of them, other ops of linalg, and loops.
+    places), or `elementwise`. `any` are all of them, other ops of linalg, and loops. A `loop` of the dialects scf and affine is
+    a `reduction loop` if it carries numbers that lanes and threads can combine, and a `parallel
+    loop` if its iterations do not depend on each other.
 
     Args:
         op: an op's name, `linalg.matmul`; a kind; or a label in quotes, which is the `weft.name` of
@@ -241,7 +247,7 @@ class Match(_Match):
         index: `#n`, the n-th match in the order of the text, counted from 0.
         attribute, equals: `where "name" = "value"`: only ops that have this attribute (with this
             value).
-        condition: `where rank == 4 and type == f32`: only ops for which it holds. Its names are
+        requirement: `where rank == 4 and type == f32`: only ops for which it holds. Its names are
             first of all properties of the op: `kind`, `rank` and `type` (of the result), `sizes`
             (of the dimensions; `sizes.0` is the first one), `combiner` (`"addf"`, `"maximumf"`),
             `inputs`, `results`, `strides`, `dilations`, and of operands `lhs.rank`, `lhs.type`,
@@ -274,7 +280,7 @@ class MatchOptional(_Match):
     """Find an op that may be absent.
 
     Args:
-        op, consumer_of, producer_of, scope, index, attribute, equals, condition: as for `match`.
+        op, consumer_of, producer_of, scope, index, attribute, equals, requirement: as for `match`.
 
     Returns:
         op: a handle to it, or an absent one, which `if op { … }` tests: statements on an absent
@@ -304,7 +310,7 @@ class MatchAll(_Match):
     """Find all ops of a name, a kind or a label, possibly none, for `foreach`.
 
     Args:
-        op, consumer_of, producer_of, scope, index, attribute, equals, condition: as for `match`.
+        op, consumer_of, producer_of, scope, index, attribute, equals, requirement: as for `match`.
 
     Returns:
         ops: a handle for each, in the order of the text, also for several kinds.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ....dsl import tree
 from ....dsl.expressions import parts_of
-from ....dsl.tree import KINDS, OPERAND, PROPERTIES
+from ....dsl.tree import KINDS, LOOP_KINDS, OPERAND, PROPERTIES
 from ...ir.mlir import ancestors, ir, operations
 from ...ir.refusing import describe
 from ...ir.structured import is_loop, is_structured, operand_names, segments
@@ -16,8 +16,7 @@ from ...matching.kinds import kind_of
 from ...matching.labels import labels_of
 from ...matching.properties import NoValueError, property_of
 from ...matching.relations import consumes, makers_of, operands_read
-from ...parallel.kinds import KINDS as LOOP_KINDS
-from ...parallel.kinds import differs as loop_differs
+from ...parallel import kinds as loops
 from ...session.environment import Condition
 from ...session.rewriter import Handle, Operand, Rewriter
 
@@ -39,16 +38,14 @@ def subjects(root: ir.Operation) -> Iterator[ir.Operation]:
                 yield op
 
 
-def of_words(words: Sequence[str], module: ir.Module) -> Requirement:
+def of_words(module: ir.Module, words: Sequence[str]) -> Requirement:
     """The op has one of these names, kinds or labels."""
-    others, loops = ([word for word in words if (word in LOOP_KINDS) == of_loops] for of_loops in (False, True))
 
     def differs(op: ir.Operation) -> str | None:
-        if any(fits(op, word) for word in others):
+        if any(fits(module, op, word) for word in words):
             return None
-        if loops and is_loop(op):
-            why = [loop_differs(module, op, word) for word in loops]
-            return None if None in why else ", ".join(filter(None, why))
+        if is_loop(op) and (kinds := [word for word in words if word in LOOP_KINDS]):
+            return loops.differs(module, op, kinds[0])
         if all(word.startswith('"') for word in words):
             labels = labels_of(op)
             return f"its label is {', '.join(labels)}" if labels else "no label"
@@ -57,8 +54,10 @@ def of_words(words: Sequence[str], module: ir.Module) -> Requirement:
     return differs
 
 
-def fits(op: ir.Operation, word: str) -> bool:
-    """Whether an op has this name, kind or label."""
+def fits(module: ir.Module, op: ir.Operation, word: str) -> bool:
+    """Whether an op of a module has this name, kind or label."""
+    if word in LOOP_KINDS:
+        return is_loop(op) and loops.differs(module, op, word) is None
     if word.startswith('"'):
         return word[1:-1] in labels_of(op)
     if word not in KINDS:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...dsl.signature import DistributionSpec, SpaceSpec
-from ..hardware.limits import WARP
-from ..hardware.processor_counts import miscounted
-from ..ir.mlir import ir
-from ..session.statement import (
+from ....dsl.signature import DistributionSpec, SpaceSpec
+from ...hardware.limits import WARP
+from ...hardware.processor_counts import miscounted
+from ...ir.mlir import ir
+from ...session.statement import (
     Handle,
     Results,
     Rewriter,
@@ -21,13 +21,13 @@ from ..session.statement import (
     space,
     statement,
 )
-from ..tensors.levels import refuse_overlap
+from ...tensors.levels import refuse_overlap
 
 _FIELDS = {"W0348": "vector", "W0343": "target", "W0344": "target", "W0364": "space"}
 """The fields that a code concerns, other than the space."""
 
 
-@statement("map")
+@statement("map", apart=("target", "like"))
 class Map(Statement):
     """Choose the processors that execute the iterations of a parallel loop, or of an op.
 
@@ -96,11 +96,16 @@ class Map(Statement):
             below each other.
         vector: for an op: one iteration is that many consecutive elements, in accesses of at most
             16 bytes.
+        like: `map OP like H`, in place of a space: the elementwise op `OP` follows the op of `H`,
+            often a product, so that each thread has the same elements of both results. The loops
+            around that op, but not around `OP`, are made and mapped around `OP`, too: those of
+            `tile`, and those of `mma`. The handle then names the op inside these loops.
 
     Returns:
         nothing.
 
-    Errors: W0340, W0341, W0342, W0343, W0344, W0345, W0346, W0347, W0348, W0349, W0364, W0396.
+    Errors: W0319, W0340, W0341, W0342, W0343, W0344, W0345, W0346, W0347, W0348, W0349, W0364,
+    W0396.
 
     Source: design, section Distribution; HPF's `block`, `cyclic` and `cyclic(b)`; Triton's grouped
     ordering.
@@ -114,21 +119,27 @@ class Map(Statement):
     reach = "handles"
 
     target: Handle = handle()
-    space: SpaceSpec = space(judge=miscounted)
+    space: SpaceSpec | None = space(optional=True, judge=miscounted)
     distribution: DistributionSpec | None = distribution()
     group: int | None = integer(optional=True, minimum=1)
     panel: int | None = integer(optional=True, minimum=1)
     hilbert: bool = flag()
     vector: int | None = integer(optional=True, minimum=1)
+    like: Handle | None = handle(optional=True)
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..buffers.elements import VECTOR
-        from ..loops.forall import in_a_row, trips_text
-        from ..mapping.legality import can_order, check_map, takes_a_row
-        from ..mapping.mapping import ATTRIBUTE, Mapping, loop_dimensions
-        from ..parallel.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
-        from ..parallel.reduction_loops import as_reduction, store_once
+        from ...buffers.elements import VECTOR
+        from ...loops.forall import in_a_row, trips_text
+        from ...mapping.legality import can_order, check_map, takes_a_row
+        from ...mapping.mapping import ATTRIBUTE, Mapping, loop_dimensions
+        from ...parallel.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
+        from ...parallel.reduction_loops import as_reduction, store_once
 
+        if self.like is not None:
+            from .following import follow
+
+            return follow(rewrite, self.target, self.like)
+        assert self.space is not None, "the grammar has one of the two"
         op = found = rewrite.find(self.target)
         expect_unmapped(rewrite, op, "delete one of the two `map` statements")
         warps = self.space.all or all(isinstance(n, int) and n % WARP == 0 for n in self.space.counts)

@@ -1,0 +1,119 @@
+"""`map act like product`: each thread finishes the elements that it has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from places import ROOT
+from scheduled import run_schedule
+
+from weft.pipeline import Choice, applied, planned
+from weft.runtime.run.execution import RunOptions
+
+RECIPES = ROOT / "weft" / "recipes" / "matmul"
+
+
+def kernels(schedule: str, **settings: str) -> str:
+    return planned(applied(Choice(schedule, settings=settings).open())).cuda
+
+
+def rewritten(tmp_path: Path, name: str, *lines: tuple[str, str]) -> str:
+    """A recipe with other lines, beside its includes."""
+    text = (RECIPES / name).read_text().replace('include "', f'include "{RECIPES}/')
+    for old, new in lines:
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / name).write_text(text)
+    return str(tmp_path / name)
+
+
+@pytest.mark.parametrize("sizes", [{"m": "192", "n": "128"}, {"m": "200", "n": "136"}])
+def test_by_warps_as_tile_by_tile(tmp_path: Path, sizes: dict[str, str]) -> None:
+    """In place of the recipe's loops over the fragments of `mma`; also with ragged tiles."""
+    one = "    let one = mma warp_mm [im, 8, ik]\n"
+    mine = rewritten(
+        tmp_path,
+        "tensor.weft",
+        ("    let pair = by_fragments(tile, wm, wn)\n", ""),
+        ("multiply(tiles, gemm, pair,", "multiply(tiles, gemm, tile,"),
+        (one, f"{one}    map stored like one\n"),
+    )
+    settings = {**sizes, "k": "64", "rounded": "1", "type": "f16"}
+    assert kernels(mine, **settings) == kernels("tensor", **settings)
+
+
+def test_by_warp_groups_as_tile_by_tile(tmp_path: Path) -> None:
+    product = "    let product = mma group_mm [64, bn, ik]\n"
+    mine = rewritten(
+        tmp_path,
+        "hopper.weft",
+        (
+            "        let pair = by_pieces(tile, gm)\n        multiply_by_groups(tiles, gemm, pair,",
+            "        multiply_by_groups(tiles, gemm, tile,",
+        ),
+        (product, f"{product}    map stored like product\n"),
+    )
+    settings = {"m": "256", "n": "256", "k": "128", "rounded": "1", "store": "0"}
+    assert kernels(mine, **settings) == kernels("hopper", **settings)
+
+
+CHAIN = """
+#all = affine_map<(i, j) -> (i, j)>
+#turned = affine_map<(i, j) -> (j, i)>
+#column = affine_map<(i, j) -> (j)>
+func.func @f(%a: tensor<40x24xf32>, %b: tensor<24x36xf32>, %bias: tensor<36xf32>) -> tensor<RESULT> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<40x36xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<40x36xf32>) -> tensor<40x36xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<40x24xf32>, tensor<24x36xf32>) outs(%init : tensor<40x36xf32>) -> tensor<40x36xf32>
+  %biased = linalg.generic {indexing_maps = [#all, #column, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %bias : tensor<40x36xf32>, tensor<36xf32>) outs(%e : tensor<40x36xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<40x36xf32>
+  %act = linalg.tanh ins(%biased : tensor<40x36xf32>) outs(%e : tensor<40x36xf32>) -> tensor<40x36xf32>
+  return %act : tensor<40x36xf32>
+}
+""".replace("RESULT", "40x36xf32")
+LANES = {
+    "threads in rows and columns": "let (lanes, one) = tile step [4, 4]\n  map lanes to threads(y, x)",
+    "lanes in a row in warps": "let (warps, of_warp) = tile step [8, 16]\n  map warps to warps(y, x)\n"
+    "  let (tiles, one) = tile of_warp [2, 2]\n  let flat = coalesce tiles\n  map flat to lanes",
+    "several elements of each": "let (lanes, one) = tile step [4, 4]\n  map lanes to threads(y: 2, x: 2) cyclic",
+    "one axis for both": "let (lanes, one) = tile step [4, 4]\n  map lanes to threads(x)",
+}
+
+
+@pytest.mark.parametrize("name", LANES)
+@pytest.mark.parametrize("registers", [True, False])
+def test_epilogues_of_scalar_products(tmp_path: Path, name: str, registers: bool) -> None:
+    """Each op of a chain, before and after it is bufferized, in ragged tiles."""
+    registers = registers and "cyclic" not in LANES[name]  # an accumulator in registers has one tile per thread
+    (tmp_path / "p.mlir").write_text(CHAIN)
+    promoted = "promote-to-registers one.acc across k"
+    (tmp_path / "s.weft").write_text(f"""
+    payload "p.mlir"
+    schedule s() {{
+      let gemm = match contraction
+      let init = match fill of gemm.acc
+      let biased = match elementwise consumer of gemm
+      let act = match elementwise consumer of biased
+      let (blocks, tile) = tile act [16, 16]
+      fuse biased into blocks
+      fuse gemm into blocks
+      fuse init into blocks
+      map blocks to blocks(y, x)
+      let (k, step) = tile gemm [_, _, 8]
+      {LANES[name]}
+      map tile like one
+      {promoted if registers else "map init like one"}
+      map biased like one
+      insert-barriers
+      launch blocks
+    }}
+    """)
+    done = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim"))
+    assert done.report.ok and not done.report.races
+    assert [k.shared_bytes for k in done.report.kernels] == [0] or not registers
