@@ -90,8 +90,7 @@ def computes(op: ir.Operation) -> Counter[str]:
     found: Counter[str] = Counter()
     used, seen = live(op), dict[object, ir.Value]()
     same: dict[ir.Value, ir.Value] = {}
-    for view in body_of(op).operations:
-        inner = view.operation
+    for inner in operations(op):
         dialect, _, name = inner.name.partition(".")
         chooses = inner.name in ("arith.cmpi", "arith.select")
         if not chooses and dialect != "math" and (dialect != "arith" or name not in _OF_NUMBERS):

@@ -16,9 +16,10 @@ from ....dsl.records import record
 from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
 from ...indices.values import Values
+from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import index_dimension
 from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
+from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor, users
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths
 from ...ir.structured import body_of, is_structured, structure, yielded
@@ -67,6 +68,7 @@ class PayloadOp:
             none.
         begins: the element that is an output's initial value, by output.
         copies: it only copies its input.
+        repeats: its results are its input's elements, for the ops that read them.
         computes: the arithmetic of its body: count by op name.
         chooses: its body has conditions of its own.
         indexed: its results depend on the iteration itself, too.
@@ -98,6 +100,7 @@ class PayloadOp:
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
     indexed: bool = False
+    repeats: bool = False
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -239,7 +242,7 @@ class PayloadOps:
             None if combined is None else combined.combiner,
             _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
             begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
-            indexed=any(True for _ in inside(body_of(op), "linalg.index")),
+            indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op),
         )  # fmt: skip
 
     def _loaded(self, load: ir.Operation, body: ir.Block) -> Element:
@@ -308,6 +311,9 @@ class PayloadOps:
                 key: Key = ("argument", symbol(around), ir.BlockArgument(value).arg_number)
                 return lambda at: Element(key, at)
             return lambda at: Element(self._unread(value), at)
+        if repeats(op):
+            source, indexing = self.element_of(op.operands[0]), structure(op).maps[0]
+            return lambda at: source(tuple(self.values.affine_map(indexing, list(at))))
         if is_structured(op) and isinstance(value.type, ir.RankedTensorType):
             key = ("result", str(op.location), list(op.results).index(value))
             return lambda at: Element(key, at)
@@ -376,6 +382,20 @@ class PayloadOps:
             return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element
+
+
+def repeats(op: ir.Operation) -> bool:
+    """Whether an op only repeats its input along further dimensions, and no function returns it."""
+    if not is_structured(op) or len(op.results) != 1 or len(op.operands) != 2:
+        return False
+    space, given = structure(op), op.operands[0]
+    known = {d for form in space.maps[0].results for d in dimensions_of(form)}
+    return (
+        isinstance(given.type, ir.RankedTensorType) and "reduction" not in space.iterators and len(known) < space.rank
+        and space.maps[1] == ir.AffineMap.get_identity(space.rank, op.context)
+        and through_casts(yielded(op)[0]) == body_of(op).arguments[0]
+        and all(user.name != "func.return" for user in users(op.results[0]))
+    )  # fmt: skip
 
 
 def _chooses(op: ir.Operation) -> bool:

@@ -137,7 +137,7 @@ def _counted(
     grid = np.indices([(high or 0) + 1 for high in highs], dtype=np.int64).reshape(len(highs), -1)
     where: dict[Symbol, Any] = dict(zip(own, grid, strict=True)) | dict.fromkeys(alone, 0)
     used = reached(s for part in (*at, *guards) for s in part.symbols())
-    while any([_defined(symbol, where) for symbol in used if symbol not in where]):
+    while any(_defined(symbol, where) for symbol in used if symbol not in where):
         continue
     if any(s not in where for s in used):
         return None
