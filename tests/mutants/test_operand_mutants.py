@@ -1,4 +1,4 @@
-"""Ordinary kernels, changed before they are made: operands exchanged, indices, masks, copies and maps moved or dropped. What is still
+"""Ordinary kernels, changed before they are made: operands exchanged, indices, masks, copies, maps moved or dropped. What is still
 proven is equal."""
 
 from __future__ import annotations
