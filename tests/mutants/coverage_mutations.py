@@ -20,8 +20,8 @@ from weft.interpreter.focus.carving import Version
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.affine_maps import dimension_of
 from weft.interpreter.ir.cloning import PROVEN, clone_module
-from weft.interpreter.ir.mlir import ir, operations
-from weft.interpreter.ir.structured import is_read, structure, subscripts
+from weft.interpreter.ir.mlir import ir, operations, producer
+from weft.interpreter.ir.structured import body_of, is_read, structure, subscripts
 from weft.interpreter.launch import launch
 from weft.interpreter.memory.layouts import subview
 from weft.interpreter.outlining.kernel import Outlined
@@ -203,12 +203,16 @@ def _computing(op: ir.Operation) -> list[ir.Operation]:
     ]
 
 
-def _dropped(op: ir.Operation) -> bool:
-    """What results begin with, what is read of a tile, or what results are is not written."""
-    if op.name not in MOVING or (op.name == "linalg.generic" and not hands_on(op, 0)):
+def _erased(op: ir.Operation) -> bool:
+    if op.parent.operation.name in ("func.func", "gpu.func"):  # all of a launch
         return False
     op.erase()
     return True
+
+
+def _dropped(op: ir.Operation) -> bool:
+    """What results begin with, what is read of a tile, or what results are is not written."""
+    return op.name in MOVING and (op.name != "linalg.generic" or hands_on(op, 0)) and _erased(op)
 
 
 COPIES: dict[str, Change] = {
@@ -232,11 +236,6 @@ def is_elementwise(op: ir.Operation) -> bool:
 
 def _of_elements(change: Change) -> Change:
     return lambda op: is_elementwise(op) and change(op)
-
-
-def _erased(op: ir.Operation) -> bool:
-    op.erase()
-    return True
 
 
 def _accumulated(op: ir.Operation) -> bool:
@@ -266,6 +265,28 @@ def _tile_fewer(op: ir.Operation) -> bool:
     return True
 
 
+def _exchanged(op: ir.Operation) -> bool:
+    """The operands of an op that does not commute are exchanged."""
+    for inner in body_of(op).operations:
+        if inner.operation.name in ("arith.subf", "arith.subi", "arith.divf") and inner.operands[0] != inner.operands[1]:
+            inner.operation.operands[0], inner.operation.operands[1] = list(inner.operands)[::-1]
+            return True
+    return False
+
+
+def _constant(op: ir.Operation) -> bool:
+    """A constant of the arithmetic is another one."""
+    for inner in operations(op):
+        for number, value in enumerate(inner.operands):
+            made, kind = producer(value), value.type
+            if inner.name.startswith("arith.") and made is not None and made.name == "arith.constant" and str(kind) != "index":
+                with mlir.ahead_of(op):
+                    other = ir.FloatAttr.get(kind, 2.5) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 1)
+                    inner.operands[number] = mlir.arith.ConstantOp(kind, other).result
+                return True
+    return False
+
+
 def _guarded(op: ir.Operation) -> bool:
     return end_moved(op, by=-1) or _masked(op)
 
@@ -274,6 +295,7 @@ ELEMENTS: dict[str, Change] = {
     "an op is dropped": _of_elements(_erased), "a tile fewer": _tile_fewer, "a guard is narrowed": _guarded,
     "a map is shifted": _of_elements(partial(part_of, first=1, of="source")),
     "an op is repeated onto its result": _of_elements(_accumulated),
+    "operands are exchanged": _of_elements(_exchanged), "a constant is another": _of_elements(_constant),
     "results go to their neighbours": _of_elements(partial(part_of, first=1, of="result")),
 }  # fmt: skip
 """Of element-wise ops, likewise. Guards are of any op."""

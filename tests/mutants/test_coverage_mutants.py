@@ -330,9 +330,45 @@ schedule s() {
   insert-barriers
   launch rows
 }"""
+HALVES = """
+#id = affine_map<(i, j) -> (i, j)>
+func.func @f(%x: tensor<6x16xi32>, %c: tensor<6x8xi32>) -> tensor<6x16xi32> {
+  %e = tensor.empty() : tensor<6x8xi32>
+  %o = tensor.empty() : tensor<6x16xi32>
+  %a = tensor.extract_slice %x[0, 0] [6, 8] [1, 1] : tensor<6x16xi32> to tensor<6x8xi32>
+  %b = tensor.extract_slice %x[0, 8] [6, 8] [1, 1] : tensor<6x16xi32> to tensor<6x8xi32>
+  %p = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b, %c : tensor<6x8xi32>, tensor<6x8xi32>, tensor<6x8xi32>) outs(%e : tensor<6x8xi32>) {
+  ^bb0(%u: i32, %v: i32, %w: i32, %q: i32):
+    %m = arith.muli %u, %w : i32
+    %t = arith.addi %m, %v : i32
+    linalg.yield %t : i32
+  } -> tensor<6x8xi32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%b, %c : tensor<6x8xi32>, tensor<6x8xi32>) outs(%e : tensor<6x8xi32>) {
+  ^bb0(%v: i32, %w: i32, %q: i32):
+    %t = arith.muli %v, %w : i32
+    linalg.yield %t : i32
+  } -> tensor<6x8xi32>
+  %i = tensor.insert_slice %p into %o[0, 0] [6, 8] [1, 1] : tensor<6x8xi32> into tensor<6x16xi32>
+  %j = tensor.insert_slice %r into %i[0, 8] [6, 8] [1, 1] : tensor<6x8xi32> into tensor<6x16xi32>
+  return %j : tensor<6x16xi32>
+}"""
+IN_A_LAUNCH_EACH = """
+payload "p.mlir"
+schedule s() {
+  let first = match linalg.generic #0
+  let second = match linalg.generic #1
+  map first to grid(y, x)
+  let (rows, row) = tile second [2, _]
+  map rows to blocks(x)
+  map row to threads(y: 2, x: 8)
+  launch first
+  launch rows
+}"""
 AFTER_REDUCTIONS = {
     "bias, residual and ReLU of a product": (EPILOGUE, IN_ONE_KERNEL), "in launches": (EPILOGUE, IN_KERNELS_OF_THEIR_OWN),
-    "quotients of rows": (QUOTIENTS, IN_PARTS_OF_ROWS),
+    "quotients of rows": (QUOTIENTS, IN_PARTS_OF_ROWS), "halves of one result": (HALVES, IN_A_LAUNCH_EACH),
 }  # fmt: skip
 LAST = {"softmax": PROGRAMS["softmax"], "layernorm_welford": PROGRAMS["layernorm_welford"], "attention": PROGRAMS["attention"],
         "igemm_bias_relu": PROGRAMS["igemm"]}  # fmt: skip

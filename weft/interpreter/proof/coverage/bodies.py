@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
 
 from ...indices.linear import TRUE, Formula, both
 from ...indices.values import Values
+from ...ir.affine_maps import dimensions_of
 from ...ir.mlir import ir, made_by, operations, ops_of, producer, users
-from ...ir.structured import body_of, segments, yielded
+from ...ir.structured import body_of, is_structured, segments, structure, yielded
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -60,14 +62,21 @@ def chosen(
     """The condition under which a body uses an element that is read where `when` holds, and the
     constant elsewhere: `select(%inside, %value, 0)`; None where there are several constants, or
     none. Conditions on data are part of the arithmetic."""
+    for condition, other in choices(values, value, body):
+        several = when != TRUE and other is not None and value_of(outside) != value_of(other)
+        outside = None if several else outside if other is None else other
+        when = both(condition, when)
+    return when, outside
+
+
+def choices(values: Values, value: ir.Value, body: ir.Block) -> Iterator[tuple[Formula, ir.Attribute | None]]:
+    """The conditions on indices under which a body uses a value, innermost first, each with the
+    constant that it takes elsewhere, if it is one."""
     while (choice := choice_of(value)) is not None and not is_of_data(choice[0].operands[0], body):
         taken, arm, other = choice
         condition = values.condition(taken.operands[0])
-        several = when != TRUE and other is not None and value_of(outside) != value_of(other)
-        outside = None if several else outside if other is None else other
-        when = both(condition if arm == 0 else condition.negate(), when)
+        yield condition if arm == 0 else condition.negate(), other
         value = taken.results[0]
-    return when, outside
 
 
 _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
@@ -104,6 +113,76 @@ def computes(op: ir.Operation) -> Counter[str]:
         asked = list(inner.operands)[: 1 if inner.name == "arith.select" else None]
         found[inner.name] += not flag or any(is_of_data(operand, body_of(op)) for operand in asked)
     return found
+
+
+def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dict[Hashable, int]) -> Arithmetic:
+    """The results of the body of a structured op as expressions of what it reads, without
+    conversions, masks, and the order of the operands of commutative ops; equal numbers are equal
+    expressions. None if it computes with something else.
+
+    Args:
+        leaves: the values that are read, each with its element's tensor.
+        known: the numbers of expressions.
+    """
+    body, found = body_of(op), dict[ir.Value, int | None]()
+
+    def number(expression: Hashable) -> int:
+        return known.setdefault(expression, len(known))
+
+    def choice(made: ir.Operation, value: ir.Value) -> int | None:
+        if made.name == "arith.select":
+            arms = list(made.operands)[1:]
+        else:
+            which = list(made.results).index(value)
+            arms = [ops_of(region.blocks[0])[-1].operands[which] for region in made.regions]
+        of_data = is_of_data(made.operands[0], body)
+        own = [arm for arm in arms if of_data or made_by(arm, "arith.constant") is None]
+        parts = [of(made.operands[0])] if of_data else []
+        parts += [of(arm) for arm in own or arms]
+        return None if None in parts else parts[0] if len(parts) == 1 else number(("choice", *parts))
+
+    def of(value: ir.Value) -> int | None:
+        if value not in found:
+            found[value] = None if (expression := inner(value)) is None else expression
+        return found[value]
+
+    def inner(value: ir.Value) -> int | None:
+        made = producer(value)
+        if value in leaves:
+            return number(("read", leaves[value]))
+        if made is None:
+            return None
+        if made.name in CASTS:
+            return of(made.operands[0])
+        if made.name == "arith.constant":
+            constant = value_of(made.attributes["value"])
+            return number(("constant", str(made.attributes["value"]) if constant is None else float(constant)))
+        if not is_of_data(value, body):
+            return number("index")
+        if made.name in ("arith.select", "scf.if"):
+            return choice(made, value)
+        parts = [of(operand) for operand in made.operands]
+        if None in parts or len(made.regions):
+            return None
+        predicate = str(made.attributes["predicate"]) if "predicate" in made.attributes else ""
+        ordered = parts if made.name not in _COMMUTATIVE else sorted(part for part in parts if part is not None)
+        return number((made.name, predicate, *ordered))
+
+    results = [of(value) for value in yielded(op)]
+    return None if None in results else tuple(results)
+
+
+Arithmetic = tuple[int | None, ...] | None
+_COMMUTATIVE = frozenset(
+    f"arith.{name}"
+    for name in ("addf", "addi", "mulf", "muli", "maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "maxui", "minsi",
+                 "minui", "andi", "ori", "xori")
+)  # fmt: skip
+
+
+def chooses(op: ir.Operation) -> bool:
+    """Whether the body of a structured op has conditions."""
+    return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
 
 
 def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:
@@ -151,6 +230,20 @@ def through_casts(value: ir.Value) -> ir.Value:
     while (cast := made_by(value, *CASTS)) is not None:
         value = cast.operands[0]
     return value
+
+
+def repeats(op: ir.Operation) -> bool:
+    """Whether an op only repeats its input along further dimensions, and no function returns it."""
+    if not is_structured(op) or len(op.results) != 1 or len(op.operands) != 2:
+        return False
+    space, given = structure(op), op.operands[0]
+    known = {d for form in space.maps[0].results for d in dimensions_of(form)}
+    return (
+        isinstance(given.type, ir.RankedTensorType) and "reduction" not in space.iterators and len(known) < space.rank
+        and space.maps[1] == ir.AffineMap.get_identity(space.rank, op.context)
+        and through_casts(yielded(op)[0]) == body_of(op).arguments[0]
+        and all(user.name != "func.return" for user in users(op.results[0]))
+    )  # fmt: skip
 
 
 def hands_on(op: ir.Operation, number: int) -> bool:

@@ -133,3 +133,20 @@ def size(values: Values, value: ir.Value, axis: int) -> Linear:
         return values.number(sizes[kept[found[1]]])
     form = form_of(*found)  # of a padding, the source's size
     return Linear.of(form) if isinstance(form, int) else values.extent(form.tensor, form.axis) + form.plus
+
+
+def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
+    """The number with these digits, the most significant first."""
+    out = at[0] if at else Linear.of(0)
+    for place, n in zip(at[1:], sizes[1:], strict=True):
+        out = values.product(out, n) + place
+    return out
+
+
+def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
+    """A number below the product of `sizes` as digits, the most significant first."""
+    ones, out = next((axis for axis, n in enumerate(sizes) if n != Linear.of(1)), len(sizes) - 1), list[Linear]()
+    for n in reversed(sizes[ones + 1 :]):
+        out.append(values.operate("mod", number, n))
+        number = values.operate("floordiv", number, n)
+    return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []

@@ -19,7 +19,8 @@ from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.root_buffers import RootBuffer
 from .bodies import value_of
-from .payloads import Coordinates, Key, digits
+from .initial_payload import digits
+from .payloads import Coordinates, Key
 
 
 @record

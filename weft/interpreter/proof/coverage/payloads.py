@@ -9,25 +9,36 @@ determine (i, j, k).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
 from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, equal, involved, less
 from ...indices.values import Values
-from ...ir.affine_maps import dimensions_of
 from ...ir.cloning import index_dimension
 from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor, users
+from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
 from ...ir.sizes import pad_widths
-from ...ir.structured import body_of, is_structured, structure, yielded
+from ...ir.structured import body_of, is_structured, segments, structure, yielded
 from ...memory.layouts import kept_dimensions, mixed
 from ...reductions.identities import update
-from .bodies import chosen, computes, hands_on, inside, is_of_data, read_in_order, through_casts
+from .bodies import (
+    Arithmetic,
+    arithmetic,
+    chooses,
+    chosen,
+    computes,
+    hands_on,
+    inside,
+    is_of_data,
+    read_in_order,
+    repeats,
+    through_casts,
+)
 from .hosts import HostLoops
-from .initial_payload import Untouched, extents_of, fits_of, size, start_of
+from .initial_payload import Untouched, digits, extents_of, fits_of, joined, size, start_of
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a
@@ -70,6 +81,7 @@ class PayloadOp:
         copies: it only copies its input.
         repeats: its results are its input's elements, for the ops that read them.
         computes: the arithmetic of its body: count by op name.
+        arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
         indexed: its results depend on the iteration itself, too.
         combiner: the combiner of its terms; None for any other update, or for several results that
@@ -101,6 +113,7 @@ class PayloadOp:
     fits: Formula = TRUE
     indexed: bool = False
     repeats: bool = False
+    arithmetic: Arithmetic = None
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -128,6 +141,7 @@ class PayloadOps:
     untouched: Untouched
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
     around: HostLoops = field(init=False)
+    expressions: dict[Hashable, int] = field(default_factory=dict, repr=False)
     _totals: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _undivided: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
@@ -150,6 +164,19 @@ class PayloadOps:
         """A function's result, as elements of the payload."""
         returned = self.returned(function, number)
         return None if returned is None else self.element_of(returned)
+
+    def pieces(self, function: str, number: int) -> list[Callable[[Coordinates], Element]]:
+        """The tensors inserted into a function's result, the last one first, and the tensor that these
+        are inserted into: their elements by coordinates of the result, inside of them and beyond."""
+        found: list[Callable[[Coordinates], Element]] = []
+        value = self.returned(function, number)
+        while (op := None if value is None else producer(value)) and isinstance(op.opview, tensor.InsertSliceOp):
+            if (piece := self._inserted(op)) is None:
+                break
+            found.append(piece)
+            value = op.operands[1]
+        empty = value is None or (op is not None and isinstance(op.opview, tensor.EmptyOp))
+        return found if empty else [*found, self.element_of(value)]
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
         """The op of the payload that an op of a kernel executes, by its location; None where none
@@ -238,12 +265,19 @@ class PayloadOps:
         return PayloadOp(
             str(op.location), op.name, reductions, dims, tuple(extents), tuple(reads), tuple(writes),
             tuple(start_of(op, operand) for operand in list(op.operands)[space.inputs :]),
-            all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
+            all(hands_on(op, n) for n in range(space.outputs)), computes(op), chooses(op),
             None if combined is None else combined.combiner,
             _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
             begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
             indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op),
+            arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
         )  # fmt: skip
+
+    def arithmetic(self, op: ir.Operation, given: Sequence[ir.Value], keys: Sequence[Key | None]) -> Arithmetic:
+        """The results of an op's body as expressions of the elements that it reads."""
+        outputs = {value: n for n, value in enumerate(list(body_of(op).arguments)[segments(op)[0] :])}
+        leaves = {value: key[1:] for value, key in zip(given, keys, strict=True) if key is not None}
+        return arithmetic(op, leaves | outputs, self.expressions)
 
     def _loaded(self, load: ir.Operation, body: ir.Block) -> Element:
         """The element that a body loads; a coordinate that depends on data is any number."""
@@ -254,7 +288,8 @@ class PayloadOps:
     def total_of(self, of: PayloadOp) -> PayloadOp:
         """A reduction with running results, without these."""
         if of.location not in self._totals:
-            self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
+            whole = of.arithmetic and of.arithmetic[:1]
+            self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)
         return self._totals[of.location]
 
     def undivided(self, of: PayloadOp) -> PayloadOp:
@@ -347,6 +382,22 @@ class PayloadOps:
 
         return element
 
+    def _inserted(self, op: ir.Operation) -> Callable[[Coordinates], Element] | None:
+        """The tensor that an op inserts; None if its elements are not neighbours in the result."""
+        rows = mixed(op, "static_offsets", "static_sizes", "static_strides", first=2)
+        offsets, _, steps = ([self.values.number(n) for n in row] for row in rows)
+        sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.operands[0].type
+        kept = kept_dimensions(sizes, kind) if len(kind.shape) < len(sizes) else list(range(len(sizes)))
+        source = self.element_of(op.operands[0])
+
+        def element(at: Coordinates) -> Element:
+            inner = [place - offset for place, offset in zip(at, offsets, strict=True)]
+            found = source(tuple(inner[d] for d in kept))
+            here = (equal(form, Linear.of(0)) for d, form in enumerate(inner) if d not in kept)
+            return Element(found.key, found.at, both(found.when, *here), found.outside)
+
+        return element if all(step == Linear.of(1) for step in steps) else None
+
     def _reshape(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
         source, groups, values = self.element_of(op.operands[0]), groups_of(op), self.values
         longer = op.operands[0] if op.name.endswith("collapse_shape") else op.results[0]
@@ -382,41 +433,6 @@ class PayloadOps:
             return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element
-
-
-def repeats(op: ir.Operation) -> bool:
-    """Whether an op only repeats its input along further dimensions, and no function returns it."""
-    if not is_structured(op) or len(op.results) != 1 or len(op.operands) != 2:
-        return False
-    space, given = structure(op), op.operands[0]
-    known = {d for form in space.maps[0].results for d in dimensions_of(form)}
-    return (
-        isinstance(given.type, ir.RankedTensorType) and "reduction" not in space.iterators and len(known) < space.rank
-        and space.maps[1] == ir.AffineMap.get_identity(space.rank, op.context)
-        and through_casts(yielded(op)[0]) == body_of(op).arguments[0]
-        and all(user.name != "func.return" for user in users(op.results[0]))
-    )  # fmt: skip
-
-
-def _chooses(op: ir.Operation) -> bool:
-    return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
-
-
-def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
-    """The number with these digits, the most significant first."""
-    out = at[0] if at else Linear.of(0)
-    for place, n in zip(at[1:], sizes[1:], strict=True):
-        out = values.product(out, n) + place
-    return out
-
-
-def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
-    """A number below the product of `sizes` as digits, the most significant first."""
-    ones, out = next((axis for axis, n in enumerate(sizes) if n != Linear.of(1)), len(sizes) - 1), list[Linear]()
-    for n in reversed(sizes[ones + 1 :]):
-        out.append(values.operate("mod", number, n))
-        number = values.operate("floordiv", number, n)
-    return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []
 
 
 def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:

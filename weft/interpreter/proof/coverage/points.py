@@ -11,7 +11,7 @@ from ...ir.mlir import ir, users
 from ...ir.structured import body_of, is_read, is_structured, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import Unknown, is_zero, point_where
-from .bodies import computes, inside, read_in_order, value_of
+from .bodies import choices, computes, inside, read_in_order, value_of
 from .labels import Label, Read, conjuncts_of, is_within, numbers_of
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
@@ -112,9 +112,13 @@ def solved(
     return None if known is None else tuple(known[d] for d in of.dims)
 
 
-def strays(execution: Executes, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]) -> bool:
-    """Whether an execution for which there is no solution reads elements that no iteration of the
-    payload's op reads."""
+def strays(
+    execution: Executes, point: Coordinates | None, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]
+) -> bool:
+    """Whether an execution reads elements that no iteration of the payload's op reads, or computes
+    something else of those that one reads, as far as known."""
+    if point is not None:
+        return not unread(execution) and not computes_as(execution, payload)
     equations = [*_equations(execution, payload), *others]
     return _determined(equations, execution.of.dims) is not None
 
@@ -159,7 +163,21 @@ def is_same(execution: Executes, previous: Sequence[tuple[Element, Read | None]]
         made = (payload.at(each.key[1]) if each.key[0] == "result" else None for each in missed)
         missed = [] if all(each is not None and each.reductions for each in made) else missed
     known = all(there is not None and there.key == begin.key for begin, there in previous)
-    return not missed and known and computes(execution.op) == execution.of.computes
+    return not missed and known and computes_as(execution, payload)
+
+
+def computes_as(execution: Executes, payload: PayloadOps) -> bool:
+    """Whether an execution computes what an iteration of the payload's op does: the same number of
+    ops of each name, and the same expressions, where it reads elements of the same tensors."""
+    of = execution.of
+    if computes(execution.op) != of.computes:
+        return False
+    keys = [None if each is None else each.key for each in execution.reads]
+    same = {each.key for each in of.reads if each is not None} == {key for key in keys if key is not None}
+    running = any(map(of.is_running, range(len(execution.cells))))  # outputs in another order, and others
+    known = same and not running and of.arithmetic is not None
+    found = payload.arithmetic(execution.op, execution.values, keys) if known else None
+    return found is None or found == of.arithmetic
 
 
 def places(
@@ -179,11 +197,11 @@ def places(
             *involved(*(wanted for wanted, _ in pairs))}  # fmt: skip
     for write, cell in zip(of.writes, execution.cells, strict=False):
         kind, name, number = ("", "", 0) if cell is None or of.indexed else given.get(cell[0], ("", "", 0))
-        returned = payload.result(name, number) if kind == "returned" else None
-        own = None if returned is None or cell is None else returned(cell[1])
-        if own is not None and own.key == write.key:
-            places = zip(write.at, own.at, strict=True)
-            pairs += (pair for pair in places if told.isdisjoint(involved(pair[0])))
+        its = payload.pieces(name, number) if kind == "returned" and cell is not None else []
+        for own in (piece(cell[1]) for piece in its if cell is not None):
+            if own.key == write.key:
+                at = zip(write.at, own.at, strict=True)
+                pairs += (pair for pair in at if told.isdisjoint(involved(pair[0])))
     yield from pairs
 
 
@@ -258,11 +276,15 @@ def pads_otherwise(execution: Executes, point: Coordinates, payload: PayloadOps)
     inside = (*execution.guards, *parts, put(of.fits))
     try:
         for element, read in read_elements(execution, payload):
-            constant = put(element.when).negate()
-            if element.when == TRUE or point_where([*inside, constant]) is None:
+            own, wanted = put(element.when), value_of(element.outside)
+            if element.when == TRUE or point_where([*inside, own.negate()]) is None:
                 continue
-            differ = not of.reductions and value_of(read.outside) not in (None, value_of(element.outside))
-            if differ or point_where([*inside, read.when, constant]) is not None:
+            value = next(v for v, each in zip(execution.values, execution.reads, strict=True) if each is read)
+            asked = () if of.reductions else choices(payload.values, value, body_of(execution.op))
+            others = [other for when, other in asked if set(conjuncts_of(when)) <= set(conjuncts_of(own))]
+            others = others or ([] if of.reductions else [read.outside])
+            differ = any(other is not None and value_of(other) != wanted for other in others)
+            if differ or point_where([*inside, read.when, own.negate()]) is not None:
                 return True
     except Unknown:
         return True

@@ -53,7 +53,8 @@ class Walk:
         payload: the untouched module.
         executions: of its reductions.
         strangers: ops that update results as no known op of the payload does.
-        strays: ops without reductions that read other elements than an iteration of the payload's.
+        strays: ops without reductions that read other elements than an iteration of the payload's
+            does, or compute something else of them.
         last: the last structured op.
     """
 
@@ -206,7 +207,8 @@ class Walk:
         there = () if of.reductions else [*places(execution, previous, self.held.given, self.payload)]
         point = solved(execution, self.payload, there)
         if not of.reductions and (
-            strays(execution, self.payload, there) if point is None else pads_otherwise(execution, point, self.payload)
+            strays(execution, point, self.payload, there)
+            or (point is not None and pads_otherwise(execution, point, self.payload))
         ):
             point = None
             self.strays |= {of: None} if self._recording else {}
