@@ -9,6 +9,7 @@ GENERIC, FILL = "linalg.generic", "linalg.fill"
 DIMS = "ijk"
 KINDS = {
     "sum": ("addf a o", 0.0),
+    "powers": ("exp a; addf . o", 0.0),
     "largest": ("maximumf a o", "-inf"),
     "least": ("minimumf a o", "inf"),
     "product": ("mulf a o", 1.0),
@@ -201,6 +202,8 @@ PROGRAMS = {
     "rows, open": (reduced("?x?xf32", "j", "sum", ("x.0",)), THREAD),
     "rows, open, a block each": (reduced("?x?xf32", "j", "largest", ("x.0",)), BLOCK),
     "rows, open, in steps": (reduced("?x?xf32", "j", "sum", ("x.0",)), STEPS),
+    "powers in steps, ragged": (reduced("20x77xf32", "j", "powers"), STEPS),
+    "powers in steps, open": (reduced("?x?xf32", "j", "powers", ("x.0",)), STEPS),
     "columns": (reduced("40x50xf32", "i", "least"), COLUMNS),
     "columns, tiles": (reduced("40x50xf32", "i"), tiles(GENERIC, "_, 16", "x: 16", FILL, blocks="x")),
     "columns, open tiles": (reduced("?x?xf32", "i", "sum", ("x.1",)), tiles(GENERIC, "_, 16", "x: 16", FILL, blocks="x")),

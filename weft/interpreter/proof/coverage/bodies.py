@@ -125,6 +125,8 @@ def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dic
         known: the numbers of expressions.
     """
     body, found = body_of(op), dict[ir.Value, int | None]()
+    sums = list(body.arguments)[segments(op)[0] :]
+    kept = sums if "reduction" in structure(op).iterators else []  # where an update is masked
 
     def number(expression: Hashable) -> int:
         return known.setdefault(expression, len(known))
@@ -136,7 +138,7 @@ def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dic
             which = list(made.results).index(value)
             arms = [ops_of(region.blocks[0])[-1].operands[which] for region in made.regions]
         of_data = is_of_data(made.operands[0], body)
-        own = [arm for arm in arms if of_data or made_by(arm, "arith.constant") is None]
+        own = [arm for arm in arms if of_data or (made_by(arm, "arith.constant") is None and arm not in kept)]
         parts = [of(made.operands[0])] if of_data else []
         parts += [of(arm) for arm in own or arms]
         return None if None in parts else parts[0] if len(parts) == 1 else number(("choice", *parts))
