@@ -17,7 +17,7 @@ from typing import Any
 
 from weft.dsl.tree import Let, StatementNode
 from weft.interpreter.focus.carving import Version
-from weft.interpreter.ir import mlir
+from weft.interpreter.ir import mlir, structured
 from weft.interpreter.ir.affine_maps import dimension_of
 from weft.interpreter.ir.cloning import PROVEN, clone_module
 from weft.interpreter.ir.mlir import ir, operations, producer
@@ -117,6 +117,40 @@ def _padded(op: ir.Operation) -> bool:
     return True
 
 
+def _view(op: ir.Operation, *, which: int, by: int) -> bool:
+    """What a loop reads, now the operand of an op, begins (0) one element later, or has (1) one fewer."""
+    if op.name != "memref.subview" or ir.MemRefType(op.results[0].type).rank != 1:
+        return False
+    kind, parts = ir.MemRefType(op.results[0].type), structured.parts_of(op)
+    axis = next((n for n, size in enumerate(parts[1]) if size != 1), None)
+    if axis is None:
+        return False
+    before, next_one = parts[which][axis], ir.AffineMap.get(1, 0, [ir.AffineExpr.get_dim(0) + by])
+    with mlir.ahead_of(op):
+        parts[which][axis] = before + by if isinstance(before, int) else mlir.affine.AffineApplyOp(next_one, [before]).result
+        size = parts[1][axis]
+        shape = [size if isinstance(size, int) else ir.ShapedType.get_dynamic_size()]
+        made = subview(op.operands[0], parts, ir.MemRefType.get(shape, kind.element_type, kind.layout))
+    op.results[0].replace_all_uses_with(made)
+    op.erase()
+    return True
+
+
+def _combined(op: ir.Operation) -> bool:
+    """Terms are combined in another way."""
+    if op.name not in ("arith.addi", "arith.maxsi") or op.parent.name != "linalg.generic":
+        return False
+    made = ir.Operation.create("arith.muli", [op.results[0].type], list(op.operands), ip=ir.InsertionPoint(op), loc=op.location)
+    op.results[0].replace_all_uses_with(made.results[0])
+    op.erase()
+    return True
+
+
+LOOPS: dict[str, Change] = {
+    "a view is moved": partial(_view, which=0, by=1), "a view is shorter": partial(_view, which=1, by=-1),
+    "another combiner": _combined,
+}  # fmt: skip
+"""Of what loops with carried numbers have become."""
 CHANGES: dict[str, Change] = {
     "an index is moved": _affine, "a step is dropped": _fewer, "a contribution is doubled": _again,
     "another start": _filled, "a mask is moved": _masked, "the padding counts": _padded,

@@ -87,6 +87,20 @@ func.func @f(%x: tensor<6xSIZExi32>) -> (tensor<6xi32>, tensor<6xSIZExi32>) {
   return %r#0, %r#1 : tensor<6xi32>, tensor<6xSIZExi32>
 }
 """
+LOOP = """\
+func.func @f(%x: memref<6xSIZExi32>, %y: memref<6xi32>) {
+  %c = arith.constant 0 : i32
+  affine.for %i = 0 to 6 {
+    %s = affine.for %j = 0 to SIZE iter_args(%o = %c) -> (i32) {
+      %v = affine.load %x[%i, %j] : memref<6xSIZExi32>
+      %u = arith.addi %o, %v : i32
+      affine.yield %u : i32
+    }
+    affine.store %s, %y[%i] : memref<6xi32>
+  }
+  return
+}
+"""
 START = "let g = match linalg.generic\nlet fills = match* linalg.fill\n"
 FUSE = "foreach init in fills {{\nfuse init into {}\n}}\n"
 END = "insert-barriers\nlaunch t"
@@ -105,6 +119,12 @@ ONE = {
     "xor": ROWS.replace("BEGIN", "0").replace("COMBINE", "arith.xori"),
     "largest": ROWS.replace("BEGIN", str(-(2**31))).replace("COMBINE", "arith.maxsi"),
 }
+LOOPS = "let t = match affine.for #0\nlet o = match affine.for #1\n"
+OF_LOOPS = {
+    "block": f"{LOOPS}map t to blocks(x)\nmap o to threads(x: 96) cyclic\n",
+    "lanes": f"{LOOPS}let (t, w) = tile t [4]\nmap t to blocks(x)\nmap w to warps(x)\nmap o to lanes cyclic\n",
+}
+"""The same, of a loop of the payload."""
 IDEMPOTENT = ("largest", "places")
 """What is combined twice changes nothing. (Nor does an identity of exclusive ors that an even number of threads has.)"""
 
@@ -122,8 +142,8 @@ class Right:
 @cache
 def right(name: str, space: str, folder: Path) -> Right:
     """A payload under a schedule."""
-    text = {**ONE, "places": PLACES, "scan": SCAN}[name].replace("SIZE", "75")
-    made = scheduled(text, START + {**SPACES, **PARTLY}[space] + END, folder)
+    text = {**ONE, "places": PLACES, "scan": SCAN, "loop": LOOP}[name].replace("SIZE", "75")
+    made = scheduled(text, (OF_LOOPS[space] if name == "loop" else START + {**SPACES, **PARTLY}[space]) + END, folder)
     signature = functions.signature(made.applied.payload, made.plan.entry)
     runs = []
     for seed in range(3):
@@ -166,7 +186,7 @@ def judged(one: Right, kind: str, r: random.Random, most: int, counts: Counter[s
 
 
 PROGRAMS = [(name, space) for name in (*ONE, "places", "scan") for space in SPACES] + [
-    (name, space) for name in (*ONE, "places") for space in PARTLY
+    *((name, space) for name in (*ONE, "places") for space in PARTLY), *(("loop", space) for space in OF_LOOPS)
 ]
 
 

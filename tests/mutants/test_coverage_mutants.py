@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from coverage_mutations import ELEMENTS, Place, changing, copies, end_moved, mutants, opened
+from coverage_mutations import CHANGES, ELEMENTS, LOOPS, Place, changing, copies, end_moved, mutants, opened
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.session.session import Session
@@ -77,6 +77,43 @@ def expect_equal(session: Session, done: Applied, chosen: Sequence[tuple[str, Se
         assert where or (equal and proven), said
         found += not proven and not equal
     return found
+
+
+ROWS = """
+func.func @rows(%x: memref<7x50xi32>, %y: memref<7xi32>) {
+  %three = arith.constant 3 : i32
+  affine.for %i = 0 to 7 {
+    %s = affine.for %k = 1 to 48 iter_args(%a = %three) -> (i32) {
+      %v = affine.load %x[%i, %k] : memref<7x50xi32>
+      %n = COMBINE %a, %v : i32
+      affine.yield %n : i32
+    }
+    affine.store %s, %y[%i] : memref<7xi32>
+  }
+  return
+}"""
+ROW_BY_ROW = """
+payload "p.mlir"
+schedule s() {
+  let rows = match affine.for #0
+  let sum = match affine.for #1
+  let (tiles, each) = tile rows [3]
+  map tiles to blocks(x)
+  map each to threads(y: 3)
+  map sum to threads(x: 8) cyclic
+  launch tiles
+}"""
+
+
+@pytest.mark.parametrize("combine", ["arith.addi", "arith.maxsi"])
+def test_loops_with_carried_numbers(combine: str, tmp_path: Path) -> None:
+    """What is proven of one is equal to the payload: its range, its terms, its start, its combiner."""
+    (tmp_path / "p.mlir").write_text(ROWS.replace("COMBINE", combine))
+    (tmp_path / "s.weft").write_text(ROW_BY_ROW)
+    session, done = opened(str(tmp_path / "s.weft"), {})
+    made = [(where, mutant, None) for where, mutant in mutants(session, {**LOOPS, **CHANGES})]
+    assert len({where.split(":")[0] for where, _, _ in made}) >= 5
+    assert expect_equal(session, done, made) >= 2
 
 
 RAGGED = """

@@ -306,20 +306,6 @@ def test_what_the_payload_calls_parallel(spelling: str, tmp_path: Path) -> None:
     assert codes(said) == ["W0343"] and f"the payload says that this {name} is parallel, but iterations" in said
 
 
-@pytest.mark.parametrize("name", ["scf.parallel", "affine.parallel"])
-def test_a_parallel_loop_with_a_reduction(name: str, tmp_path: Path) -> None:
-    if name == "affine.parallel":
-        loop = """%r = affine.parallel (%i) = (0) to (23) reduce ("addf") -> f32 { %v = affine.load %s[%i] : memref<40xf32>
-          affine.yield %v : f32 }"""
-    else:
-        loop = """%r = scf.parallel (%i) = (%c0) to (%c23) step (%c1) init (%one) -> f32 { %v = memref.load %s[%i] : memref<40xf32>
-          scf.reduce(%v : f32) { ^bb0(%p: f32, %q: f32): %t = arith.addf %p, %q : f32
-          scf.reduce.return %t : f32 } }"""
-    text = payload(f"{loop}\nmemref.store %r, %B[%c0, %c0] : KIND")
-    said = refusal(tmp_path, text, f"let l = match {name}\nmap l to threads(x: 8) cyclic\nlaunch l")
-    assert codes(said) == ["W0343"] and "with a reduction" in said
-
-
 def test_affine_loops_are_lowered_alone() -> None:
     text = payload(NESTS["affine.for"].replace("%M", "%c23").replace("%N", "%c40") * 2)
     module = mlir.parse(text, one_context())

@@ -22,7 +22,7 @@ from ..mapping.processors import loop_over
 from ..memory.effects import is_memref
 from ..memory.layouts import strided
 from ..memory.views import is_own_array, root_memref
-from ..reductions.identities import COMMUTATIVE, combination
+from ..reductions.identities import COMBINERS, combination
 from .asynchronous_copies import ASYNCHRONOUS, CopySource, emit_copy, expect_movable, is_zero_constant, refuse_body
 from .tiles import is_handed_out
 from .wide_accesses import MaskedLoad, aligned_rows, masked_loads
@@ -253,11 +253,6 @@ def _source(op: StructuredOp, copy: ir.Operation, at: Sequence[ir.Value], n: int
     return CopySource(buffer, tuple(subscripts), mask)
 
 
-COMBINERS = {
-    op[6:].removesuffix("i") if op.startswith(("arith.max", "arith.min")) else op[6:]: op for op in sorted(COMMUTATIVE)
-}
-"""For each kind of `memref.atomic_rmw`, such as `maxs` or `addf`, the op on two values with the
-same result."""
 _WORDS = {op: word for word, op in COMBINERS.items()} | {"arith.subf": "addf", "arith.subi": "addi"}
 
 

@@ -22,8 +22,7 @@ from ..ir.mlir import ahead_of, ir, is_used, memref
 from ..ir.refusing import describe
 from ..ir.structured import ATOMIC, generic
 from ..memory.effects import combiner, update_of
-from ..reductions.identities import identity, number
-from .elements import COMBINERS
+from ..reductions.identities import COMBINERS, identity, number
 
 
 @record

@@ -17,9 +17,10 @@ from ..indices.arithmetic import inside as inside_of
 from ..indices.linear import Linear
 from ..indices.values import largest
 from ..ir.affine_maps import constraints
-from ..ir.mlir import affine, ahead_of, arith, children, ir, is_tensor, memref, operations, scf, vector
+from ..ir.mlir import affine, ahead_of, arith, attributes, children, ir, is_tensor, memref, operations, scf, vector
 from ..ir.structured import body_of, copy_marks, loop_inits, move_marks, replace
 from ..mapping.mapping import LoopDimension, loop_dimensions, product
+from ..reductions.identities import COMBINERS, identity, number
 
 
 def make_forall(
@@ -112,6 +113,15 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
     return flat
 
 
+def in_a_row(loop: ir.Operation) -> ir.Operation:
+    """`coalesce`, with the loop's marks and handles."""
+    marks = {name: attribute for name, attribute in attributes(loop).items() if name.startswith("weft.")}
+    flat = coalesce(loop)
+    for name, attribute in marks.items():
+        flat.attributes[name] = attribute
+    return flat
+
+
 def _box(loop: ir.Operation, trips: Sequence[Bound]) -> list[Bound]:
     """The extents by which the index is decomposed: constants, if each trip count has an upper
     bound."""
@@ -182,8 +192,7 @@ def body_as_loop(forall: ir.Operation) -> Iterator[ir.Operation]:
 def without_affine_loops(root: ir.Operation) -> ir.Operation:
     """Rewrites `root` and its body, innermost first; returns the loop that replaces `root`.
 
-    Handles (`weft.*` attributes) are kept. An `affine.parallel` with reductions is unchanged: it
-    cannot be mapped.
+    Handles (`weft.*` attributes) are kept.
     """
     made = root
     for op in reversed(list(operations(root))):  # the root comes last
@@ -205,7 +214,7 @@ def _rewrite(op: ir.Operation) -> ir.Operation:
         match op.name:
             case "affine.for":
                 return _for(op)
-            case "affine.parallel" if not op.results:
+            case "affine.parallel":
                 return _parallel(op)
             case "affine.if":
                 return _if(op)
@@ -266,14 +275,40 @@ def _with_regions(op: ir.Operation, name: str, operands: Sequence[ir.Value]) -> 
 
 
 def _parallel(op: ir.Operation) -> ir.Operation:
-    """A `scf.forall`; each dimension's bounds are a group of the map's results."""
+    """A `scf.forall`, or a `scf.parallel` that reduces; each dimension's bounds are a group of the
+    map's results."""
     lower, upper = _map(op, "lowerBoundsMap"), _map(op, "upperBoundsMap")
     operands = list(op.operands)
     own, others = operands[: lower.n_inputs], operands[lower.n_inputs :]
     lows = [_extreme(group, own, most=True) for group in _groups(op, "lowerBoundsGroups", lower)]
     highs = [_extreme(group, others, most=False) for group in _groups(op, "upperBoundsGroups", upper)]
     steps = [ir.IntegerAttr(s).value for s in ir.ArrayAttr(op.attributes["steps"])]
+    if op.results:
+        return _reducing(op, [*lows, *highs, *map(constant, steps)])
     return one_forall([op], [known(n) for n in lows], [known(n) for n in highs], steps)
+
+
+def _reducing(op: ir.Operation, bounds: Sequence[ir.Value]) -> ir.Operation:
+    """A `scf.parallel` with the combiners that the op states as attributes."""
+    kinds = (arith.AtomicRMWKind(ir.IntegerAttr(kind).value) for kind in ir.ArrayAttr(op.attributes["reductions"]))
+    combiners, types = [COMBINERS[str(kind)] for kind in kinds], [result.type for result in op.results]
+    inits = [number(identity(name), kind) for name, kind in zip(combiners, types, strict=True)]
+    rank, body = len(bounds) // 3, body_of(op)
+    sizes = ir.DenseI32ArrayAttr.get([rank, rank, rank, len(inits)])
+    made = ir.Operation.create(
+        "scf.parallel", types, [*bounds, *inits], {"operandSegmentSizes": sizes}, regions=1, loc=op.location
+    )
+    end = body.operations[-1].operation
+    with ahead_of(end):
+        reduce = ir.Operation.create("scf.reduce", [], list(end.operands), regions=len(types))
+        for region, name, kind in zip(reduce.regions, combiners, types, strict=True):
+            block = region.blocks.append(kind, kind)
+            with ir.InsertionPoint(block):
+                combined = ir.Operation.create(name, [kind], list(block.arguments)).results
+                ir.Operation.create("scf.reduce.return", [], list(combined))
+    end.erase()
+    body.append_to(made.regions[0])
+    return _replace(op, made)
 
 
 def _groups(op: ir.Operation, name: str, mapping: ir.AffineMap) -> list[ir.AffineMap]:

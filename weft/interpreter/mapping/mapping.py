@@ -16,7 +16,8 @@ from ..indices.arithmetic import Bound, ceildiv, constant, index_of, known, mult
 from ..indices.linear import Linear
 from ..indices.values import divisible, largest, multiples, range_of
 from ..ir.mlir import DYNAMIC, affine, ancestors, entries, i64, ir, memref, operations, producer, scf
-from ..ir.structured import dimension_of, is_parallel_op, is_structured, parts_of, shape_of, structure
+from ..ir.structured import dimension_of, is_parallel_op, is_structured, parts_of, place_of, structure
+from ..memory.layouts import kept_dimensions
 
 ATTRIBUTE = "weft.map"
 AXES = ("x", "y", "z")
@@ -307,12 +308,11 @@ def row_divides(op: ir.Operation, lanes: int) -> bool:
 
 
 def _named_size(buffer: ir.Value, axis: int) -> Bound | None:
-    """The size of a slice along an axis; None for a value that is no slice, or is rank-reduced."""
+    """The size of a slice along an axis; None for a value that is no slice."""
     view = producer(buffer)
     if view is None or view.name not in ("memref.subview", "tensor.extract_slice"):
         return None
-    sizes = subview_sizes(view)
-    return sizes[axis] if len(sizes) == len(shape_of(buffer)) else None
+    return subview_sizes(view)[kept_dimensions(place_of(view)[1], buffer.type)[axis]]
 
 
 def handed_out(op: ir.Operation) -> list[int]:

@@ -10,23 +10,26 @@ from ...dsl.signature import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ahead_of, children, ir, is_tensor, is_used, is_within, move_in_front, operations, producer, users
 from ..ir.refusing import describe
-from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
+from ..ir.structured import (
+    SEQUENTIAL,
+    body_of,
+    extents_of,
+    insert,
+    is_loop,
+    is_parallel_op,
+    is_structured,
+    move_marks,
+    segments,
+    shape_of,
+)
 from ..loops.forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, without_affine_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter
 from .collisions import Collision, collision
 
-SEQUENTIAL = ("scf.for", "affine.for")
-PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")
-
-
-def is_loop(op: ir.Operation) -> bool:
-    """Whether `op` is a counted loop: its trip count is known before it begins."""
-    return op.name in SEQUENTIAL or op.name in PARALLEL
-
-
-_EFFECTS = ("memref.store", "affine.store", "vector.store")
+STORES = ("memref.store", "affine.store", "vector.store")
+"""Ops that `map` executes as a single iteration."""
 
 
 def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *, single: bool = False) -> ir.Operation:
@@ -47,7 +50,8 @@ def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *
     if single and op.name in SEQUENTIAL and not any(map(is_tensor, op.results)):
         op = without_affine_loops(op)
         if collision(rewrite.module, op) is not None:
-            return _whole(rewrite, op, max(dimensions or 1, 1))
+            rewrite.remark("one processor executes it whole, one iteration after the other")
+            return whole(rewrite, op, max(dimensions or 1, 1))
     return _for_nest(rewrite, op, dimensions) if op.name.endswith(".for") else _declared(rewrite, op)
 
 
@@ -61,13 +65,13 @@ def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     """Wraps a store in a loop of one iteration, so that one processor executes it. Other ops are
     unchanged."""
-    if op.name not in _EFFECTS:
+    if op.name not in STORES:
         return op
+    op = without_affine_loops(op)
     with ahead_of(op):
         loop = make_forall([0], [1], [1])
-        move_marks(op, loop)
-        op = without_affine_loops(op)
-        op.move_before(end_of(loop))
+    move_marks(op, loop)
+    op.move_before(end_of(loop))
     return loop
 
 
@@ -110,7 +114,7 @@ def on_one_processor(
     return loop
 
 
-def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
+def whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
     """Wraps a sequential loop, and the uses of its results, in a loop of one iteration: no value
     leaves a loop of memrefs.
 
@@ -127,7 +131,7 @@ def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
         if not any(producer(value) in inside for value in other.operands):
             if not is_pure(other):
                 break  # later ops may have to remain after it
-        elif other.name in _EFFECTS or is_pure(other):
+        elif other.name in STORES or is_pure(other):
             inside.append(other)
         else:
             break
@@ -143,7 +147,6 @@ def _whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
         _make_ahead(value, loop, inside)
     for one in inside:
         one.move_before(end_of(loop))
-    rewrite.remark("one processor executes it whole, one iteration after the other")
     return loop
 
 

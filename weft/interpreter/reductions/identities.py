@@ -36,6 +36,11 @@ COMMUTATIVE = {
     "arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.maximumf",
     "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui",
 }  # fmt: skip
+COMBINERS = {
+    op[6:].removesuffix("i") if op.startswith(("arith.max", "arith.min")) else op[6:]: op for op in sorted(COMMUTATIVE)
+}
+"""For each kind of `memref.atomic_rmw`, such as `maxs` or `addf`, the op on two values with the
+same result."""
 _COMBINERS = COMMUTATIVE | {"arith.subf", "arith.subi"}
 IDEMPOTENT = COMMUTATIVE - {"arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.xori"}
 """Combiners for which a repeated term changes nothing."""

@@ -23,6 +23,7 @@ from ...mapping.geometry import Geometry
 from ...mapping.mapping import Mapping, is_shared_reduction
 from ...mapping.participants import alike, team
 from ...memory.effects import only_computes
+from ...reductions.identities import number
 
 
 @record
@@ -67,11 +68,12 @@ def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> boo
 
 
 def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
-    """Guards an op so that only the threads that own the iteration execute it. Raises W0352 if
-    other threads need its results."""
+    """Guards an op so that only the threads that own the iteration execute it; a number that is
+    loaded is 0 for the others. Raises W0352 if these need other results."""
     if only_computes(op) or op.name in BARRIERS or op.name in ("memref.alloc", "memref.alloca") or is_terminator(op):
         return
-    if is_used(*op.results):
+    loaded = list(op.results) if op.name == "memref.load" else []
+    if is_used(*op.results) and not loaded:
         raise refuse(
             "W0352",
             f"threads without an iteration of their own take part in a shared reduction, and the results of"
@@ -81,9 +83,14 @@ def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
             "choose sizes of `tile` or counts of `map` with which each thread has the same number of iterations",
         )
     with ahead_of(op), op.location:
-        choice = scf.IfOp(conjunction(alive))
+        choice = scf.IfOp(conjunction(alive), [result.type for result in loaded], has_else=bool(loaded))
+        for result, chosen in zip(loaded, choice.results, strict=True):
+            result.replace_all_uses_with(chosen)
         with ir.InsertionPoint(choice.then_block):
-            end = scf.YieldOp([])
+            end = scf.YieldOp(loaded)
+        if loaded:
+            with ir.InsertionPoint(choice.else_block):
+                scf.YieldOp([number(None, result.type) for result in loaded])
     op.move_before(end.operation)
 
 

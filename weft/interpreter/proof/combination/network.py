@@ -63,6 +63,8 @@ class Network(Arithmetic):
         """Conditions of the current branches."""
         self._started = dict[ir.Value, Threads]()
         """By array of results, the threads that have stored the initial value of their results."""
+        self._started_if = dict[ir.Value, list[Formula]]()
+        """By array of results, the conditions under which the last of these have."""
 
     def follow(self) -> None:
         """Follows the whole kernel. Raises `Unfollowed`."""
@@ -323,15 +325,19 @@ class Network(Arithmetic):
     def _started_with(self, op: ir.Operation, array: ir.Value, value: Followed | None, active: Threads) -> None:
         """Parts are combined into results by the threads that have stored the initial values of
         these."""
-        missing = self._sure & active & ~self._started.get(array, 0)
+        missing = active & ~self._started.get(array, 0)
+        inside = self._started_if.get(array, [])[: len(self._conditions)] == self._conditions
+        sure = bool(self._sure & missing)
+        missing = self._sure & missing if sure or not inside else missing
         if continues(op) and value is not None and missing:
             numbers = {one.source for one in ((value,) if isinstance(value, Partial) else value.of)}
             for number in (one for one in numbers if one is not None):
                 who = f"thread {self.block.ids[self.block.members(missing)[0]]}"
                 self.results[number].fail(
-                    f"{who} combines the parts with a result that it has not begun", f"in {describe(op)}"
+                    f"{who} combines the parts with a result that it has not begun", f"in {describe(op)}", sure=sure
                 )
         self._started[array] = self._started.get(array, 0) | active
+        self._started_if[array] = list(self._conditions)
         if continues(op) and isinstance(value, Partial) and value.source is not None:
             self._of_its_element(op, array, value, self._sure & active)
 

@@ -1,15 +1,17 @@
-"""Bodies of structured ops: nested ops, arithmetic, masks."""
+"""Bodies of structured ops: nested ops, arithmetic, masks; beside those of loops."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import field
 
-from ...indices.linear import TRUE, Formula, both
+from ....dsl.records import record
+from ...indices.linear import TRUE, Formula, Linear, Symbol, both
 from ...indices.values import Values
 from ...ir.affine_maps import dimensions_of
-from ...ir.mlir import ir, made_by, operations, ops_of, producer, users
-from ...ir.structured import body_of, is_structured, segments, structure, yielded
+from ...ir.mlir import attributes, ir, made_by, operations, ops_of, producer, users
+from ...ir.structured import body_of, is_structured, loop_outputs, segments, structure, yielded
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -260,3 +262,69 @@ def hands_on(op: ir.Operation, number: int) -> bool:
         ends = ops_of(made.regions[0].blocks[0])
         made = producer(ends[-1].operands[0])
     return made is not None and made.name in ("memref.load", "tensor.extract")
+
+
+@record(eq=False)
+class CarriedBody:
+    """The body of a loop of the payload that carries numbers, beside that of the structured op that
+    executes it.
+
+    Args:
+        point: the iteration of the payload.
+        same_result: whether a value of the payload is a loop's result, and one of the kernel, too.
+        terms: of a `scf.reduce`, by the argument of its combiner.
+    """
+
+    loop: ir.Operation
+    op: ir.Operation
+    values: Values
+    point: Mapping[Symbol, Linear]
+    same_result: Callable[[ir.Value, ir.Value], bool]
+    terms: dict[ir.Value, ir.Value] = field(default_factory=dict)
+
+    def is_same(self) -> bool:
+        """Whether both yield the same of the same."""
+        inputs, _ = segments(self.op)
+        mine, its = list(body_of(self.op).arguments), ops_of(body_of(self.loop))
+        loads = {str(each.location): each.results[0] for each in its if each.name == "memref.load"}
+        reduce, before = its[-1], loop_outputs(self.loop)
+        if reduce.name == "scf.reduce":
+            before = [region.blocks[0].arguments[0] for region in reduce.regions]
+            merged = (region.blocks[0].arguments[1] for region in reduce.regions)
+            self.terms.update(zip(merged, reduce.operands, strict=True))
+        pairs = dict(zip(before, mine[inputs:], strict=True))
+        for argument in mine[:inputs]:
+            if str(argument.location) in loads:
+                pairs[loads[str(argument.location)]] = argument
+        ends = yielded(self.loop)
+        if reduce.name == "scf.reduce":
+            ends = [ops_of(region.blocks[0])[-1].operands[0] for region in reduce.regions]
+        return all(self._same(one, other, pairs) for one, other in zip(ends, yielded(self.op), strict=True))
+
+    def is_same_value(self, one: ir.Value, other: ir.Value) -> bool:
+        """Whether a value outside of the loop, and one outside of the op, are computed equally."""
+        return self._same(one, other, {})
+
+    def _same(self, one: ir.Value, other: ir.Value, pairs: dict[ir.Value, ir.Value]) -> bool:
+        """Whether a value of the loop, and one of the op, are computed equally."""
+        one = self.terms.get(one, one)
+        if one in pairs:
+            return pairs[one] == other
+        number = isinstance(one.type, ir.IndexType | ir.IntegerType)
+        if number and self.values.linear(one).put(self.point) == self.values.linear(other):
+            return True
+        if self.same_result(one, other):
+            return True
+        mine, its = producer(one), producer(other)
+        if mine is None or its is None or mine.name != its.name or len(mine.regions) != len(its.regions):
+            return False
+        if _properties(mine) != _properties(its):
+            return False
+        if mine.name == "memref.load" or len(mine.regions):  # accesses are compared on their own
+            return str(mine.location) == str(its.location)
+        pairs[one] = other
+        return all(self._same(*each, pairs) for each in zip(mine.operands, its.operands, strict=True))
+
+
+def _properties(op: ir.Operation) -> dict[str, ir.Attribute]:
+    return {name: value for name, value in attributes(op).items() if not name.startswith("weft.")}

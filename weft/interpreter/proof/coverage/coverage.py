@@ -86,7 +86,7 @@ def coverage(
         for execution in walk.executions:
             found.setdefault(execution.of, []).append(execution)
         judged = [_judged(executions, walk) for executions in found.values()]
-        judged += [_nest(nest, walk) for nest in walk.nests.executed()]
+        judged += [_nest(nest, walk) for nest in (*walk.nests.executed(), *walk.nests.reduced())]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
         judged += [
             Coverage("assumed", of, "it does not read, or compute, what it does in the payload") for of in walk.strays

@@ -27,8 +27,8 @@ class Untouched:
     Args:
         functions: by name.
         places: structured ops by location; None where several have one, or none is known.
-        nested: accesses and branches in loops of the payload by location; None where several have
-            one, or none is known.
+        nested: accesses, branches and loops in loops of the payload, and loops that carry values, by
+            location; None where several have one, or none is known.
         lowered: functions with `scf` loops in place of affine ones, and their accesses and
             branches, once computed.
     """
@@ -52,7 +52,7 @@ class Untouched:
                 if dialect == "linalg" and len(op.regions):
                     where = str(op.location)
                     places[where] = op if where not in places and "unknown" not in where else None
-                elif dialect in DIALECTS and name in NESTED and op.parent.operation != function:
+                elif dialect in DIALECTS and name in NESTED and (op.parent.operation != function or name in _LOOPS):
                     where = str(op.location)
                     nested[where] = op if where not in nested and "unknown" not in where else None
         return cls(functions, places, nested)
@@ -81,8 +81,10 @@ class Untouched:
 
 
 DIALECTS = ("memref", "affine", "scf")
-NESTED = ("load", "store", "atomic_rmw", "if")
-"""Accesses of single elements, which identify loops of a payload, and branches; in these dialects."""
+_LOOPS = ("for", "parallel")
+NESTED = ("load", "store", "atomic_rmw", "if", *_LOOPS)
+"""Accesses of single elements, which identify loops of a payload, branches, and loops; in these
+dialects."""
 
 
 def start_of(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:

@@ -11,28 +11,33 @@ Unchanged loops inside must have their original bounds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
 from ...indices.algebra import trips_of
+from ...indices.integers import range_of_type
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
-from ...ir.mlir import ancestors, ir, made_by, operations, users
-from ...ir.structured import body_of
+from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
+from ...ir.refusing import WAS
+from ...ir.structured import body_of, is_structured, structure
 from ...loops.forall import without_affine_loops
 from ...memory.effects import combiner
 from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
-from ...memory.views import way
+from ...memory.views import root_memref, way
 from ..kernels.root_buffers import RootBuffer
-from .bodies import is_of_data, value_of
+from .bodies import CarriedBody, inside, is_of_data, value_of
 from .contents import Contents
 from .exactly_once import counters_of, iterates
-from .initial_payload import NESTED
+from .initial_payload import NESTED, extents_of
 from .labels import Read
+from .launch_contents import writes
 from .payloads import Coordinates, Key, PayloadOp, PayloadOps
-from .points import Executes, solution
+from .points import Executes, LoopExecuted, solution
 
+Loops = Sequence[tuple[ir.Operation, tuple[Linear, ...]]]
+"""Loops around an access, outermost first, and structured ops that execute it, with their counters."""
 Bounds = tuple[frozenset[Linear], frozenset[Linear], Linear]
 """The lower bounds of a loop (the largest applies), the upper ones (the smallest applies), and the
 step."""
@@ -95,51 +100,158 @@ class Nests:
     Args:
         payload: the untouched module.
         held: the contents of the kernel's buffers.
+        steps: the accesses.
+        reductions: loops that carry numbers, which ops of the kernel execute.
+        results: the kernel's loads of results of these.
     """
 
     payload: PayloadOps
     held: Contents
     steps: list[NestAccess] = field(default_factory=list)
+    reductions: list[LoopExecuted] = field(default_factory=list)
     _dimensions: dict[ir.Operation, tuple[NestDimension, ...]] = field(default_factory=dict, repr=False)
+    results: dict[ir.Value, Read] = field(default_factory=dict)
+    _constant: dict[ir.Value, bool] = field(default_factory=dict, repr=False)
 
     def is_branch(self, op: ir.Operation) -> bool:
         """Whether a branch is one of the payload's own."""
         return self._access(op) is not None
 
-    def visit(
-        self, op: ir.Operation, loops: Sequence[tuple[ir.Operation, tuple[Linear, ...]]], *, record: bool
-    ) -> bool:
+    def visit(self, op: ir.Operation, loops: Loops, *, record: bool) -> bool:
         """Records an access of a kernel, and its result; False for an access outside the payload's
         loops."""
         of = self._access(op)
+        if op.name == "memref.load" and of is not None and of.results and len(of.regions):
+            self._result(op, of)
         if of is None or of.name != op.name or len(of.regions):
             return False
-        values, number = self.held.values, 0 if op.name == "memref.load" else 1
+        number = 0 if op.name == "memref.load" else 1
+        indices = [self.held.values.linear(v) for v in list(op.operands)[number + 1 :]]
+        return self._visited(op, of, (op.operands[number], indices), loops, record, *op.results) is not None
+
+    def _visited(
+        self, op: ir.Operation, of: ir.Operation, cell: tuple[ir.Value, list[Linear]], loops: Loops, record: bool, *made: ir.Value
+    ) -> NestAccess | None:  # fmt: skip
+        """Records that `op` makes the payload's access `of`, to the element `cell`, which is read as
+        `made`; None if it is another element."""
+        values, number = self.held.values, 0 if of.name == "memref.load" else 1
         self._around(of)
-        indices, wanted = ([values.linear(v) for v in list(each.operands)[number + 1 :]] for each in (op, of))
-        place = self.held.place(op.operands[number], indices)
-        read, element = (
-            self.held.at(op.operands[number], indices),
-            self.payload.element_of(of.operands[number])(tuple(wanted)),
-        )
+        wanted = [values.linear(v) for v in list(of.operands)[number + 1 :]]
+        place = self.held.place(*cell)
+        read, element = self.held.at(*cell), self.payload.element_of(of.operands[number])(tuple(wanted))
         if number == 0 and read is not None:
             self.held.use(read.rows)
-        if number == 0 and read is not None and read.key is not None:
+        itself = place is not None and self.held.given.get(place[0]) == element.key  # whatever was stored there
+        if number == 0 and read is not None and read.key is not None and (read.key == element.key or not itself):
             told = element.at, read.at
             if read.key != element.key:
-                return False
+                return None
+            if made and self._is_constant(of):
+                self._equate(str(element.key), (of.results[0], element.at), (made[0], read.at))
         else:
-            told = tuple(wanted), tuple(indices) if place is None else place[1]
+            told = tuple(wanted), tuple(cell[1]) if place is None else place[1]
         if len(told[0]) != len(told[1]):  # a buffer of the schedule, of another shape
             told = (), ()
         step = NestAccess(op, of, *told, tuple(loops), tuple(self.held.guards), place if number else None)
         if record:
             self.steps.append(step)
         if number and place is None:
-            self.held.forget_value(op.operands[number])
+            self.held.forget_value(cell[0])
         elif number and place is not None:
             self._leave(step, place)
+        return step
+
+    def _equate(self, what: str, *each: tuple[ir.Value, Coordinates]) -> None:
+        """Binds integers, of the payload and of the kernel, to what they are `at`: equal where that
+        is."""
+        for value, at in each:
+            if isinstance(value.type, ir.IndexType | ir.IntegerType):
+                self.held.values.bind(value, self.held.values.unread(what, at, *range_of_type(value.type)))
+
+    def _result(self, load: ir.Operation, loop: ir.Operation) -> None:
+        """A load of a result of a loop with carried numbers."""
+        indices = [self.held.values.linear(v) for v in list(load.operands)[1:]]
+        read = self.held.at(load.operands[0], indices)
+        if read is not None and read.key is not None and read.key[:2] == ("nested", str(loop.location)):
+            self._equate(str(read.key), (load.results[0], read.at))
+            self.results[load.results[0]] = read
+
+    def reduces(self, op: ir.Operation, loops: Loops, dims: Sequence[Symbol], *, record: bool) -> bool:
+        """Records an op that a loop with carried numbers has become, and its accesses; False for any
+        other op."""
+        loop = self._at(str(op.location)) if WAS in op.attributes else None
+        if loop is None or not loop.results:
+            return False
+        space, values, body = structure(op), self.held.values, body_of(op)
+        forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
+        around, steps = (*loops, (op, tuple(forms))), list[NestAccess | None]()
+        for number, argument in enumerate(list(body.arguments)[: space.inputs]):
+            of = self._at(str(argument.location))
+            if of is not None and of.name == "memref.load":
+                at = values.affine_map(space.maps[number], forms)
+                steps.append(self._visited(op, of, (op.operands[number], at), around, record, argument))
+        for load in inside(body, "memref.load"):
+            self.visit(load, around, record=record)
+        outputs = list(op.operands)[space.inputs :]
+        cells = tuple(self.held.place(out, []) for out in outputs)
+        if record:
+            labels = [self.held.label_of(out) for out in outputs]
+            since = [
+                self.held.since(cell[0], held) for cell, held in zip(cells, labels, strict=True) if cell is not None
+            ]
+            self.reductions.append(LoopExecuted(
+                loop, op, (*self.held.loops, *dims), tuple(self.held.guards), cells,
+                tuple(dict.fromkeys(s for each in since for s in each)), tuple(held[-1] if held else None for held in labels),
+            ))  # fmt: skip
+        point = next((self._point(step) for step in steps if step is not None), None)
+        outer = self._around(loop)
+        for number, cell in enumerate(cells):
+            key: Key = ("nested", str(loop.location), number)
+            self._equate(str(key), (loop.results[number], tuple(Linear.of(dim.symbol) for dim in outer)))
+            if cell is not None and point is not None:
+                self.held.write(cell, Read(key, point[: len(outer)], TRUE), (), updated=True)
+            elif cell is not None:
+                self.held.forget(cell[0])
         return True
+
+    def reduced(self) -> Iterator[NestExecuted]:
+        """The loops with carried numbers that structured ops of the kernel execute."""
+        for each in self.reductions:
+            steps = (step for step in self.steps if step.loops[-1:] and step.loops[-1][0] == each.op)
+            step = next((step for step in steps if self._around(step.of)[-1].loop == each.loop), None)
+            dims = () if step is None else self._around(step.of)
+            own = tuple(number for number, dim in enumerate(dims) if dim.loop == each.loop)
+            nest = PayloadOp(
+                str(each.loop.location), each.loop.name, own, tuple(dim.symbol for dim in dims),
+                tuple(dim.extent for dim in dims), (), (), (), False, Counter(), False, None,
+            )  # fmt: skip
+            point = None if step is None else self._point(step)
+            several = sum(other.loop == each.loop for other in self.reductions)
+            if several > 1 or point is None:
+                few = "what it reads does not tell which iteration it is"
+                yield NestExecuted(nest, unclear=f"{several} ops of the kernel execute it" if several > 1 else few)
+            else:
+                table = dict(zip(nest.dims, point, strict=True))
+                extents = tuple(None if n is None else n.put(table) for n in nest.extents)
+                nest = replace(nest, extents=extents)
+                body = CarriedBody(each.loop, each.op, self.held.values, table, self._result_at(table))
+                yield NestExecuted(nest, each.execution(nest), point, each.unclear(body))
+
+    def _result_at(self, point: dict[Symbol, Linear]) -> Callable[[ir.Value, ir.Value], bool]:
+        """Whether a value of the payload is a loop's result, and one of the kernel the same, in an
+        iteration of the loops around both."""
+
+        def is_same(one: ir.Value, other: ir.Value) -> bool:
+            made, read = producer(one), self.results.get(other)
+            if (
+                made is None
+                or read is None
+                or read.key != ("nested", str(made.location), ir.OpResult(one).result_number)
+            ):
+                return False
+            return read.at == tuple(Linear.of(dim.symbol).put(point) for dim in self._around(made))
+
+        return is_same
 
     def executed(self) -> Iterator[NestExecuted]:
         """The nests with accesses that change memory executed by the kernel."""
@@ -154,7 +266,7 @@ class Nests:
             loads = (
                 other.of
                 for other in self.steps
-                if other.op.name == "memref.load" and self._around(other.of)[0].loop == outer
+                if other.of.name == "memref.load" and self._around(other.of)[0].loop == outer
             )
             updates = of.name == ATOMIC or any(load.operands[0] == of.operands[1] for load in loads)
             nest = PayloadOp(
@@ -177,6 +289,16 @@ class Nests:
                 yield NestExecuted(
                     nest, Executes(nest, symbols, step.guards, (), (step.cell,), since, step.op, ()), point
                 )
+
+    def _is_constant(self, load: ir.Operation) -> bool:
+        """Whether a load of the payload is from an argument that its function does not write: its
+        subscripts determine the element."""
+        root = root_memref(load.operands[0])
+        if root not in self._constant:
+            function = next(each for each in ancestors(load) if each.name == "func.func")
+            passed = isinstance(root.owner, ir.Block) and root.owner.owner.operation == function
+            self._constant[root] = passed and not writes(function, root)
+        return self._constant[root]
 
     @staticmethod
     def _is_inner(value: ir.Value, outer: ir.Operation) -> bool:
@@ -203,8 +325,11 @@ class Nests:
 
     def _access(self, op: ir.Operation) -> ir.Operation | None:
         """The payload's access at the location of a kernel's access; affine loops as `scf`."""
-        nested = self.payload.untouched.nested
-        found = nested.get(location := str(op.location)) if nested and op.name.partition(".")[2] in NESTED else None
+        return self._at(str(op.location)) if op.name.partition(".")[2] in NESTED else None
+
+    def _at(self, location: str) -> ir.Operation | None:
+        """The payload's access, branch or loop with carried numbers at a location."""
+        found = self.payload.untouched.nested.get(location)
         if found is None:
             return None
         function = next(each for each in ancestors(found) if each.name == "func.func")
@@ -262,7 +387,7 @@ class Nests:
         """The payload's iteration of a kernel's access, in terms of its counters; None where
         unknown, or where a loop inside the nest was changed."""
         dims = self._around(step.of)
-        symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, tuple[ir.Operation, Linear]]()
+        symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, ir.Operation]()
         equations = [(Linear.of(dim.symbol), _form(counter)) for dim in dims for counter in self._kept(dim, step)]
         kept: dict[Symbol, Linear] = {}
         for other in self.steps if step in self.steps else [*self.steps, step]:
@@ -272,19 +397,26 @@ class Nests:
             for dim in around[len(dims) :]:
                 if dim in inner:
                     continue
-                same = [(loop, counters[0]) for loop, counters in other.loops if loop.location == dim.loop.location]
-                if len(same) != 1 or same[0][0].name != "scf.for":
+                same = [each for each in other.loops if each[0].location == dim.loop.location]
+                if len(same) != 1 or not (same[0][0].name == "scf.for" or is_structured(same[0][0])):
                     return None
-                inner[dim] = same[0]
-                variable = self.held.values.linear(body_of(same[0][0]).arguments[0])
-                kept[dim.symbol] = _form(same[0][1]) if len(dim.bounds[0]) == 1 else variable
+                ((loop, counters),) = same
+                inner[dim] = loop
+                whole = len(dim.bounds[0]) == 1 or is_structured(loop)
+                form = _form(counters[dim.number]) if whole else self.held.values.linear(body_of(loop).arguments[0])
+                kept[dim.symbol] = form
             if other.of.name != ATOMIC or not any(map(is_of_data, list(other.of.operands)[2:])):
                 equations += [(wanted.put(kept), at) for wanted, at in zip(other.wanted, other.at, strict=True)]
         found = solution(equations, symbols)
         if found is None:
             return None
         table = found | kept
-        for dim, (loop, _) in inner.items():
+        for dim, loop in inner.items():
+            if is_structured(loop):
+                extent = extents_of(self.held.values, loop, structure(loop))[dim.number]
+                if extent is None or dim.extent is None or dim.extent.put(table) != extent:
+                    return None
+                continue
             low, high, by = dim.bounds
             (its,) = self._bounds(loop)
             if (frozenset(f.put(table) for f in low), frozenset(f.put(table) for f in high), by) != its:

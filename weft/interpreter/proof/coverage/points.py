@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, at_least, involved, less, redefined
-from ...ir.mlir import ir, users
-from ...ir.structured import body_of, is_read, is_structured, segments, structure
+from ...ir.mlir import ir, made_by, users
+from ...ir.structured import body_of, is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import Unknown, is_zero, point_where
-from .bodies import choices, computes, inside, read_in_order, value_of
+from .bodies import CarriedBody, choices, computes, inside, read_in_order, value_of
 from .labels import Label, Read, conjuncts_of, is_within, numbers_of
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
@@ -94,6 +94,56 @@ class Executes(Iterations):
         parts = [s for s in dict.fromkeys(self.since) if s in form.terms]
         count = form.terms[parts[0]] if len(parts) == 1 else 0
         return count if count > 0 and is_within(form - Linear.of(parts[0]) * count, count) else 0
+
+
+@record(eq=False)
+class LoopExecuted:
+    """A structured op of the kernel that a loop of the payload has become.
+
+    Args:
+        loop: of the payload, as `scf`.
+        op: of the kernel.
+        symbols, guards: the counters of the loops around it and its own, and the conditions of
+            execution.
+        cells: the elements that hold its results.
+        since: the loops in each iteration of which these are initialized again.
+        started: their contents before.
+    """
+
+    loop: ir.Operation
+    op: ir.Operation
+    symbols: tuple[Symbol, ...]
+    guards: tuple[Formula, ...]
+    cells: tuple[tuple[RootBuffer, Coordinates] | None, ...]
+    since: tuple[Symbol, ...]
+    started: tuple[Label | None, ...]
+
+    def execution(self, of: PayloadOp) -> Executes:
+        """Its iterations, as those of an op."""
+        return Executes(of, self.symbols, self.guards, (), self.cells, self.since, self.op, self.started)
+
+    def unclear(self, body: CarriedBody) -> str:
+        """The reason why its results are not known to be the payload's; empty if they are."""
+        for number, (init, label, cell) in enumerate(zip(loop_inits(self.loop), self.started, self.cells, strict=True)):
+            constant = made_by(init, "arith.constant")
+            start = None if label is None or cell is None else label.start(cell[1])
+            if constant is not None and start is not None and start.constant == value_of(constant.attributes["value"]):
+                continue
+            filled = self._filled_with(number)
+            if constant is not None or filled is None or not body.is_same_value(init, filled):
+                return "what its results begin with is not known"
+        return "" if body.is_same() else "its body is not known to compute the same"
+
+    def _filled_with(self, number: int) -> ir.Value | None:
+        """The number with which a result is filled before, if nothing else writes it."""
+        out = self.op.operands[segments(self.op)[0] + number]
+        fills, others = list[ir.Operation](), list[ir.Operation]()
+        for user in users(out):
+            kept = user == self.op or user.name in ("memref.load", "memref.dealloc")
+            (fills if user.name == "linalg.fill" else [] if kept else others).append(user)
+        if others or len(fills) != 1 or fills[0].block != self.op.block or not fills[0].is_before_in_block(self.op):
+            return None
+        return fills[0].operands[0]
 
 
 def solved(

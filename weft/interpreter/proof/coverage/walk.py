@@ -177,6 +177,8 @@ class Walk:
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
         for index in inside(body_of(op), "linalg.index"):
             self.values.bind(index.results[0], forms[index_dimension(index)])
+        if self.nests.reduces(op, self._around, dims, record=self._recording):
+            return
         self._carried(op, space)
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
         inner = [self._loaded(load, body_of(op)) for load in inside(body_of(op), "memref.load")]
