@@ -12,7 +12,14 @@ def chain(kind: str = "40x57xf32", sizes: tuple[str, ...] = ()) -> str:
     """Bias, GELU by tanh, residual."""
     p = Written(x=kind, b=f"{kind.split('x')[-2]}xf32", r=kind)
     p.each("s", kind, "i, j", "x[i, j]; b[j]", "addf a b", sizes=sizes)
-    p.each("g", kind, "i, j", "s[i, j]", "c = mulf a a; d = mulf c a; mulf d 0.044715; addf . a; mulf . 0.797885; tanh .; addf . 1.0; mulf . a; mulf . 0.5", sizes=sizes)  # fmt: skip
+    p.each(
+        "g",
+        kind,
+        "i, j",
+        "s[i, j]",
+        "c = mulf a a; d = mulf c a; mulf d 0.044715; addf . a; mulf . 0.797885; tanh .; addf . 1.0; mulf . a; mulf . 0.5",
+        sizes=sizes,
+    )
     p.each("y", kind, "i, j", "g[i, j]; r[i, j]", "addf a b", sizes=sizes)
     return p.text("y")
 
@@ -34,7 +41,9 @@ def reshaped() -> str:
     p.each("s", "12x40xf32", "i, j", "x[i, j]", "exp a")
     p.line("flat", "480xf32", "tensor.collapse_shape %s [[0, 1]] : tensor<12x40xf32> into tensor<480xf32>")
     p.each("t", "480xf32", "i", "flat[i]", "mulf a 3.0")
-    p.line("cube", "6x8x10xf32", "tensor.expand_shape %t [[0, 1, 2]] output_shape [6, 8, 10] : tensor<480xf32> into tensor<6x8x10xf32>")
+    p.line(
+        "cube", "6x8x10xf32", "tensor.expand_shape %t [[0, 1, 2]] output_shape [6, 8, 10] : tensor<480xf32> into tensor<6x8x10xf32>"
+    )
     p.each("y", "6x10x8xf32", "i, j, k", "cube[i, k, j]", "absf a")
     return p.text("y")
 
@@ -50,8 +59,12 @@ def rotary(half: int = 16) -> str:
     out = p.empty(f"24x{n}xf32")
     for name, into, at in (("w", out, 0), ("y", "w", half)):
         value = "l" if name == "w" else "r"
-        p.line(name, f"24x{n}xf32", f"tensor.insert_slice %{value} into %{into}[0, {at}] [24, {half}] [1, 1] : "
-               f"tensor<24x{half}xf32> into tensor<24x{n}xf32>")  # fmt: skip
+        p.line(
+            name,
+            f"24x{n}xf32",
+            f"tensor.insert_slice %{value} into %{into}[0, {at}] [24, {half}] [1, 1] : "
+            f"tensor<24x{half}xf32> into tensor<24x{n}xf32>",
+        )
     return p.text("y")
 
 
@@ -144,8 +157,11 @@ def two_results() -> str:
 
 
 OPEN = chain("?x?xf32", ("x.0", "x.1"))
-IN_ROWS = ("let op = match linalg.generic\nlet (tiles, tile) = tile op [6, _]\nmap tiles to blocks(x)\nlet (each, row) = tile tile [1, _]\n"
-           "map each to warps(x)\nmap row to lanes cyclic\nlaunch tiles\n")  # fmt: skip
+IN_ROWS = (
+    "let op = match linalg.generic\nlet (tiles, tile) = tile op [6, _]\nmap tiles to blocks(x)\n"
+    "let (each, row) = tile tile [1, _]\n"
+    "map each to warps(x)\nmap row to lanes cyclic\nlaunch tiles\n"
+)
 THREE = f"{GENERIC} #0", f"{GENERIC} #1", f"{GENERIC} #2"
 PROGRAMS = {
     "saxpy, ragged tiles": (saxpy(), tiles(GENERIC, "128", "x: 128")),
@@ -156,23 +172,40 @@ PROGRAMS = {
     "bias, gelu, residual, fused": (chain(), tiles(THREE[2], "8, 16", "y: 4, x: 16", THREE[1], THREE[0], how="cyclic")),
     "bias, gelu, residual, open": (OPEN, each_alone(*(f"{each} / 1, 1" for each in THREE))),
     "bias, gelu, residual, open and fused": (OPEN, tiles(THREE[2], "8, 32", "y: 8, x: 32", THREE[1], THREE[0])),
-    "lower triangle": (one("20x33xf32", "i, j", "x[i, j]", "u = index 0; v = index 1; m = cmpi sge u v; select m a 0.0", x="20x33xf32"),
-                       tiles(GENERIC, "8, 8", "y: 8, x: 8")),
-    "causal mask, open": (one("20x33xf32", "i, j", "x[i, j]", "u = index 0; v = index 1; m = cmpi uge u v; select m a -inf", x="20x33xf32"),
-                          each_alone(GENERIC)),
+    "lower triangle": (
+        one("20x33xf32", "i, j", "x[i, j]", "u = index 0; v = index 1; m = cmpi sge u v; select m a 0.0", x="20x33xf32"),
+        tiles(GENERIC, "8, 8", "y: 8, x: 8"),
+    ),
+    "causal mask, open": (
+        one("20x33xf32", "i, j", "x[i, j]", "u = index 0; v = index 1; m = cmpi uge u v; select m a -inf", x="20x33xf32"),
+        each_alone(GENERIC),
+    ),
     "iota": (one("100xi32", "i", "", "k = index 0; index_cast k i32"), tiles(GENERIC, "32", "x: 32")),
-    "embedding": (one("11x24xf32", "i, j", "n[i]", "k = index_cast a index; v = index 1; extract t k v", n="11xi32", t="40x24xf32"),
-                  tiles(GENERIC, "4, 8", "y: 4, x: 8")),
-    "reversed": (one("37x21xf32", "i, j", "", "u = index 0; k = subi 36 u; v = index 1; extract t k v", t="37x21xf32"),
-                 each_alone(GENERIC)),
-    "outer product": (one("30x41xf32", "i, j", "a[i]; b[j]", "mulf a b", a="30xf32", b="41xf32"), tiles(GENERIC, "16, 16", "y: 16, x: 16")),
+    "embedding": (
+        one("11x24xf32", "i, j", "n[i]", "k = index_cast a index; v = index 1; extract t k v", n="11xi32", t="40x24xf32"),
+        tiles(GENERIC, "4, 8", "y: 4, x: 8"),
+    ),
+    "reversed": (
+        one("37x21xf32", "i, j", "", "u = index 0; k = subi 36 u; v = index 1; extract t k v", t="37x21xf32"),
+        each_alone(GENERIC),
+    ),
+    "outer product": (
+        one("30x41xf32", "i, j", "a[i]; b[j]", "mulf a b", a="30xf32", b="41xf32"),
+        tiles(GENERIC, "16, 16", "y: 16, x: 16"),
+    ),
     "broadcast of a row": (broadcasts(), each_alone("linalg.broadcast", "linalg.mul")),
     "broadcast of a row, fused": (broadcasts(), tiles("linalg.mul", "4, 4", "y: 4, x: 4", "linalg.broadcast")),
     "transpose": (transposed(), each_alone("linalg.transpose")),
-    "transpose in shared memory": (transposed(), "let op = match linalg.transpose\nlet (tiles, tile) = tile op [16, 16]\n"
+    "transpose in shared memory": (
+        transposed(),
+        "let op = match linalg.transpose\nlet (tiles, tile) = tile op [16, 16]\n"
         "map tiles to blocks(y, x)\nlet (s, copy) = promote-to-shared tile.in0\nmap copy to threads(*) cyclic\n"
-        "map tile to threads(y: 16, x: 16) cyclic\ninsert-barriers\nlaunch tiles\n"),
-    "x + transposed x": (one("24x24xf32", "i, j", "x[i, j]; x[j, i]", "addf a b", x="24x24xf32"), tiles(GENERIC, "8, 8", "y: 8, x: 8")),
+        "map tile to threads(y: 16, x: 16) cyclic\ninsert-barriers\nlaunch tiles\n",
+    ),
+    "x + transposed x": (
+        one("24x24xf32", "i, j", "x[i, j]; x[j, i]", "addf a b", x="24x24xf32"),
+        tiles(GENERIC, "8, 8", "y: 8, x: 8"),
+    ),
     "reshapes between launches": (reshaped(), each_alone(THREE[0], f"{THREE[1]} on x", f"{THREE[2]} on z, y, x")),
     "rotary": (rotary(), each_alone(f"{GENERIC} #0", f"{GENERIC} #1")),
     "padded": (padded(), tiles(GENERIC, "4, 8", "y: 4, x: 8")),
@@ -185,6 +218,12 @@ PROGRAMS = {
     "weights in place, tiles": (in_place(), tiles(GENERIC, "64", "x: 64")),
     "a loop of the host": (stepped(), "let op = match linalg.generic\nmap op to grid(x)\nlaunch op\n"),
     "sine and cosine": (two_results(), tiles(GENERIC, "4, 16", "y: 4, x: 8", how="block-cyclic(2)")),
-    "where": (one("9x40xf32", "i, j", "m[i, j]; u[i, j]; v[i, j]", "select a b c", m="9x40xi1", u="9x40xf32", v="9x40xf32"), each_alone(GENERIC)),
-    "permuted axes": (one("5x9x7xf32", "i, j, k", "x[k, i, j]", "absf a", x="7x5x9xf32"), tiles(GENERIC, "1, 4, 4", "z: 1, y: 4, x: 4")),
-}  # fmt: skip
+    "where": (
+        one("9x40xf32", "i, j", "m[i, j]; u[i, j]; v[i, j]", "select a b c", m="9x40xi1", u="9x40xf32", v="9x40xf32"),
+        each_alone(GENERIC),
+    ),
+    "permuted axes": (
+        one("5x9x7xf32", "i, j, k", "x[k, i, j]", "absf a", x="7x5x9xf32"),
+        tiles(GENERIC, "1, 4, 4", "z: 1, y: 4, x: 4"),
+    ),
+}

@@ -11,12 +11,23 @@ A, B, C = "affine_map<(m, n, k) -> (m, k)>", "affine_map<(m, n, k) -> (k, n)>", 
 
 def matmul(m: int | str = 40, n: int | str = 50, k: int | str = 30, kind: str = "f32", total: str = "", maps: str = "") -> str:
     """`maps`: `a` for a transposed left operand, `b` for a right one."""
-    sums, lhs, rhs = total or kind, f"{k}x{m}x{kind}" if "a" in maps else f"{m}x{k}x{kind}", f"{n}x{k}x{kind}" if "b" in maps else f"{k}x{n}x{kind}"
+    sums, lhs, rhs = (
+        total or kind,
+        f"{k}x{m}x{kind}" if "a" in maps else f"{m}x{k}x{kind}",
+        f"{n}x{k}x{kind}" if "b" in maps else f"{k}x{n}x{kind}",
+    )
     p = Written(a=lhs, b=rhs)
     left = "affine_map<(m, n, k) -> (k, m)>" if "a" in maps else A
     right = "affine_map<(m, n, k) -> (n, k)>" if "b" in maps else B
     sizes = [s for s, open_ in ((f"a.{int('a' in maps)}", m == "?"), (f"b.{int('b' not in maps)}", n == "?")) if open_]
-    p.op("y", f"{m}x{n}x{sums}", GEMM + (f" indexing_maps = [{left}, {right}, {C}]" if maps else ""), "a, b", 0 if sums[0] == "i" else 0.0, sizes)
+    p.op(
+        "y",
+        f"{m}x{n}x{sums}",
+        GEMM + (f" indexing_maps = [{left}, {right}, {C}]" if maps else ""),
+        "a, b",
+        0 if sums[0] == "i" else 0.0,
+        sizes,
+    )
     return p.text("y")
 
 
@@ -116,8 +127,14 @@ def gated() -> str:
 def complex_() -> str:
     """The real and the imaginary part of a product: two results of one op."""
     p = Written(r="20x12xf32", i="20x12xf32", s="12x16xf32", t="12x16xf32")
-    p.each("y", "20x16xf32 20x16xf32", "m, n, k*", "r[m, k]; i[m, k]; s[k, n]; t[k, n]",
-           "u = mulf a c; v = mulf b d; w = subf u v; e1 = addf o w; x1 = mulf a d; x2 = mulf b c; x3 = addf x1 x2; e2 = addf p x3; yield e1 e2", start=0.0)  # fmt: skip
+    p.each(
+        "y",
+        "20x16xf32 20x16xf32",
+        "m, n, k*",
+        "r[m, k]; i[m, k]; s[k, n]; t[k, n]",
+        "u = mulf a c; v = mulf b d; w = subf u v; r = addf o w; s = mulf a d; t = mulf b c; x = addf s t; z = addf p x; yield r z",
+        start=0.0,
+    )
     return p.text("y#0, y#1")
 
 
@@ -135,28 +152,53 @@ def rank_one() -> str:
     return p.text("r")
 
 
-FINISHED = staged(GENERIC, "16, 16", "_, _, 8", "1, 1", "y: 16, x: 16", GEMM).replace("tile tile [_, _, 8]", "tile p0 [_, _, 8]").replace(
-    "insert-barriers", "let (ends, end) = tile tile [1, 1]\nmap ends to threads(y: 16, x: 16)\ninsert-barriers")
+FINISHED = (
+    staged(GENERIC, "16, 16", "_, _, 8", "1, 1", "y: 16, x: 16", GEMM)
+    .replace("tile tile [_, _, 8]", "tile p0 [_, _, 8]")
+    .replace("insert-barriers", "let (ends, end) = tile tile [1, 1]\nmap ends to threads(y: 16, x: 16)\ninsert-barriers")
+)
 NAIVE = each_alone(f"{GEMM} / 1, 1 < {FILL}")
 OTHER = each_alone(f"{GENERIC} / 1, 1 < {FILL}")
 SHARED = staged(GEMM, "16, 16", "_, _, 8", "1, 1", "y: 16, x: 16")
-MICRO = ("let op = match linalg.matmul\nlet init = match linalg.fill\nlet (tiles, tile) = tile op [32, 32]\nfuse init into tiles\n"
-         "map tiles to blocks(y, x)\nlet (k, step) = tile tile [_, _, 8]\nlet (a, ca) = promote-to-shared step.lhs transpose pad 4\n"
-         "let (b, cb) = promote-to-shared step.rhs\nmap ca to threads(*) cyclic\nmap cb to threads(*) cyclic\n"
-         "let (lanes, thread) = tile step [4, 4]\nmap lanes to threads(y, x)\nlet (kk, micro) = tile thread [_, _, 1]\n"
-         "promote-to-registers micro.acc across k\nvectorize micro\nunroll kk\nPIPELINEinsert-barriers\nlaunch tiles\n")  # fmt: skip
+MICRO = (
+    "let op = match linalg.matmul\nlet init = match linalg.fill\nlet (tiles, tile) = tile op [32, 32]\nfuse init into tiles\n"
+    "map tiles to blocks(y, x)\nlet (k, step) = tile tile [_, _, 8]\nlet (a, ca) = promote-to-shared step.lhs transpose pad 4\n"
+    "let (b, cb) = promote-to-shared step.rhs\nmap ca to threads(*) cyclic\nmap cb to threads(*) cyclic\n"
+    "let (lanes, thread) = tile step [4, 4]\nmap lanes to threads(y, x)\nlet (kk, micro) = tile thread [_, _, 1]\n"
+    "promote-to-registers micro.acc across k\nvectorize micro\nunroll kk\nPIPELINEinsert-barriers\nlaunch tiles\n"
+)
 PERSISTENT = staged(GEMM, "16, 16", "_, _, 8", "1, 1", "y: 16, x: 16", blocks="x: 3", how="cyclic")
-SPLIT = ("let op = match linalg.matmul\nlet init = match linalg.fill\nlet (parts, zero, sum) = split-k op 3\n"
-         "let (tiles, tile) = tile parts [1, 8, 8]\nfuse zero into tiles\nmap tiles to blocks(z, y, x)\n"
-         "let (lanes, one) = tile tile [_, 1, 1]\nfuse zero into lanes\nmap lanes to threads(y: 8, x: 8)\n"
-         "let (each, last) = tile sum [1, 1]\nfuse init into each\nmap each to grid(y, x)\nlaunch tiles\nlaunch each\n")  # fmt: skip
-HEADS = tiles(GENERIC, "1, 1, 4, 4", "y: 4, x: 4", FILL, blocks="x", lanes="_, _, 1, 1").replace("map tiles", "let tiles = coalesce tiles\nmap tiles")
+SPLIT_STEPS = (
+    "let op = match linalg.matmul\nlet init = match linalg.fill\nlet (parts, zero, sum) = split-k op 3 by 8\n"
+    "let (tiles, tile) = tile parts [1, 8, 8]\nfuse zero into tiles\nmap tiles to blocks(z, y, x)\n"
+    "let (k, step) = tile tile [_, _, _, 8]\nlet (lanes, one) = tile step [_, 1, 1]\nmap lanes to threads(y: 8, x: 8)\n"
+    "promote-to-registers one.acc across k\nlet (each, last) = tile sum [1, 1]\nfuse init into each\nmap each to grid(y, x)\n"
+    "insert-barriers\nlaunch tiles\nlaunch each\n"
+)
+SPLIT = (
+    "let op = match linalg.matmul\nlet init = match linalg.fill\nlet (parts, zero, sum) = split-k op 3\n"
+    "let (tiles, tile) = tile parts [1, 8, 8]\nfuse zero into tiles\nmap tiles to blocks(z, y, x)\n"
+    "let (lanes, one) = tile tile [_, 1, 1]\nfuse zero into lanes\nmap lanes to threads(y: 8, x: 8)\n"
+    "let (each, last) = tile sum [1, 1]\nfuse init into each\nmap each to grid(y, x)\nlaunch tiles\nlaunch each\n"
+)
+HEADS = tiles(GENERIC, "1, 1, 4, 4", "y: 4, x: 4", FILL, blocks="x", lanes="_, _, 1, 1").replace(
+    "map tiles", "let tiles = coalesce tiles\nmap tiles"
+)
 OPEN = {"m": "?", "n": "?", "k": "?"}
-SUBMAPS = ("let op = match linalg.generic\nlet init = match linalg.fill\nlet (tiles, tile) = tile op [8, 8]\nfuse init into tiles\n"
-           "map tiles to blocks(y, x)\nmap init to threads(*) cyclic\nlet (lanes, one) = tile tile [1, 1]\nmap lanes to threads(y: 8, x: 8)\n"
-           "insert-barriers\nlaunch tiles\n")  # fmt: skip
-SOFT = each_alone(f"{GENERIC} #0 / 1, 1 < {FILL} #0", f"{GENERIC} #1 / 1 < {FILL} #0", f"{GENERIC} #2 / 1, 1", f"{GENERIC} #3 / 1 < {FILL} #0",
-                  f"{GENERIC} #4 / 1, 1", f"{GEMM} / 1, 1 < {FILL}")  # fmt: skip
+SUBMAPS = (
+    "let op = match linalg.generic\nlet init = match linalg.fill\nlet (tiles, tile) = tile op [8, 8]\nfuse init into tiles\n"
+    "map tiles to blocks(y, x)\nmap init to threads(*) cyclic\n"
+    "let (lanes, one) = tile tile [1, 1]\nmap lanes to threads(y: 8, x: 8)\n"
+    "insert-barriers\nlaunch tiles\n"
+)
+SOFT = each_alone(
+    f"{GENERIC} #0 / 1, 1 < {FILL} #0",
+    f"{GENERIC} #1 / 1 < {FILL} #0",
+    f"{GENERIC} #2 / 1, 1",
+    f"{GENERIC} #3 / 1 < {FILL} #0",
+    f"{GENERIC} #4 / 1, 1",
+    f"{GEMM} / 1, 1 < {FILL}",
+)
 PROGRAMS = {
     "product, an element a thread": (matmul(), NAIVE),
     "product, an element a thread, open": (matmul(**OPEN), NAIVE),
@@ -166,11 +208,18 @@ PROGRAMS = {
     "product, outer products in registers, open": (matmul(**OPEN), MICRO.replace("PIPELINE", "")),
     "product, pipelined": (matmul(70, 40, 20), MICRO.replace("PIPELINE", "pipeline k stages 2\n")),
     "product, pipelined, open": (matmul(**OPEN), MICRO.replace("PIPELINE", "pipeline k stages 2\n")),
-    "product, pipelined, three stages": (matmul(64, 64, 64), staged(GEMM, "32, 32", "_, _, 16", "2, 2", "y: 16, x: 16", last="pipeline k stages 3 async").replace(
-        "threads(*) cyclic", "threads(*) cyclic vector 4")),
+    "product, pipelined, three stages": (
+        matmul(64, 64, 64),
+        staged(GEMM, "32, 32", "_, _, 16", "2, 2", "y: 16, x: 16", last="pipeline k stages 3 async").replace(
+            "threads(*) cyclic", "threads(*) cyclic vector 4"
+        ),
+    ),
     "product, persistent blocks": (matmul(), PERSISTENT),
     "product, persistent blocks, open": (matmul(**OPEN), PERSISTENT),
-    "product, blocks in groups": (matmul(70, 90, 20), staged(GEMM, "16, 16", "_, _, 8", "1, 1", "y: 16, x: 16", how="order grouped(2)")),
+    "product, blocks in groups": (
+        matmul(70, 90, 20),
+        staged(GEMM, "16, 16", "_, _, 8", "1, 1", "y: 16, x: 16", how="order grouped(2)"),
+    ),
     "product of a transposed left": (matmul(maps="a"), SHARED),
     "product of a transposed right": (matmul(maps="b"), SHARED),
     "product of two transposed, open": (matmul(**OPEN, maps="ab"), SHARED),
@@ -178,17 +227,25 @@ PROGRAMS = {
     "product of bytes, sums in i32": (matmul(kind="i8", total="i32"), SHARED),
     "product of bf16": (matmul(kind="bf16"), NAIVE),
     "product, in parts": (matmul(20, 18, 100), SPLIT),
-    "product, in parts, open": (matmul(**OPEN), SPLIT),
+    "product, in parts, open": (matmul(**OPEN), SPLIT_STEPS),
     "product, bias, ReLU, residual": (epilogue(), FINISHED),
     "product, bias, ReLU, residual, open": (epilogue(**OPEN), FINISHED),
     "product, bias, ReLU, residual, two launches": (epilogue(), each_alone(f"{GEMM} / 1, 1 < {FILL}", GENERIC)),
     "batches": (batched(), staged("linalg.batch_matmul", "1, 8, 8", "_, _, _, 8", "_, 1, 1", "y: 8, x: 8")),
     "batches, open": (batched("?", "?", "?", "?"), staged("linalg.batch_matmul", "1, 8, 8", "_, _, _, 8", "_, 1, 1", "y: 8, x: 8")),
     "matrix and vector": (vector(), each_alone(f"linalg.matvec / 1 < {FILL}")),
-    "matrix and vector, open, a block for each row": (vector(open_=True), "let op = match linalg.matvec\nlet init = match linalg.fill\n"
-        "let (rows, row) = tile op [1]\nfuse init into rows\nmap rows to blocks(x)\nmap row to threads(x: 64) cyclic\ninsert-barriers\nlaunch rows\n"),
+    "matrix and vector, open, a block for each row": (
+        vector(open_=True),
+        "let op = match linalg.matvec\nlet init = match linalg.fill\n"
+        "let (rows, row) = tile op [1]\nfuse init into rows\nmap rows to blocks(x)\n"
+        "map row to threads(x: 64) cyclic\ninsert-barriers\nlaunch rows\n",
+    ),
     "vector and matrix": (vector("linalg.vecmat"), tiles("linalg.vecmat", "32", "x: 32", FILL)),
-    "dot": (dot(), "let op = match linalg.generic\nlet init = match linalg.fill\nmap init to threads(x: 1)\nmap op to threads(x: 128) cyclic\nlaunch init\nlaunch op\n"),
+    "dot": (
+        dot(),
+        "let op = match linalg.generic\nlet init = match linalg.fill\nmap init to threads(x: 1)\n"
+        "map op to threads(x: 128) cyclic\nlaunch init\nlaunch op\n",
+    ),
     "a matrix and its transpose": (gram(), OTHER),
     "a matrix and its transpose, tiles": (gram(), SUBMAPS),
     "a matrix and its transpose, shared memory": (gram(), SHARED.replace(GEMM, GENERIC)),
@@ -209,4 +266,4 @@ PROGRAMS = {
     "real and imaginary part": (complex_(), OTHER),
     "heads": (products_of_heads(), HEADS),
     "outer product, added": (rank_one(), tiles(GENERIC, "8, 8", "y: 8, x: 8")),
-}  # fmt: skip
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ordinary_chains
 import ordinary_elements
 import ordinary_products
 import ordinary_reductions
@@ -9,11 +10,11 @@ import ordinary_windows
 import pytest
 from proven import expect_no_assumption
 
-from weft.comparison.comparison import compared
+from weft.comparison.comparison import compared_all
 from weft.dsl.diagnostics import Source
-from weft.pipeline import Choice, applied, planned
+from weft.pipeline import Choice, applied
 
-KINDS = (ordinary_elements, ordinary_reductions, ordinary_products, ordinary_windows)
+KINDS = (ordinary_elements, ordinary_reductions, ordinary_products, ordinary_windows, ordinary_chains)
 PROGRAMS = {f"{of.__name__.partition('_')[2]}: {name}": program for of in KINDS for name, program in of.PROGRAMS.items()}
 
 
@@ -25,4 +26,4 @@ def test_an_ordinary_program_is_built(name: str) -> None:
     done = applied(Choice("", text=text, program=Source("p.mlir", payload)).open())
     expect_no_assumption(done.assumed)
     assert done.unproven == []
-    assert compared(planned(done), None).line is not None
+    assert all(found.line is not None for found in compared_all(done))

@@ -11,7 +11,7 @@ def matched(*ops: str) -> str:
 
 
 def each_alone(*ops: str) -> str:
-    """A launch for each op, an element a thread: `linalg.exp`, `linalg.reduce / 1 < linalg.fill`: tiled by 1, with a fused producer,
+    """A launch for each op, an element a thread: `linalg.exp`, `linalg.reduce / 1 < linalg.fill`: tiled by 1, with a producer,
     `… on y, x`: with these axes. Producers are matched when their op is tiled: earlier launches have taken theirs."""
     lines, launched = list[str](), list[str]()
     for number, each in enumerate(ops):
@@ -29,7 +29,9 @@ def each_alone(*ops: str) -> str:
     return "\n".join([*lines, *launched]) + "\n"
 
 
-def tiles(op: str, sizes: str, threads: str, *producers: str, blocks: str = "", lanes: str = "", how: str = "", end: str = "") -> str:
+def tiles(
+    op: str, sizes: str, threads: str, *producers: str, blocks: str = "", lanes: str = "", how: str = "", end: str = ""
+) -> str:
     """Tiles of blocks, an element (`lanes`) a thread. `producers`: fused into both, from the last to the first."""
     axes = blocks or AXES[sum(n.strip() not in "_0" for n in sizes.split(",")) - 1]
     ones = lanes or ", ".join("_" if n.strip() == "_" else "1" for n in sizes.split(","))
@@ -43,7 +45,7 @@ def tiles(op: str, sizes: str, threads: str, *producers: str, blocks: str = "", 
 
 
 def rows(op: str, threads: int, *shared: str, sizes: str = "1, _", fills: tuple[str, ...] = (), space: str = "threads") -> str:
-    """A row for each block: `op` is tiled, the ops it reads from are fused, and all but the fills are shared by threads or lanes."""
+    """A row for each block: `op` is tiled, the ops it reads from are fused, and threads or lanes share all but the fills."""
     names, starts = [f"s{n}" for n in range(len(shared))], [f"f{n}" for n in range(len(fills))]
     lines = [f"let op = match {op}", *(f"let {n} = match {p}" for n, p in zip(names, shared, strict=True))]
     lines += [f"let {n} = match {p}" for n, p in zip(starts, fills, strict=True)]
@@ -55,9 +57,20 @@ def rows(op: str, threads: int, *shared: str, sizes: str = "1, _", fills: tuple[
 
 
 def staged(
-    gemm: str, sizes: str, step: str, lanes: str, threads: str, *producers: str, operands: str = "lhs rhs", blocks: str = "",
-    how: str = "", fill: str = "linalg.fill", first: str = "", last: str = "", registers: bool = True,
-) -> str:  # fmt: skip
+    gemm: str,
+    sizes: str,
+    step: str,
+    lanes: str,
+    threads: str,
+    *producers: str,
+    operands: str = "lhs rhs",
+    blocks: str = "",
+    how: str = "",
+    fill: str = "linalg.fill",
+    first: str = "",
+    last: str = "",
+    registers: bool = True,
+) -> str:
     """A product: tiles of blocks, steps of the sum with operands in shared memory, sums in registers. `how`: how blocks take
     the tiles; `first`: before it, with `gemm` for the op; `last`: before the barriers."""
     axes = blocks or AXES[sum(n.strip() not in "_0" for n in sizes.split(",")) - 1]

@@ -1,9 +1,9 @@
 """What the payloads of ordinary programs are written with: functions on tensors, a call for each op.
 
-    p = Written(x="16x40xf32", b="40xf32")
-    p.each("y", "16x40xf32", "i, j", "x[i, j]; b[j]", "addf a b; maximumf . 0.0")     the elements read are a, b, c …; `.` is the last value
-    p.each("s", "16xf32", "i, j*", "y[i, j]", "addf a o", start=0.0)                 a reduction over j: `o` is the sum so far
-    p.text("s")
+p = Written(x="16x40xf32", b="40xf32")
+p.each("y", "16x40xf32", "i, j", "x[i, j]; b[j]", "addf a b; maximumf . 0.0")   the elements read are a, b …; `.` the last value
+p.each("s", "16xf32", "i, j*", "y[i, j]", "addf a o", start=0.0)                 a reduction over j: `o` is the sum so far
+p.text("s")
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Written:
     def line(self, name: str, kind: str, text: str) -> str:
         """An op as it is in MLIR."""
         self.types[name] = kind
-        self.scalars |= {name} if text.startswith("arith.") or text.startswith("tensor.dim") else set()
+        self.scalars |= {name} if text.startswith(("arith.", "affine.", "tensor.dim")) else set()
         self.lines.append(f"%{name} = {text}")
         return name
 
@@ -81,17 +81,26 @@ class Written:
         return self.line(name, kind, f"{head}{body}{maps} ins({operands}) outs(%{out} : tensor<{kind}>){ends}{more}")
 
     def each(
-        self, name: str, kinds: str, dims: str, reads: str, body: str, at: str = "", start: Start | Sequence[Start] = None,
+        self,
+        name: str,
+        kinds: str,
+        dims: str,
+        reads: str,
+        body: str,
+        at: str = "",
+        start: Start | Sequence[Start] = None,
         sizes: Sequence[str] = (),
-    ) -> None:  # fmt: skip
-        """A `linalg.generic`; dimensions with `*` are reduced. Several results, `y#0` and `y#1`, have types with a space between; `at`:
-        their subscripts, with `;`, where these are not the other dimensions."""
+    ) -> None:
+        """A `linalg.generic`; dimensions with `*` are reduced. Several results, `y#0` and `y#1`, have types with a space between;
+        `at`: their subscripts, with `;`, where these are not the other dimensions."""
         types = kinds.split()
         starts = list(start) if isinstance(start, Sequence) and not isinstance(start, str) else [start] * len(types)
         outs = [self.started(kind, each, sizes) for kind, each in zip(types, starts, strict=True)]
         read = [tuple(each.strip().rstrip("]").split("[")) for each in reads.split(";")] if reads else []
         starred, dims = [d[:-1] for d in dims.split(", ") if d[-1] == "*"], dims.replace("*", "")
-        places = [p.strip() for p in at.split(";")] if at else [", ".join(d for d in dims.split(", ") if d not in starred)] * len(types)
+        places = (
+            [p.strip() for p in at.split(";")] if at else [", ".join(d for d in dims.split(", ") if d not in starred)] * len(types)
+        )
         values = {"abcdefgh"[n]: self.element(name) for n, (name, _) in enumerate(read)}
         values |= {"opq"[n]: kind.rpartition("x")[2] for n, kind in enumerate(types)}
         inner = _Body(self, values)
@@ -104,21 +113,27 @@ class Written:
         many = len(types) > 1
         self.types |= {f"{name}#{n}" if many else name: kind for n, kind in enumerate(types)}
         self.lines += [
-            f"%{name}{f':{len(types)}' if many else ''} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}}",
+            f"%{name}{f':{len(types)}' if many else ''} = linalg.generic",
+            f"  {{indexing_maps = [{maps}], iterator_types = [{iterators}]}}",
             f"  {given}outs({', '.join(f'%{n}' for n in outs)} : {made}) {{",
-            f"^bb0({block}):", *(f"  {line}" for line in inner.lines), f"}} -> ({made})" if len(types) > 1 else f"}} -> {made}",
-        ]  # fmt: skip
+            f"^bb0({block}):",
+            *(f"  {line}" for line in inner.lines),
+            f"}} -> ({made})" if len(types) > 1 else f"}} -> {made}",
+        ]
 
     def part(self, name: str, kind: str, of: str, offsets: str, sizes: str, steps: str = "") -> str:
         """A slice."""
         steps = steps or ", ".join("1" for _ in sizes.split(", "))
-        return self.line(name, kind, f"tensor.extract_slice %{of}[{offsets}] [{sizes}] [{steps}] : {self.type_of(of)} to tensor<{kind}>")
+        return self.line(
+            name, kind, f"tensor.extract_slice %{of}[{offsets}] [{sizes}] [{steps}] : {self.type_of(of)} to tensor<{kind}>"
+        )
 
     def padded(self, name: str, kind: str, of: str, low: str, high: str, value: float | str = 0.0) -> str:
         """A tensor in a border of one value."""
         scalar = self.constant(value, self.element(of))
         block = ", ".join(f"%p{n}: index" for n in range(low.count(",") + 1))
-        text = f"tensor.pad %{of} low[{low}] high[{high}] {{\n  ^bb0({block}):\n    tensor.yield %{scalar} : {self.types[scalar]}\n  }}"
+        text = f"tensor.pad %{of} low[{low}] high[{high}] {{\n^bb0({block}):\n"
+        text += f"tensor.yield %{scalar} : {self.types[scalar]}\n}}"
         return self.line(name, kind, f"{text} : {self.type_of(of)} to tensor<{kind}>")
 
     def text(self, results: str) -> str:

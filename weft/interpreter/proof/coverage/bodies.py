@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import field
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, both
 from ...indices.values import Values
+from ...ir.affine_maps import dimensions_of
 from ...ir.mlir import attributes, ir, made_by, operations, ops_of, producer, users
-from ...ir.structured import body_of, loop_outputs, segments, yielded
+from ...ir.structured import body_of, is_structured, loop_outputs, segments, structure, yielded
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -63,14 +64,21 @@ def chosen(
     """The condition under which a body uses an element that is read where `when` holds, and the
     constant elsewhere: `select(%inside, %value, 0)`; None where there are several constants, or
     none. Conditions on data are part of the arithmetic."""
+    for condition, other in choices(values, value, body):
+        several = when != TRUE and other is not None and value_of(outside) != value_of(other)
+        outside = None if several else outside if other is None else other
+        when = both(condition, when)
+    return when, outside
+
+
+def choices(values: Values, value: ir.Value, body: ir.Block) -> Iterator[tuple[Formula, ir.Attribute | None]]:
+    """The conditions on indices under which a body uses a value, innermost first, each with the
+    constant that it takes elsewhere, if it is one."""
     while (choice := choice_of(value)) is not None and not is_of_data(choice[0].operands[0], body):
         taken, arm, other = choice
         condition = values.condition(taken.operands[0])
-        several = when != TRUE and other is not None and value_of(outside) != value_of(other)
-        outside = None if several else outside if other is None else other
-        when = both(condition if arm == 0 else condition.negate(), when)
+        yield condition if arm == 0 else condition.negate(), other
         value = taken.results[0]
-    return when, outside
 
 
 _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
@@ -93,8 +101,7 @@ def computes(op: ir.Operation) -> Counter[str]:
     found: Counter[str] = Counter()
     used, seen = live(op), dict[object, ir.Value]()
     same: dict[ir.Value, ir.Value] = {}
-    for view in body_of(op).operations:
-        inner = view.operation
+    for inner in operations(op):
         dialect, _, name = inner.name.partition(".")
         chooses = inner.name in ("arith.cmpi", "arith.select")
         if not chooses and dialect != "math" and (dialect != "arith" or name not in _OF_NUMBERS):
@@ -120,6 +127,8 @@ def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dic
         known: the numbers of expressions.
     """
     body, found = body_of(op), dict[ir.Value, int | None]()
+    sums = list(body.arguments)[segments(op)[0] :]
+    kept = sums if "reduction" in structure(op).iterators else []  # where an update is masked
 
     def number(expression: Hashable) -> int:
         return known.setdefault(expression, len(known))
@@ -131,7 +140,7 @@ def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dic
             which = list(made.results).index(value)
             arms = [ops_of(region.blocks[0])[-1].operands[which] for region in made.regions]
         of_data = is_of_data(made.operands[0], body)
-        own = [arm for arm in arms if of_data or made_by(arm, "arith.constant") is None]
+        own = [arm for arm in arms if of_data or (made_by(arm, "arith.constant") is None and arm not in kept)]
         parts = [of(made.operands[0])] if of_data else []
         parts += [of(arm) for arm in own or arms]
         return None if None in parts else parts[0] if len(parts) == 1 else number(("choice", *parts))
@@ -225,6 +234,20 @@ def through_casts(value: ir.Value) -> ir.Value:
     while (cast := made_by(value, *CASTS)) is not None:
         value = cast.operands[0]
     return value
+
+
+def repeats(op: ir.Operation) -> bool:
+    """Whether an op only repeats its input along further dimensions, and no function returns it."""
+    if not is_structured(op) or len(op.results) != 1 or len(op.operands) != 2:
+        return False
+    space, given = structure(op), op.operands[0]
+    known = {d for form in space.maps[0].results for d in dimensions_of(form)}
+    return (
+        isinstance(given.type, ir.RankedTensorType) and "reduction" not in space.iterators and len(known) < space.rank
+        and space.maps[1] == ir.AffineMap.get_identity(space.rank, op.context)
+        and through_casts(yielded(op)[0]) == body_of(op).arguments[0]
+        and all(user.name != "func.return" for user in users(op.results[0]))
+    )  # fmt: skip
 
 
 def hands_on(op: ir.Operation, number: int) -> bool:

@@ -28,7 +28,7 @@ from .labels import Read
 from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
 from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps
-from .points import Executes, computes_as, solved, unread
+from .points import Executes, computes_as, pads_otherwise, solved, unread
 from .results import NOT_RETURNED, returned, unwritten
 from .walk import Walk
 
@@ -134,7 +134,7 @@ def _returned(
     known = {one.of.location for one in judged if one.verdict != "once"}
     found = [(of, why) for of, why in returned(walk.held, is_last) if of.location not in known]
     if not judged:  # without a reduction, an op that cannot be followed is only compared
-        found = [(of, why) for of, why in found if why is not None and not of.chooses]
+        found = [(of, why) for of, why in found if why is not None]
     short = dict.fromkeys(unwritten(walk.held), "not each of its results is known to be written")
     words = [(of, short.get(of) if why == "" else why or NOT_RETURNED) for of, why in found]
     unclear = {of.location: Coverage("assumed", of, each) for of, each in words if each}
@@ -198,6 +198,8 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     def wrong() -> str | None:
         expect_order(execution, point)
         found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point, extents, walk)
+        if not found and pads_otherwise(execution, point, walk.payload):
+            raise Unclear("it reads elements where the payload has a constant")
         return found or _wrong_padding(execution, point, extents, walk) or _wrong_result(of, walk)
 
     return _concluded(of, extents, "parts" if of.of_parts else "products" if _multiplies(execution) else "terms", wrong)

@@ -24,7 +24,7 @@ from ...indices.linear import TRUE, Floor, Formula, Linear, Symbol, at_least, bo
 from ..kernels.model import digits_of
 from ..solver import Unknown, point_where
 from .labels import Read, collect_radices, is_within
-from .payloads import Coordinates, Element, PayloadOp
+from .payloads import Coordinates, PayloadOp
 from .points import Executes, Iterations
 
 
@@ -209,7 +209,7 @@ def executes_all(
     extents = [n for d, n in zip(of.dims, of.extents, strict=True) if d in dims and n is not None]
     if len(extents) < len(dims):
         return False
-    part = replace(of, dims=tuple(dims), reductions=(), reads=(Element(("", "", 0), (), wanted),))
+    part = replace(of, dims=tuple(dims), reductions=(), reads=(), fits=both(of.fits, wanted))
     try:
         each = Iterations(part, tuple(symbols), tuple(guards), (), (), tuple(symbols))
         return expect_once(each, [point[d] for d in dims], extents, algebra) is None

@@ -34,6 +34,7 @@ from .bodies import (
     inside,
     is_of_data,
     read_in_order,
+    repeats,
     through_casts,
 )
 from .hosts import HostLoops
@@ -78,6 +79,7 @@ class PayloadOp:
             none.
         begins: the element that is an output's initial value, by output.
         copies: it only copies its input.
+        repeats: its results are its input's elements, for the ops that read them.
         computes: the arithmetic of its body: count by op name.
         arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
@@ -110,6 +112,7 @@ class PayloadOp:
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
     indexed: bool = False
+    repeats: bool = False
     arithmetic: Arithmetic = None
 
     @classmethod
@@ -266,7 +269,7 @@ class PayloadOps:
             None if combined is None else combined.combiner,
             _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
             begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
-            indexed=any(True for _ in inside(body_of(op), "linalg.index")),
+            indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op),
             arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
         )  # fmt: skip
 
@@ -343,6 +346,9 @@ class PayloadOps:
                 key: Key = ("argument", symbol(around), ir.BlockArgument(value).arg_number)
                 return lambda at: Element(key, at)
             return lambda at: Element(self._unread(value), at)
+        if repeats(op):
+            source, indexing = self.element_of(op.operands[0]), structure(op).maps[0]
+            return lambda at: source(tuple(self.values.affine_map(indexing, list(at))))
         if is_structured(op) and isinstance(value.type, ir.RankedTensorType):
             key = ("result", str(op.location), list(op.results).index(value))
             return lambda at: Element(key, at)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear, Symbol, involved, redefined
+from ...indices.linear import TRUE, Formula, Linear, Symbol, at_least, involved, less, redefined
 from ...ir.mlir import ir, made_by, users
 from ...ir.structured import body_of, is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
-from ..solver import is_zero
-from .bodies import CarriedBody, computes, inside, read_in_order, value_of
+from ..solver import Unknown, is_zero, point_where
+from .bodies import CarriedBody, choices, computes, inside, read_in_order, value_of
 from .labels import Label, Read, conjuncts_of, is_within, numbers_of
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
@@ -281,22 +281,20 @@ def _determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbo
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
-    """Equations of coordinates, of those that do not depend on data (`opaque`)."""
-    pairs = _of_elements(execution, payload)
-    return (pair for pair in pairs if all(s.kind != "opaque" for s in pair[0].symbols()))
-
-
-def _of_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
-    """Equations of coordinates that the payload's op and the execution read. An element that the
-    kernel does not read, because its producer was fused into others, is determined by the elements
-    that it is computed from."""
+    """Equations of coordinates that the payload's op and the execution read, of those that do not
+    depend on data (`opaque`); of an operand that only has sizes, any that distinguish iterations."""
     of = execution.of
     sizes = [element for n, element in enumerate(of.reads) if element is not None and n not in of.order]
-    for element, read in zip(
-        sizes, [read for read in execution.reads if read and read.key is None and read.at], strict=False
-    ):
-        if len(read.at) == len(element.at):  # it is not read: any numbers that distinguish iterations will do
-            yield from zip(element.at, read.at, strict=True)
+    unread = [read for read in execution.reads if read is not None and read.key is None and read.at]
+    for element, read in (*zip(sizes, unread, strict=False), *read_elements(execution, payload)):
+        pairs = zip(element.at, read.at, strict=True) if len(element.at) == len(read.at) else ()
+        yield from (pair for pair in pairs if all(s.kind != "opaque" for s in pair[0].symbols()))
+
+
+def read_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Element, Read]]:
+    """The elements that the payload's op reads, each with the execution's. For one that the kernel
+    does not read, because its producer was fused into others, those that it is computed from."""
+    of = execution.of
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
     wanted_of: dict[Key, list[Element]] = {}
@@ -305,16 +303,42 @@ def _of_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Lin
     for key, pairs in _by_arithmetic(execution).items():
         if len(pairs) == len(wanted_of.get(key, ())):
             del wanted_of[key]
-            for element, read in pairs:
-                yield from zip(element.at, read.at, strict=True)
+            yield from pairs
     for element in (element for group in wanted_of.values() for element in _by_place(group)):
         fitting = _by_place([read for read in given if read.key == element.key])
         number = seen[element.key] = seen.get(element.key, -1) + 1
-        pairs: list[tuple[Element, Read]] = [(element, fitting[min(number, len(fitting) - 1)])] if fitting else []
-        if not fitting:
-            pairs = [(made, read) for made in payload.made_of(element) for read in given if read.key == made.key]
-        for wanted, read in pairs:
-            yield from zip(wanted.at, read.at, strict=True)
+        if fitting:
+            yield element, fitting[min(number, len(fitting) - 1)]
+        else:
+            yield from ((made, read) for made in payload.made_of(element) for read in given if read.key == made.key)
+
+
+def pads_otherwise(execution: Executes, point: Coordinates, payload: PayloadOps) -> bool:
+    """Whether an iteration of the payload's op may read a constant where the execution reads an
+    element, or, without a reduction, another constant."""
+    of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
+
+    def put(formula: Formula) -> Formula:
+        return formula.changed(lambda form: form.put(redefined(table, form.symbols())))
+
+    sized = zip(point, of.extents, strict=True)
+    parts = (part for form, n in sized if n is not None for part in (at_least(form, 0), less(form, n)))
+    inside = (*execution.guards, *parts, put(of.fits))
+    try:
+        for element, read in read_elements(execution, payload):
+            own, wanted = put(element.when), value_of(element.outside)
+            if element.when == TRUE or point_where([*inside, own.negate()]) is None:
+                continue
+            value = next(v for v, each in zip(execution.values, execution.reads, strict=True) if each is read)
+            asked = () if of.reductions else choices(payload.values, value, body_of(execution.op))
+            others = [other for when, other in asked if set(conjuncts_of(when)) <= set(conjuncts_of(own))]
+            others = others or ([] if of.reductions else [read.outside])
+            differ = any(other is not None and value_of(other) != wanted for other in others)
+            if differ or point_where([*inside, read.when, own.negate()]) is not None:
+                return True
+    except Unknown:
+        return True
+    return False
 
 
 def _by_arithmetic(execution: Executes) -> dict[Key, list[tuple[Element, Read]]]:

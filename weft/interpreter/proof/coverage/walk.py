@@ -41,7 +41,7 @@ from .payloads import (
     PayloadOp,
     PayloadOps,
 )
-from .points import Executes, is_same, places, previous_contents, solved, strays, unread
+from .points import Executes, is_same, pads_otherwise, places, previous_contents, solved, strays, unread
 from .results import divided
 
 
@@ -208,8 +208,12 @@ class Walk:
         previous = () if of.reductions else previous_contents(execution, before)
         there = () if of.reductions else [*places(execution, previous, self.held.given, self.payload)]
         point = solved(execution, self.payload, there)
-        if self._recording and not of.reductions and strays(execution, point, self.payload, there):
-            self.strays.setdefault(of)
+        if not of.reductions and (
+            strays(execution, point, self.payload, there)
+            or (point is not None and pads_otherwise(execution, point, self.payload))
+        ):
+            point = None
+            self.strays |= {of: None} if self._recording else {}
         if not of.reductions and (point is None or not is_same(execution, previous, self.payload)):
             point = None
         rows = self._rows(execution, point, before)
@@ -329,7 +333,7 @@ class Walk:
         """The payload's op that an op of the kernel executes, or the combination of its result's
         parts; None for a copy of its operands or results, or of its initial value."""
         of = None if op.name == "linalg.fill" else self.payload.op(op)
-        if of is None:
+        if of is None or of.repeats:
             return None
         if of.combiner is not None and space.outputs == 1 < len(of.writes):
             of = self.payload.total_of(of)
