@@ -11,7 +11,7 @@ from ..indices.arithmetic import known
 from ..ir.mlir import ahead_of, children, ir, is_tensor, is_used, is_within, move_in_front, operations, producer, users
 from ..ir.refusing import describe
 from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
-from ..loops.forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, without_affine_loops
+from ..loops.forall import as_forall, end_of, is_fixed, make_forall, one_forall, reduces_nothing, without_affine_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
 from ..session.rewriter import Rewriter
@@ -229,8 +229,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
         return None, "there is no loop inside"
     if inner.results:
         return None, f"the inner loop carries values from one iteration to the next: {describe(inner)}"
-    variables = {variable for loop in nest for variable in body_of(loop).arguments}
-    if any(_depends(bound, variables, nest[0]) for bound in inner.operands):
+    if not all(is_fixed(bound, nest[0]) for bound in inner.operands):
         return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
     for bound in inner.operands:
         move_in_front(bound, nest[0])
@@ -252,16 +251,6 @@ def merge_nested(outer: ir.Operation) -> ir.Operation:
         sides = [(d.lower, d.upper, d.step) for loop in (outer, inner) for d in loop_dimensions(loop)]
         outer = one_forall([outer, inner], *map(list, zip(*sides, strict=True)))
     return outer
-
-
-def _depends(value: ir.Value, variables: set[ir.Value], outside: ir.Operation) -> bool:
-    """Whether a value depends on one of the variables, or on memory read inside."""
-    op = producer(value)
-    if op is None:
-        return value in variables
-    if op == outside or not is_within(op, outside):
-        return False
-    return not is_pure(op) or any(_depends(o, variables, outside) for o in op.operands)
 
 
 def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: str | None = None) -> WeftError:
