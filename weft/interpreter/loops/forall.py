@@ -85,7 +85,7 @@ def as_forall(loop: ir.Operation) -> ir.Operation:
 
 
 def carrying_nest(loop: ir.Operation) -> list[ir.Operation]:
-    """A loop that carries numbers, and those inside that go on with these alone: together they are one
+    """A loop that carries numbers, and those inside that each gets them from: together they are one
     loop of several dimensions. The outermost first."""
     nest = [loop]
     while nest[-1].name == "scf.for":
@@ -94,8 +94,10 @@ def carrying_nest(loop: ir.Operation) -> list[ir.Operation]:
         if len(inner) != 1 or inner[0].name != "scf.for" or not inner[0].results:
             break
         (next_one,) = inner
-        goes_on = loop_inits(next_one) == loop_outputs(nest[-1]) and list(next_one.results) == yielded(nest[-1])
-        if not goes_on or not all(is_fixed(bound, loop) for bound in list(next_one.operands)[:3]):
+        passed, results = loop_outputs(nest[-1]), list(next_one.results)
+        alone = loop_inits(next_one) == passed and results == yielded(nest[-1])
+        alone = alone and all(len(list(value.uses)) == 1 for value in (*passed, *results))
+        if not alone or not all(is_fixed(bound, loop) for bound in list(next_one.operands)[:3]):
             break
         nest.append(next_one)
     return nest
