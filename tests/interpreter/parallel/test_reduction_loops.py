@@ -401,7 +401,7 @@ def at_random(r: random.Random) -> tuple[str, str]:
 
 @pytest.mark.parametrize("seed", range(300 if "WEFT_SOAK" in os.environ else 5))
 def test_at_random(seed: int, tmp_path: Path) -> None:
-    """Right by the simulator and by g++; what is only assumed has bounds from data, or from the row, in rows of lanes or threads."""
+    """Right by the simulator and by g++; what is only assumed has bounds from data, or from a row of lanes or threads."""
     text, ways = at_random(random.Random(seed))
     made = program(tmp_path, text, f"let rows = match loop #0\nlet sum = match reduction loop\n{ways}")
     numbers = np.random.default_rng(seed)
