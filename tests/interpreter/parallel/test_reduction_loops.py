@@ -182,6 +182,15 @@ func.func @f(%x: memref<8x10x20xi32>, %y: memref<8xi32>) {
 """
 
 
+def test_an_atomic_update_with_what_is_reduced(tmp_path: Path) -> None:
+    """The first lane alone makes it."""
+    update = "%old = memref.atomic_rmw addi %s, %y[%i] : (i32, memref<20xi32>) -> i32"
+    text = carried("a term with its index").replace("affine.store %s, %y[%i] : memref<20xi32>", update)
+    made = program(tmp_path, text, f"let rows = match parallel loop\nlet sum = match reduction loop\n{WAYS['lanes']}")
+    assert not made.wrong() and "atomicAdd(" in made.cuda
+    expect_no_assumption(assumed(made))
+
+
 AFFINE_PARALLEL = """\
 func.func @f(%x: memref<8x10x20xi32>, %y: memref<8xi32>) {
   affine.parallel (%i) = (0) to (8) {

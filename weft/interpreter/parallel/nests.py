@@ -14,6 +14,7 @@ from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_stru
 from ..loops.forall import as_forall, end_of, is_fixed, make_forall, one_forall, reduces_nothing, without_affine_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
+from ..memory.table import ATOMIC
 from ..session.rewriter import Rewriter
 from .collisions import Collision, collision
 
@@ -26,8 +27,12 @@ def is_loop(op: ir.Operation) -> bool:
     return op.name in SEQUENTIAL or op.name in PARALLEL
 
 
-STORES = ("memref.store", "affine.store", "vector.store")
-"""Ops that `map` executes as a single iteration."""
+_STORES = ("memref.store", "affine.store", "vector.store", ATOMIC)
+
+
+def is_store(op: ir.Operation) -> bool:
+    """Whether an op only changes memory, so that `map` executes it as a single iteration."""
+    return op.name in _STORES and not is_used(*op.results)
 
 
 def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *, single: bool = False) -> ir.Operation:
@@ -63,7 +68,7 @@ def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     """Wraps a store in a loop of one iteration, so that one processor executes it. Other ops are
     unchanged."""
-    if op.name not in STORES:
+    if not is_store(op):
         return op
     op = without_affine_loops(op)
     with ahead_of(op):
@@ -129,7 +134,7 @@ def whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
         if not any(producer(value) in inside for value in other.operands):
             if not is_pure(other):
                 break  # later ops may have to remain after it
-        elif other.name in STORES or is_pure(other):
+        elif is_store(other) or is_pure(other):
             inside.append(other)
         else:
             break

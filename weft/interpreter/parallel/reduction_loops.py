@@ -45,7 +45,7 @@ from ..mapping.mapping import ATTRIBUTE, LoopDimension, Mapping
 from ..memory.effects import accesses, is_pure
 from ..memory.layouts import strided, subview
 from ..session.rewriter import Rewriter
-from .nests import PARALLEL, SEQUENTIAL, STORES, single_iteration, whole
+from .nests import PARALLEL, SEQUENTIAL, is_store, single_iteration, whole
 
 
 def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
@@ -260,7 +260,7 @@ def stores_of(op: ir.Operation) -> list[ir.Operation]:
     found = dict[ir.Operation, None]()
     for value in waiting:
         for user in users(value):
-            if user.block == op.block and user.name in STORES:
+            if user.block == op.block and is_store(user):
                 found[user] = None
             elif user.block == op.block and is_pure(user):
                 waiting += (result for result in user.results if result not in waiting)

@@ -58,7 +58,7 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
     """Whether a value depends on loaded data, or on block arguments of a body."""
     made = producer(value)
     if made is None:
-        return value.owner == body
+        return body is not None and value.owner == body
     return made.name in ("memref.load", "scf.if") or any(is_of_data(operand, body) for operand in made.operands)
 
 
