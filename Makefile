@@ -33,24 +33,17 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests; tests=$$?; \
 	wait $$types && exit $$tests
 
-# The inner loop: style, types, a fast core of the tests, and the test files that differ from the last commit.
+# The inner loop: style; the types of what differs from the last commit and of what imports that; and of a fast core of the tests, and
+# the test files that differ or have the name of a source that does, those that half a minute is enough for. What is left out is listed.
 #   make check ROOM=launch          the tests of one room alone: of each folder of that name in tests/
-CORE := interpreter/statements/test_statements.py interpreter/memory maps runtime/simulator interpreter/proof/races interpreter/proof/kernels dsl \
-        docs/test_house.py docs/test_language.py docs/test_readme.py runtime/cuda/test_cuda_text.py runtime/cuda/test_cuda_module.py \
-        interpreter/launch/test_refusals.py interpreter/launch/test_kernels.py interpreter/session/test_session.py \
-        runtime/run/test_runner.py runtime/host/test_host.py
-SLOW := dsl/test_properties.py dsl/test_grammar_cache.py interpreter/proof/races/test_conflicts_against_enumeration.py \
-        interpreter/proof/races/test_two_oracles.py runtime/simulator/test_simulator_against_oracle.py \
-        runtime/simulator/test_bank_conflicts_of_recipes.py runtime/simulator/test_orders_of_recipes.py
-CHANGED = $(shell git diff --name-only --diff-filter=d HEAD -- 'tests/**/test_*.py')
+#   make check ROOM=launch ALL=1    all of them, however long they take
 check: $(STAMP)
 ifdef ROOM
-	@tests=$$($(BIN)/python tests/room_tests.py "$(ROOM)") && $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $$tests
+	@tests=$$($(BIN)/python tests/room_tests.py "$(ROOM)" $(ALL:%=all)) && $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $$tests
 else
 	@$(BIN)/ruff check .
-	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(CORE:%=tests/%) $(CHANGED) \
-	  $(patsubst %,--ignore %,$(filter-out $(CHANGED),$(SLOW:%=tests/%))); tests=$$?; \
+	@{ typed=$$($(BIN)/python tests/changed.py) && { test -z "$$typed" || $(BIN)/pyright --pythonpath $(BIN)/python $$typed; }; } & types=$$!; \
+	tests=$$($(BIN)/python tests/room_tests.py "" $(ALL:%=all)) && $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $$tests; tests=$$?; \
 	wait $$types && exit $$tests
 endif
 

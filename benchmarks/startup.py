@@ -248,10 +248,11 @@ def main() -> None:
                 )}  # fmt: skip
                 new.table("compiled and not proven, without imports", tutorial, few)
         if "bitonic" in given.parts:
-            sorts = [bitonic(length, folder) for length in LENGTHS]
-            rows = {f"{count} mapped loops": lambda side, p=path: sides.told(side, BARRIERS, p) for path, count in sorts}
-            found = sides.table("`insert-barriers` of a bitonic sort", rows, few)
-            print("growth:", growth((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
+            for looped, what in ((False, ""), (True, ", again and again")):
+                sorts = [bitonic(length, folder, looped=looped) for length in LENGTHS]
+                rows = {f"{count} mapped loops": lambda side, p=path: sides.told(side, BARRIERS, p) for path, count in sorts}
+                found = sides.table(f"`insert-barriers` of a bitonic sort{what}", rows, few)
+                print("growth:", growth((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
 
 
 def _script(folder: Path) -> str:

@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 sys.path.insert(0, str(Path(__file__).parent))
 
 import places  # noqa: F401 - with it, tests find the helpers of all folders
-from thinning import MARKS, SOAK, Cost, thinned
+from thinning import MARKS, SOAK, Cost, costs, dearest_first, thinned
 
 for name in (
     "NO_COLOR", "FORCE_COLOR", "COLORTERM", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE",
@@ -41,9 +41,12 @@ def pytest_configure(config: pytest.Config) -> None:
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
     config.pluginmanager.register(Cost(), "cost-of-tests")
+    config.option.loadscopereorder = False  # of pytest-xdist: files with most tests first, which are not the dearest
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items[:] = dearest_first(items, costs())
     if SOAK or config.option.keyword or any("::" in argument for argument in config.args):
         return
     if left := thinned(items):

@@ -14,10 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from weft.runtime.cuda.nvrtc import CompileResult, KernelResources, compile_cubin
+from thinning import SOAK
+
+from weft.runtime.cuda.nvrtc import ARCHITECTURES, CompileResult, KernelResources, compile_cubin
 from weft.runtime.predict.pipes import flops
 from weft.runtime.predict.sass import Disassembly, MachineInstruction, disassembled
 
+COMPILED_FOR = ARCHITECTURES if SOAK else ("sm_80", "sm_90a")
+"""The chips that a recipe's kernels are compiled for: `recipes/test_spills.py` takes all by turns."""
 CONTROL = frozenset(["BRA", "BSSY", "BSYNC", "EXIT", "NOP", "WARPSYNC", "BREAK", "RET", "YIELD"])
 LOOP_ARITHMETIC = frozenset(
     ["IADD3", "UIADD3", "ISETP", "UISETP", "VIADD", "MOV", "UMOV", "IMAD", "PLOP3", "UPLOP3", "LEA", "ULEA", "LOP3", "ULOP3"]

@@ -16,7 +16,7 @@ from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
 from weft.payloads.naming import WrittenNames
 from weft.payloads.payload import parse_payload
-from weft.pipeline import Choice, Planned, applied, planned
+from weft.pipeline import Applied, Choice, Planned, applied, planned
 from weft.runtime.run.execution import Executed, RunOptions
 from weft.runtime.run.report import Report
 from weft.runtime.simulator.device import SimDevice
@@ -61,7 +61,12 @@ def run_schedule(
     return run_recipe(Choice(name, payload, settings, unproven=unproven).open(), entry, options)
 
 
+def report_of(done: Applied, seed: int) -> Report:
+    """What the simulator says of what is scheduled already."""
+    return run_applied(done, None, RunOptions("sim", seed), SimDevice()).report
+
+
 def ran(schedule: Path, seed: int, payload: Path | None = None) -> tuple[Report, Planned]:
     """What the simulator says of a schedule, and its plan: scheduled once for both."""
     done = applied(Choice(str(schedule), payload, {}).open())
-    return run_applied(done, None, RunOptions("sim", seed), SimDevice()).report, planned(done)
+    return report_of(done, seed), planned(done)

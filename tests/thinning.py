@@ -8,18 +8,24 @@ case of each class goes through all executors in each run, and the others in a s
 
     @pytest.mark.soak       no case of it: the soak alone
 
-`WEFT_TEST_COST=FILE make test` appends to a file what each file of tests has cost, in seconds of CPU.
+`WEFT_TEST_COST=tests/costs.txt make test` writes what each file of tests has cost, in seconds of CPU; a file that did not run keeps
+its line. By these, workers take the dearest files first, so that none is still in a long one when nothing is left for the others;
+and `make check` takes those that fit (`tests/room_tests.py`).
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+COSTS = Path(__file__).parent / "costs.txt"
+UNKNOWN = 3.0
+"""What a file is taken to cost that no line in `COSTS` names: about the mean."""
 SOAK = "WEFT_SOAK" in os.environ
 MOST = 30
 """Seconds of CPU that a file of tests takes, at most; `make test` names those that take more."""
@@ -65,6 +71,18 @@ def covering(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     return chosen
 
 
+def costs(path: Path = COSTS) -> dict[str, float]:
+    """Seconds of CPU by file."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {name: float(seconds) for seconds, name in (line.split("\t") for line in lines)}
+
+
+def dearest_first(items: Sequence[Any], known: Mapping[str, float]) -> list[Any]:
+    """The tests file by file, each file's in their order."""
+    files = {item: item.nodeid.partition("::")[0] for item in items}
+    return sorted(items, key=lambda item: (-known.get(files[item], UNKNOWN), files[item]))
+
+
 class Cost:
     """Seconds of CPU by file, of the process and of what it has waited for; workers hand theirs over.
 
@@ -95,8 +113,8 @@ class Cost:
         if hasattr(terminalreporter.config, "workerinput"):
             return  # the controller has all
         if file := os.environ.get("WEFT_TEST_COST"):
-            with open(file, "a") as out:
-                out.writelines(f"{seconds:.1f}\t{name}\n" for name, seconds in self.seconds.most_common())
+            root, known = terminalreporter.config.rootpath, costs(Path(file)) | self.seconds
+            Path(file).write_text("".join(f"{known[name]:.1f}\t{name}\n" for name in sorted(known) if (root / name).exists()))
         long = [(name, seconds) for name, seconds in self.seconds.most_common() if seconds > MOST]
         if long and not SOAK:
             terminalreporter.section(f"files that take more than {MOST} s of CPU, of {self.seconds.total():.0f} s")

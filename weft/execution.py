@@ -73,19 +73,20 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
 
     made = planned(done, entry, text=text)
 
-    def expected(arrays: Arrays, result: RunResult) -> tuple[Arrays | None, str]:
+    def expected(arrays: Arrays, result: RunResult | None) -> tuple[Arrays | None, str]:
+        faults = (result and result.faults) or ()
         if against == "none":
             return None, "nothing"
         try:
             if against == "gpu":
                 hint = "`--reference jit` runs the payload on the CPU"
                 raise fail("W0059", "`--reference gpu` is not in this version", hint=hint)
-            undefined = UNDEFINED.intersection(f.kind for f in result.faults or ())
+            undefined = UNDEFINED.intersection(f.kind for f in faults)
             if undefined and any(map(functions.launches, functions.functions(done.payload))):
                 raise fail("W0802", "the payload's own kernels fault, and what they compute is undefined")
             return computed(arrays, "f32"), "the payload, compiled for the CPU"
         except WeftError as error:
-            if not (result.races or result.faults):
+            if not (faults or (result and result.races)):
                 raise
             # the races and faults that were found must not be lost
             return None, f"nothing: {error.diagnostics[0].message}"

@@ -211,6 +211,7 @@ FULL = {
 }
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("buffered", [True, False], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize("name", FULL)
 def test_a_full_disk_is_a_diagnostic(name: str, buffered: bool) -> None:
@@ -223,6 +224,7 @@ def test_a_full_disk_is_a_diagnostic(name: str, buffered: bool) -> None:
     assert done.returncode == 1 and done.stderr.count("W0054") == 1 and "Traceback" not in done.stderr, done.stderr
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_as_good_as_none(closed: str, here: Path) -> None:
     command = f"{shlex.join(WEFT)} fmt --help {closed} && {shlex.join(WEFT)} build naive {shlex.join(SMALL)} -o b {closed}"

@@ -52,14 +52,15 @@ PLACES = {
     "the schedule is parsed": ("weft.dsl.parser", "_built"),
     "the bindings call back": ("weft.interpreter.ir.mlir", "any_op"),
     "a statement is done": ("weft.interpreter.session.session", "_statement"),
-    "the reference's process is forked": ("weft.runtime.cpu.worker", "forked"),
     "the reference is computed": ("weft.runtime.cpu.worker", "ask"),
+    "the reference's process is forked": ("weft.runtime.cpu.worker", "forked"),
     "a kernel is translated": ("weft.runtime.simulator.kernel", "__init__"),
     "a kernel is simulated": ("weft.runtime.simulator.kernel", "launch"),
 }
 """Module and function."""
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("place", PLACES)
 def test_interrupted_while(place: str, tmp_path: Path) -> None:
     module, function = PLACES[place]

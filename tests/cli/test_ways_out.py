@@ -151,8 +151,11 @@ LOOKUP = """func.func @f(%table: tensor<50x8xf32>, %ids: tensor<12xi32>) -> tens
 """
 
 
+@pytest.mark.parametrize("target", ["sim", "cpu"])
 @pytest.mark.parametrize("width", ["", " vector 4"])
-def test_an_index_that_is_a_random_input(width: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_index_that_is_a_random_input(
+    width: str, target: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """N28: outside of its table it is a fault, and the report names the option that bounds it."""
     from weft import cli
 
@@ -161,8 +164,8 @@ def test_an_index_that_is_a_random_input(width: str, tmp_path: Path, capfd: pyte
     schedule.write_text(
         f'payload "p.mlir"\nschedule s() {{\n  let g = match linalg.generic\n  map g to grid(y, x){width}\n  launch g\n}}\n'
     )
-    run = ["run", str(schedule), "--target", "sim"]
+    run = ["run", str(schedule), "--target", target]
     assert cli.run(run) == 1
-    said = capfd.readouterr()
-    assert "--input NAME=0:SIZE" in " ".join((said.out + said.err).split())
+    said = " ".join("".join(capfd.readouterr()).split())
+    assert "W0652" in said and "in `table`, where 50 x " in said and "--input NAME=0:SIZE" in said
     assert cli.run([*run, "--input", "ids=0:50"]) == 0

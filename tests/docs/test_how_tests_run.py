@@ -14,7 +14,8 @@ from executors import expect_computed, expect_equal
 from kernel_text import model, read, write
 from pinned import pinned
 from proven import expect_no_assumption, expect_no_conflict, expect_proven, expect_refuted, refusal
-from thinning import covering, spread, thinned
+from room_tests import fitting, urgency
+from thinning import costs, covering, dearest_first, spread, thinned
 
 from weft.interpreter.proof.races.proof import Findings
 from weft.runtime.plan.signature import Argument, FunctionSignature
@@ -51,6 +52,32 @@ def test_what_is_left_to_the_soak() -> None:
         for test, marks in (("few", [pytest.mark.few(2)]), ("every", []), ("soak", [pytest.mark.soak]))
     )
     assert thinned([*few, *every, *soak]) == {*few[1:3], *soak}
+
+
+def test_the_dearest_files_come_first(tmp_path: Path) -> None:
+    (tmp_path / "costs.txt").write_text("0.5\ttests/a.py\n20.0\ttests/b.py\n")
+    known = costs(tmp_path / "costs.txt")
+    items = [Case(nodeid=f"tests/{name}") for name in ("a.py::x", "a.py::a", "b.py::x", "new.py::x", "b.py::a")]
+    ordered = [item.nodeid.removeprefix("tests/") for item in dearest_first(items, known)]
+    assert ordered == ["b.py::x", "b.py::a", "new.py::x", "a.py::x", "a.py::a"]
+
+
+def test_a_room_runs_what_fits() -> None:
+    """What differs, what has a name of it, what mentions it; the cheapest first, and one at least, however dear."""
+    differ = {"tests/a/test_x.py", "weft/interpreter/proof/solver.py", "weft/recipes/matmul/hopper.weft", "docs/house.md"}
+
+    def urgent(name: str, text: str = "") -> int:
+        return urgency(f"tests/{name}", text, differ)
+
+    assert [urgent(f"{name}.py") for name in ("a/test_x", "b/test_solver", "b/test_hopper", "b/test_house")] == [0, 1, 1, 3]
+    proof = "from weft.interpreter.proof"
+    mentions = f"{proof}.solver import S", f"  {proof} import x, solver", 'made("hopper")'
+    assert [urgent("test_y.py", text) for text in mentions] == [2, 2, 2]
+    assert urgent("test_y.py", f"{proof}.solvers import S\nhopper") == 3
+    files, known = {"dear": 0, "new": 3, "cheap": 3, "mentions": 2}, {"dear": 40.0, "cheap": 1.0, "mentions": 5.0}
+    assert fitting(files, known, 50.0) == ["dear", "mentions", "cheap", "new"]
+    assert fitting(files, known, 45.0) == ["dear", "mentions"] and fitting(files, known, 1.0) == ["dear"]
+    assert fitting(files, known, 44.0) == ["dear", "cheap", "new"]
 
 
 def test_a_mismatch_says_who_where_got_and_expected() -> None:

@@ -8,7 +8,7 @@ from typing import get_args
 from places import ROOT
 
 from weft.dsl.expressions import ELEMENT_TYPES, FUNCTIONS
-from weft.dsl.tree import Dimension, Distribution, ParameterType, Space
+from weft.dsl.tree import KINDS, PROPERTIES, Dimension, Distribution, ParameterType, Space
 from weft.interpreter.session.statement import registry
 
 PAGE = (ROOT / "docs" / "language.md").read_text()
@@ -44,6 +44,12 @@ def test_types_and_functions() -> None:
     assert tuple(re.findall(r"`(\w+)`", row)[1:]) == ELEMENT_TYPES
     for function in FUNCTIONS:
         assert f"`{function}(" in text
+
+
+def test_kinds_and_properties() -> None:
+    text = section("Ops by what they are")
+    first = "".join(re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE))
+    assert set(re.findall(r"`([\w ]+)`", first)) == {*KINDS, *PROPERTIES}
 
 
 def test_spaces_and_distributions() -> None:

@@ -52,9 +52,7 @@ def test_the_commands_of_the_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rung_is_right(path: Path, m: int, n: int) -> None:
     """At rows that threads do not divide (vectors must), and at rows that they do."""
     assert format_text(path.read_text(), path.name) == path.read_text()
-    for m, n in ((37, 332), (16, 512)):
-        report = run_schedule(str(path), None, {"m": str(m), "n": str(n)}, None, RunOptions("sim", 3)).report
-        expect_report(report)
+    expect_report(run_schedule(str(path), None, {"m": str(m), "n": str(n)}, None, RunOptions("sim", 3)).report)
 
 
 def test_the_last_rung_is_the_recipe() -> None:
@@ -91,9 +89,7 @@ def test_what_dram_moves() -> None:
 def test_a_rung_of_attention_is_right(path: Path, n: int, m: int) -> None:
     """Where tiles divide nothing (but whole vectors a row of scores), and where they do."""
     assert format_text(path.read_text(), path.name) == path.read_text()
-    for n, m in ((37, 76), (128, 128)):
-        report = run_schedule(str(path), None, {"b": "2", "n": str(n), "m": str(m)}, None, RunOptions("sim", 3)).report
-        expect_report(report)
+    expect_report(run_schedule(str(path), None, {"b": "2", "n": str(n), "m": str(m)}, None, RunOptions("sim", 3)).report)
 
 
 @pytest.mark.parametrize(("recipe", "number"), [("attention", 3), ("attention_tensor", 5)])

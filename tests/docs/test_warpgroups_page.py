@@ -48,10 +48,8 @@ def test_the_commands_of_the_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rung_is_right(path: Path, sizes: tuple[int, int, int]) -> None:
     """Where tiles divide nothing, and where they do."""
     assert format_text(path.read_text(), path.name) == path.read_text()
-    for m, n, k in ((136, 264, 72), (256, 256, 512)):
-        sizes = {"m": str(m), "n": str(n), "k": str(k)}
-        report = run_schedule(str(path), None, sizes, None, RunOptions("sim", 3)).report
-        expect_report(report)
+    settings = {name: str(size) for name, size in zip("mnk", sizes, strict=True)}
+    expect_report(run_schedule(str(path), None, settings, None, RunOptions("sim", 3)).report)
 
 
 def test_what_the_rungs_claim() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from weft.dsl.signature import Field, Signature
 
 _MATCH = (
-    Field("op", "word"),
+    Field("op", "words", optional=True),
+    Field("consumer_of", "value", optional=True, written="consumer of"),
+    Field("producer_of", "value", optional=True, written="producer of"),
     Field("scope", "handle", optional=True),
     Field("index", "int", optional=True, minimum=0),
     Field("attribute", "str", optional=True),
     Field("equals", "str", optional=True),
+    Field("condition", "condition", optional=True),
 )
 _TARGET = Field("target", "handle")
 _DYING = Field("target", "handle", consumes=True)

@@ -129,7 +129,7 @@ def shape(value: object) -> object:
     return tuple(map(shape, value)) if isinstance(value, tuple) else value
 
 
-SLOW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=100 if "WEFT_SOAK" in os.environ else 30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW

@@ -20,8 +20,8 @@ from weft.interpreter.focus.carving import Version
 from weft.interpreter.ir import mlir, structured
 from weft.interpreter.ir.affine_maps import dimension_of
 from weft.interpreter.ir.cloning import PROVEN, clone_module
-from weft.interpreter.ir.mlir import ir, operations
-from weft.interpreter.ir.structured import is_read, structure, subscripts
+from weft.interpreter.ir.mlir import ir, operations, producer
+from weft.interpreter.ir.structured import body_of, is_read, structure, subscripts
 from weft.interpreter.launch import launch
 from weft.interpreter.memory.layouts import subview
 from weft.interpreter.outlining.kernel import Outlined
@@ -170,10 +170,12 @@ def end_moved(op: ir.Operation, *, by: int) -> bool:
 MOVING = ("linalg.copy", "linalg.fill", "linalg.generic", "linalg.transpose")
 
 
-def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, of: str = "all") -> bool:
-    """A copy, a fill, a load into a tile or an element-wise op, along its last dimension with several elements, begins so many
-    elements later, ends so many earlier, and takes each `step`-th one; of its "source" or "result" alone it begins there, so that
-    what it reads is moved, or where it writes."""
+def part_of(
+    op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, of: str = "all", outer: bool = False
+) -> bool:
+    """A copy, a fill, a load into a tile or an element-wise op, along its last dimension with several elements (`outer`: its
+    first), begins so many elements later, ends so many earlier, and takes each `step`-th one; of its "source" or "result" alone
+    it begins there, so that what it reads is moved, or where it writes."""
     if op.name not in MOVING or not isinstance(op.operands[-1].type, ir.MemRefType):
         return False
     if "reduction" in str(op.attributes.get("iterator_types", "")) or (of == "source" and structure(op).inputs == 0):
@@ -183,7 +185,8 @@ def part_of(op: ir.Operation, *, first: int = 0, last: int = 0, step: int = 1, o
     known = {d for d, value, axis in sized if ir.MemRefType(value.type).shape[axis] != 1}
     if not known:
         return False
-    cut: dict[ir.Value, int] = {value: axis for d, value, axis in sized if d == max(known)}
+    along = min(known) if outer else max(known)
+    cut: dict[ir.Value, int] = {value: axis for d, value, axis in sized if d == along}
     for number, value in enumerate(op.operands):
         if value in cut:
             begins = first if of in ("all", "source" if number < structure(op).inputs else "result") else 0
@@ -234,16 +237,21 @@ def _computing(op: ir.Operation) -> list[ir.Operation]:
     ]
 
 
-def _dropped(op: ir.Operation) -> bool:
-    """What results begin with, what is read of a tile, or what results are is not written."""
-    if op.name not in MOVING or (op.name == "linalg.generic" and not hands_on(op, 0)):
+def _erased(op: ir.Operation) -> bool:
+    if op.parent.operation.name in ("func.func", "gpu.func"):  # all of a launch
         return False
     op.erase()
     return True
 
 
+def _dropped(op: ir.Operation) -> bool:
+    """What results begin with, what is read of a tile, or what results are is not written."""
+    return op.name in MOVING and (op.name != "linalg.generic" or hands_on(op, 0)) and _erased(op)
+
+
 COPIES: dict[str, Change] = {
     "a copy ends early": partial(part_of, last=1), "a copy begins late": partial(part_of, first=1),
+    "a copy lacks its last row": partial(part_of, last=1, outer=True),
     "a copy takes each second element": partial(part_of, step=2), "a copy is moved": partial(part_of, first=1, of="source"),
     "a loop of copies ends early": partial(_loop_cut, first=0, last=1),
     "a loop of copies begins late": partial(_loop_cut, first=1, last=0), "a copy is dropped": _dropped,
@@ -262,11 +270,6 @@ def is_elementwise(op: ir.Operation) -> bool:
 
 def _of_elements(change: Change) -> Change:
     return lambda op: is_elementwise(op) and change(op)
-
-
-def _erased(op: ir.Operation) -> bool:
-    op.erase()
-    return True
 
 
 def _accumulated(op: ir.Operation) -> bool:
@@ -296,6 +299,28 @@ def _tile_fewer(op: ir.Operation) -> bool:
     return True
 
 
+def _exchanged(op: ir.Operation) -> bool:
+    """The operands of an op that does not commute are exchanged."""
+    for inner in body_of(op).operations:
+        if inner.operation.name in ("arith.subf", "arith.subi", "arith.divf") and inner.operands[0] != inner.operands[1]:
+            inner.operation.operands[0], inner.operation.operands[1] = list(inner.operands)[::-1]
+            return True
+    return False
+
+
+def _constant(op: ir.Operation) -> bool:
+    """A constant of the arithmetic is another one."""
+    for inner in operations(op):
+        for number, value in enumerate(inner.operands):
+            made, kind = producer(value), value.type
+            if inner.name.startswith("arith.") and made is not None and made.name == "arith.constant" and str(kind) != "index":
+                with mlir.ahead_of(op):
+                    other = ir.FloatAttr.get(kind, 2.5) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 1)
+                    inner.operands[number] = mlir.arith.ConstantOp(kind, other).result
+                return True
+    return False
+
+
 def _guarded(op: ir.Operation) -> bool:
     return end_moved(op, by=-1) or _masked(op)
 
@@ -304,6 +329,7 @@ ELEMENTS: dict[str, Change] = {
     "an op is dropped": _of_elements(_erased), "a tile fewer": _tile_fewer, "a guard is narrowed": _guarded,
     "a map is shifted": _of_elements(partial(part_of, first=1, of="source")),
     "an op is repeated onto its result": _of_elements(_accumulated),
+    "operands are exchanged": _of_elements(_exchanged), "a constant is another": _of_elements(_constant),
     "results go to their neighbours": _of_elements(partial(part_of, first=1, of="result")),
 }  # fmt: skip
 """Of element-wise ops, likewise. Guards are of any op."""

@@ -23,9 +23,22 @@ CHANGED_WORDS = 60 if SOAK else 2
 """Per golden; the places are always the same ones."""
 
 
+class Once(Maker):
+    """Makes the text of each golden once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: dict[tuple[Path, bool], str] = {}
+
+    def text(self, golden: Golden, *, whole: bool = False) -> str:
+        if (golden.path, whole) not in self.made:
+            self.made[golden.path, whole] = super().text(golden, whole=whole)
+        return self.made[golden.path, whole]
+
+
 @pytest.fixture(scope="module")
 def maker() -> Maker:
-    return Maker()
+    return Once()
 
 
 def sizes_of(recipe: str) -> set[str]:

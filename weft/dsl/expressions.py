@@ -6,6 +6,7 @@ The checker evaluates them too, before all values are known: a value known at ru
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,18 +59,28 @@ class KnownValue(UnknownValue):
     value: Any = None
 
 
-def evaluate(expr: tree.Expr | tree.HandleRef, values: Mapping[str, Any]) -> Any:
-    """The value of an expression. `values`: the values of the names in scope.
+Read = Callable[[tree.Property], Any]
+"""Returns the value of a property."""
+
+
+def no_payload(asked: tree.Property) -> Any:
+    """Refuses a property where no op is known: in a default or a domain. Raises W0221."""
+    raise fail("W0221", f"`{asked.spelling}` belongs to an op, and none is known here", span=asked.span)
+
+
+def evaluate(expr: tree.Expr | tree.HandleRef, values: Mapping[str, Any], read: Read = no_payload) -> Any:
+    """The value of an expression. `values`: the values of the names in scope; `read`: those of
+    properties.
 
     Raises:
         WeftError: W0220 unknown name, W0221 a handle, W0232 wrong type, W0234 inexact division,
             W0235 division by zero, W0236 overflow, W0237 unknown function or wrong number of
             arguments.
     """
-    return evaluator(values).value(expr)
+    return evaluator(values, read).value(expr)
 
 
-def evaluator(values: Mapping[str, Any]) -> Evaluator:
+def evaluator(values: Mapping[str, Any], read: Read = no_payload) -> Evaluator:
     """An evaluator that raises errors."""
 
     def lookup(ref: tree.NameRef) -> Any:
@@ -83,7 +94,7 @@ def evaluator(values: Mapping[str, Any]) -> Evaluator:
     def refuse(error: WeftError) -> None:
         raise error
 
-    return Evaluator(lookup, refuse)
+    return Evaluator(lookup, refuse, read)
 
 
 @record
@@ -95,10 +106,12 @@ class Evaluator:
         lookup: a function from a name to its value.
         report: takes errors. If it does not raise, the value is unknown and the evaluation
             continues.
+        read: a function from a property to its value.
     """
 
     lookup: Callable[[tree.NameRef], Any]
     report: Callable[[WeftError], None]
+    read: Read = no_payload
 
     def value(self, expr: tree.Expr | tree.HandleRef | tree.Call) -> Any:
         try:
@@ -128,6 +141,8 @@ class Evaluator:
                 return expr.value
             case tree.NameRef():
                 return self.lookup(expr)
+            case tree.Property():
+                return self.read(expr)
             case tree.Unary():
                 value = self.value(expr.operand)
                 _take(expr.operator, "bool" if expr.operator == "not" else "number", [value], [expr.span])
@@ -146,8 +161,9 @@ class Evaluator:
             case tree.ListExpr():
                 items = tuple(self.value(item) for item in expr.items)
                 return UnknownValue("list") if any(isinstance(item, UnknownValue) for item in items) else items
-            case tree.Skip():
-                raise fail("W0232", "`_` is only allowed in a list of tile sizes", span=expr.span)
+            case tree.Skip() | tree.Rest():
+                word = "_" if isinstance(expr, tree.Skip) else "..."
+                raise fail("W0232", f"`{word}` is only allowed in a list of tile sizes", span=expr.span)
             case tree.Call():
                 if handles := [
                     argument.value for argument in expr.arguments if isinstance(argument.value, tree.HandleRef)
@@ -155,8 +171,8 @@ class Evaluator:
                     return self._value(handles[0])
                 message = f"`{expr.schedule}` is used in an expression, where functions take values by position"
                 raise fail("W0237", message, span=expr.span, notes=(f"functions: {quoted(FUNCTIONS)}",))
-            case tree.HandleRef():
-                raise fail("W0221", f"`{expr.spelling}` is a handle, not a value", span=expr.span)
+            case tree.HandleRef():  # no property either
+                return self.read(tree.Property(expr.span, expr.name, expr.fields))
 
     def _select(self, condition: Any, span: Span, choices: Sequence[tree.Expr]) -> Any:
         if not fits("bool", condition):
@@ -315,24 +331,29 @@ def _call(expr: tree.CallExpr, arguments: list[Any]) -> Any:
 # ---- requirements ----------------------------------------------------------------------------------------------------
 
 
-def unmet(item: tree.Require, values: Mapping[str, Any]) -> WeftError:
-    """W0240: the requirement does not hold; with the values of its names."""
-    names = [name for name in dict.fromkeys(_names(item.condition)) if name in values]
+def unmet(item: tree.Require, values: Mapping[str, Any], read: Read = no_payload) -> WeftError:
+    """W0240: the requirement does not hold; with the values of its names and properties."""
+    known: dict[str, Any] = {}
+    for part in parts_of(item.condition):
+        with contextlib.suppress(WeftError):
+            if isinstance(part, tree.Property):
+                known[part.spelling] = read(part)
+            elif isinstance(part, tree.NameRef) and part.name in values:
+                known[part.name] = values[part.name]
     written = " ".join(item.condition.span.text.split())
-    shown = ", ".join(f"{name} = {values[name]}" for name in names)
+    shown = ", ".join(f"{name} = {value}" for name, value in known.items())
     text = item.message or "the schedule's requirement does not hold"
     return fail("W0240", text, span=item.condition.span, notes=(f"{written}, with {shown}",))
 
 
-def _names(expr: tree.Expr | tree.HandleRef) -> Iterator[str]:
-    """The names in an expression, in order."""
+def parts_of(expr: tree.Expr | tree.HandleRef) -> Iterator[tree.Expr | tree.HandleRef]:
+    """An expression and all parts of it, in order."""
+    yield expr
     match expr:
-        case tree.NameRef():
-            yield expr.name
         case tree.Unary():
-            yield from _names(expr.operand)
+            yield from parts_of(expr.operand)
         case tree.Binary():
-            yield from (*_names(expr.left), *_names(expr.right))
+            yield from (*parts_of(expr.left), *parts_of(expr.right))
         case tree.CallExpr(arguments=parts) | tree.ListExpr(items=parts):
             for part in parts:
-                yield from _names(part)
+                yield from parts_of(part)

@@ -9,14 +9,17 @@ from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 from .expressions import ELEMENT_TYPES, FUNCTIONS
-from .tree import CONTROL
+from .tree import CONTROL, KINDS
 
 _STATEMENT = rf"(?!(?:{'|'.join(CONTROL)})\b)[a-z]\w*(?:-[a-z]\w*)*[?*]?(?![\w(:,.)-]|[^\S\n]*=)"
 _OPTIONS = (
-    "in to into across by where stages streams vector padding pad swizzle align transpose max-registers order grouped"
-    " panels hilbert atomic async producer overlap as tf32 3xtf32 bf16x3 accumulate noalias cluster unproven blocks"
-    " threads warpgroups quarters warps lanes registers grid tma block-cyclic block cyclic"
+    "in to into across by where consumer producer of stages streams vector padding pad swizzle align transpose"
+    " max-registers order grouped panels hilbert atomic async producer overlap as tf32 3xtf32 bf16x3 accumulate noalias"
+    " cluster unproven blocks threads warpgroups quarters warps lanes registers grid tma block-cyclic block cyclic"
 )
+
+
+_KINDS = "|".join(sorted(KINDS, key=len, reverse=True))
 
 
 class WeftLexer(RegexLexer):
@@ -42,7 +45,11 @@ class WeftLexer(RegexLexer):
                 bygroups(Keyword.Declaration, Whitespace, Name.Class),
             ),
             (words(CONTROL, prefix=r"(?<![\w.-])", suffix=r"(?![\w-])"), Keyword),
-            (r"(match[?*]?)([^\S\n]+)([A-Za-z_][\w$]*(?:\.[\w$]+)+)", bygroups(Name.Builtin, Whitespace, Name.Entity)),
+            (
+                rf"(match[?*]?)([^\S\n]+)((?:{_KINDS})\b(?!\.)|[A-Za-z_][\w$]*(?:\.[\w$]+)+)",
+                bygroups(Name.Builtin, Whitespace, Name.Entity),
+            ),
+            (r'(match[?*]?)([^\S\n]+)(?="|(?:consumer|producer)\b)', bygroups(Name.Builtin, Whitespace)),
             (rf"(?:(?<=[^<>=!]=\s)|(?<={{\s)){_STATEMENT}(?=[^\S\n]+(?!(?:in|or|and)\b)[\w{{])", Name.Builtin),
             (words(_OPTIONS.split(), prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
             (words((*ELEMENT_TYPES, "int", "float", "bool", "str", "type", "handle"), prefix=r"(?<=[=:] )", suffix=r"\b"),

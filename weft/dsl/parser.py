@@ -19,6 +19,7 @@ from . import tree
 from .diagnostics import MAX_SCHEDULE_BYTES, Diagnostic, Source, Span, WeftError, fail, read_source, schedule_text
 from .expressions import FUNCTIONS, INT_LIMIT
 from .syntax import MOST_ERRORS, ParsedText, Start, in_order, reading
+from .tree import PROPERTIES
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 
@@ -147,6 +148,24 @@ class TreeBuilder:
         expressions = tuple(value for value in values if not isinstance(value, tree.HandleRef))
         whole = len(expressions) == len(given)
         return tree.CallExpr(span, name, expressions) if whole else tree.Call(span, name, given)
+
+    def _dotted(self, span: Span, name: str, *fields: str) -> tree.HandleRef | tree.Property:
+        """A handle, or a property of an op."""
+        return (tree.Property if fields[-1] in PROPERTIES else tree.HandleRef)(span, name, fields)
+
+    def _rest(self, span: Span, _: str) -> tree.Rest:
+        return tree.Rest(span)
+
+    def _axis(self, span: Span, text: str) -> tree.Property:
+        name, *fields = text.split(".")
+        return tree.Property(span, name, tuple(fields))
+
+    def _kind(self, span: Span, text: str) -> tree.Word:
+        """A kind, the name of an op, or a label, which keeps its quotes."""
+        return tree.Word(span, text)
+
+    def _op(self, span: Span, *words: tree.Word) -> FilledField:
+        return FilledField("op", span, tree.Words(span, words))
 
     def _let_many(self, span: Span, *parts: Any) -> tree.Let:
         return tree.Let(span, parts[:-1], True, parts[-1])

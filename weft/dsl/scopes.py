@@ -4,15 +4,27 @@ and lookups that report errors."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from . import tree
 from .diagnostics import Diagnostic, Span, WeftError, did_you_mean, fail, quoted
-from .expressions import ELEMENT_TYPES, NAMES, SPLIT_TYPES, Evaluator, KnownValue, UnknownValue
+from .expressions import (
+    ELEMENT_TYPES,
+    NAMES,
+    SPLIT_TYPES,
+    Evaluator,
+    Kind,
+    KnownValue,
+    UnknownValue,
+    fits,
+    kind_of,
+    parts_of,
+)
 from .records import record
+from .tree import OF_OPERANDS, OPERAND, PROPERTIES
 
 Shape = Literal["one", "several", "list", "any"]
 
@@ -154,6 +166,23 @@ def names_of(let: tree.Let | None, results: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{let.targets[0].name}.{result}" for result in results)
 
 
+def kind_of_property(fields: Sequence[str]) -> Kind | None:
+    """The kind of the value of `rank`, `sizes.0`, `lhs.type`, `lhs.0`; None for fields that name no
+    property."""
+    match [*fields]:
+        case [operand, axis] if OPERAND.fullmatch(operand) and axis.isdigit():
+            return "int"
+        case [operand, name] if OPERAND.fullmatch(operand) and name in OF_OPERANDS:
+            return PROPERTIES[name][0]
+        case [name, axis] if axis.isdigit() and name in PROPERTIES and PROPERTIES[name][0] == "list":
+            return "int"
+        case [operand, "sizes", axis] if OPERAND.fullmatch(operand) and axis.isdigit():
+            return "int"
+        case [name] if name in PROPERTIES:
+            return PROPERTIES[name][0]
+    return None
+
+
 # ---- lookups and their errors ------------------------------------------------------------------------
 
 
@@ -167,7 +196,7 @@ class ScopeCheck:
         self.each: str | None = None
         """The name of a `match*` list in a statement that is executed for each of its ops; None:
         not allowed yet, empty: any name."""
-        self.evaluator = Evaluator(self._lookup, self._report_all)
+        self.evaluator = Evaluator(self._lookup, self._report_all, self._read)
         self.value = self.evaluator.value
 
     def error(self, code: str, message: str, span: Span, hint: str | None = None, notes: tuple[str, ...] = ()) -> None:
@@ -200,6 +229,67 @@ class ScopeCheck:
         notes = (f"values here: {quoted(values) or 'none'}",)
         hint = did_you_mean(ref.name, (*values, *ELEMENT_TYPES, *SPLIT_TYPES))
         raise fail("W0220", f"`{ref.name}` is not defined", span=ref.span, notes=notes, hint=hint)
+
+    def _read(self, asked: tree.Property) -> UnknownValue:
+        """The kind of a property of a handle's op, or of a size of one of the payload's arguments."""
+        if asked.name not in self.scope.names and len(asked.fields) == 1 and asked.fields[0].isdigit():
+            return UnknownValue("int")
+        bound = self.find(ref := tree.HandleRef(asked.span, asked.name, asked.fields))
+        if bound.shape == "list":
+            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
+            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
+        fields = self.single(ref)[1]
+        if not fields:
+            raise fail("W0221", f"`{ref.spelling}` is a handle, not a value", span=ref.span)
+        if len(fields) == 1 and OPERAND.fullmatch(fields[0]):
+            hint = f"`{ref.spelling}.0` is its first size; `{ref.spelling}.type`, `{ref.spelling}.rank`"
+            raise fail("W0221", f"`{ref.spelling}` is an operand, not a value", span=ref.span, hint=hint)
+        kind = kind_of_property(fields) or (kind_of_property(fields[1:]) if bound.shape == "any" else None)
+        return UnknownValue(kind) if kind is not None else self._unknown_property(asked, fields)
+
+    def _unknown_property(self, asked: tree.Property | tree.NameRef, fields: Sequence[str]) -> UnknownValue:
+        whole = ".".join(fields)
+        near = did_you_mean(next((f for f in fields if not f.isdigit()), whole), PROPERTIES)
+        hint = near or "`weft statements match` explains them"
+        notes = (
+            f"properties: {quoted(PROPERTIES)}; of operands {quoted(f'lhs.{name}' for name in OF_OPERANDS)}, `lhs.0`",
+        )
+        raise fail("W0246", f"an op has no property `{whole}`", span=asked.span, notes=notes, hint=hint)
+
+    def candidate(self) -> Evaluator:
+        """An evaluator of the condition after `where`: its names are first of all properties of the
+        op that may match."""
+
+        def lookup(ref: tree.NameRef) -> Any:
+            if ref.name in PROPERTIES:
+                return UnknownValue(PROPERTIES[ref.name][0])
+            known = ref.name in ELEMENT_TYPES or ref.name in self.scope.names
+            if not known and did_you_mean(ref.name, PROPERTIES) is not None:
+                self._unknown_property(ref, (ref.name,))
+            return self._lookup(ref)
+
+        def read(asked: tree.Property) -> Any:
+            if asked.name not in PROPERTIES and not OPERAND.fullmatch(asked.name):
+                return self._read(asked)
+            fields = (asked.name, *asked.fields)
+            kind = kind_of_property(fields)
+            return UnknownValue(kind) if kind is not None else self._unknown_property(asked, fields)
+
+        return Evaluator(lookup, self._report_all, read)
+
+    def condition(self, expr: tree.Expr) -> None:
+        """Checks the condition after `where`."""
+        value = self.candidate().value(expr)
+        if not fits("bool", value):
+            self.error("W0232", f"`where` takes a condition, not {NAMES[kind_of(value)]}", expr.span)
+        for part in parts_of(expr):
+            match part:
+                case tree.Binary(left=tree.NameRef(name=own), right=tree.NameRef(name=other)) if (
+                    own == other and own in PROPERTIES
+                ):
+                    message = f"this compares `{own}` of each op with itself: after `where` it is the op's property"
+                    hint = f"give the value another name: `let wanted = {own}`"
+                    self.error("W0247", message, part.span, hint)
 
     def find(self, ref: tree.HandleRef) -> BoundName:
         """The binding of a handle's name. Raises W0220, W0221."""

@@ -23,6 +23,9 @@ from .scopes import BoundName, Gone, Part, ScopeCheck, consumed, let_of
 FieldKind = Literal[
     "handle",  # HandleRef to a live handle (a field of it names one of several results)
     "operand",  # HandleRef with the name of an operand of the op as its last field: `step.lhs`
+    "value",  # HandleRef to a live handle, for its results, or to an operand of its op
+    "words",  # names of ops, kinds, and labels with their quotes
+    "condition",  # an expression over the properties of an op
     "size",  # an axis: of an argument of the payload, `A.1`; of an operand of the op of a live handle, `gemm.lhs.1`
     "int",  # an expression that evaluates to an integer
     "sizes",  # a list of integers and `_`
@@ -186,6 +189,8 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
     match given:
         case tree.Word():
             return given.text
+        case tree.Words():
+            return tuple(item.text for item in given.items)
         case tree.Space():
             counts = tuple(_counts(given, evaluator))
             return SpaceSpec(given.kind, tuple(d.axis for d in given.dimensions), counts, given.all)
@@ -195,7 +200,10 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
         case tree.ListExpr() if field.kind == "names":
             return tuple(item.name if isinstance(item, tree.NameRef) else item.value for item in given.items)  # type: ignore[union-attr]
         case tree.ListExpr():
-            values = tuple(_entry(field, item, evaluator) for item in given.items)
+            *most, last = given.items or (None,)
+            filled = isinstance(last, tree.Rest) and field.kind == "sizes" and bool(most)
+            values = tuple(_entry(field, item, evaluator) for item in (most if filled else given.items))
+            values += (...,) if filled else ()
             known = [value for value in values if isinstance(value, int)]
             if field.permutation and len(known) == len(values) and sorted(known) != list(range(len(values))):
                 message = f"`{field.word}` is {list(values)}; it must have each of 0 … {len(values) - 1} once"
@@ -213,6 +221,10 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
 def _entry(field: Field, item: tree.Expr | tree.HandleRef, evaluator: Evaluator) -> int | None:
     """An entry of a list; None for a dimension that is not tiled."""
     what = "a tile size" if field.kind == "sizes" else f"an entry of `{field.name}`"
+    if isinstance(item, tree.Rest):
+        message, hint = "`...` comes after the last size, which it repeats", "write `[1, ...]`"
+        evaluator.report(fail("W0232", message, hint, span=item.span))
+        return None
     if not isinstance(item, tree.Skip):
         value = evaluator.expect(item, "int", what, field.minimum)
         return value or None if field.kind == "sizes" else value
@@ -284,6 +296,11 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
             return [(part, value)] if field.consumes else []
         case "operand", tree.HandleRef():
             check.operand(value)
+        case "value", tree.HandleRef():
+            if check.single(value)[1]:
+                check.operand(value)
+        case "condition", _:
+            check.condition(value)
         case "size", tree.HandleRef() if len(value.fields) > 1:
             check.operand(dataclasses.replace(value, fields=value.fields[:-1]))
         case "size", tree.HandleRef():
@@ -292,6 +309,9 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
             _check_raw(value, check)
         case "word", tree.Word():
             _judged(field, value.text, value.span, check)
+        case "words", tree.Words():
+            for item in value.items:
+                _judged(field, item.text, item.span, check)
         case (("int" | "str" | "sizes" | "ints" | "space" | "distribution"), _):
             found = field_value(field, value, check.evaluator)
             if isinstance(found, str | SpaceSpec):

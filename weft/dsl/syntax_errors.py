@@ -17,7 +17,7 @@ _NAMED = {
     "NAME": "a name",
     "WORD": "a name",
     "CALLED": "a name",
-    **dict.fromkeys(("OP", "LOOPS"), "an op name such as `linalg.matmul`"),
+    **dict.fromkeys(("OP", "LOOPS"), "an op such as `contraction` or `linalg.matmul`"),
     "FUNCTION": "a function such as `@main`",
     "SIZE": "a size such as `A.1`",
     "INT": "a number",
@@ -30,7 +30,7 @@ _NAMED = {
     "_NL": "a new line",
     "$END": "the end of the file",
 }
-_EXPRESSION = frozenset({"NAME", "CALLED", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE"})
+_EXPRESSION = frozenset({"NAME", "CALLED", "INT", "FLOAT", "STRING", "LPAR", "MINUS", "NOT", "TRUE", "FALSE", "SIZE"})
 OPERATORS = frozenset({"OR", "AND", "NOT", "COMPARE", "EQUALS", "AT_MOST", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"})
 BRACKETS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _CLOSING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}

@@ -7,6 +7,7 @@ file of each statement defines what its fields mean.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal as Lit
 
@@ -17,6 +18,47 @@ ITEMS = ("let", "require", "if", "foreach", "versions", "return")
 """Words, other than statements' keywords, that begin a line of a schedule."""
 
 CONTROL = (*ITEMS, "else", "schedule", "payload", "include")
+
+KINDS: Mapping[str, str] = {
+    "contraction": "sums of products of two inputs, each read at some of the op's dimensions: matrix products of any form",
+    "convolution": "sums of products of a window of an input and a filter",
+    "pooling": "a reduction of windows of an input",
+    "reduction": "any other op with a reduced dimension: sums, extremes, argmax, a scan",
+    "fill": "one value for all elements",
+    "copy": "the elements of an input, unchanged and in the same order",
+    "transpose": "the elements of an input, with their axes in another order",
+    "broadcast": "the elements of an input, repeated along further axes",
+    "gather": "elements of an input at places that are computed: by data, or by arithmetic on the dimensions",
+    "elementwise": "any other op that computes each element of its results from the elements at its place",
+    "any": "each of these, other ops of linalg, and loops",
+    "loop": "a loop, of the dialects scf and affine",
+    "reduction loop": "a loop that carries numbers which lanes and threads can combine",
+    "parallel loop": "a loop with iterations that do not depend on each other",
+}
+"""Kind → the ops of it. A structured op is of exactly one kind besides `any`: the first that it
+fits."""
+
+PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
+    "kind": ("str", "its kind, as `match` takes it"),
+    "rank": ("int", "the number of axes of its result"),
+    "type": ("type", "the element type of its result"),
+    "sizes": ("list", "the number of iterations along each of its dimensions, in the order of `tile`"),
+    "combiner": (
+        "str",
+        'the op of arith that combines terms, `"addf"`, `"maximumf"`; of other reductions a description',
+    ),
+    "inputs": ("int", "the number of operands that it only reads"),
+    "results": ("int", "the number of its results"),
+    "strides": ("list", "the distance of neighbouring windows along each axis, of a convolution or a pooling"),
+    "dilations": ("list", "the distance of neighbouring elements of a window"),
+}
+"""Property → the kind of its value, and its meaning."""
+
+OF_OPERANDS = ("rank", "type", "sizes")
+"""The properties of an operand; `sizes` are those of its axes, and `lhs.0` is one of them."""
+
+OPERAND = re.compile(r"lhs|rhs|acc|(?:in|out)[0-9]+")
+"""The names of operands."""
 
 ParameterType = Lit["int", "float", "bool", "str", "type", "handle"]
 
@@ -77,13 +119,31 @@ class Skip(Node):
 
 
 @record
+class Rest(Node):
+    """`...` at the end of a list of tile sizes: the last size, for all further parallel dimensions."""
+
+
+@record
 class ListExpr(Node):
-    """`[a, b, _]`; after `foreach x in` also handles, `[gemm, t.op]`."""
+    """`[a, b, _]`, `[1, ...]`; after `foreach x in` also handles, `[gemm, t.op]`."""
 
     items: tuple[Expr | HandleRef, ...]
 
 
-Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | ListExpr
+@record
+class Property(Node):
+    """`conv.rank`, `gemm.lhs.0`: a property of the op that a handle names; `A.1`: a size of an
+    argument."""
+
+    name: str
+    fields: tuple[str, ...]
+
+    @property
+    def spelling(self) -> str:
+        return ".".join((self.name, *self.fields))
+
+
+Expr = Literal | NameRef | Unary | Binary | CallExpr | Skip | Rest | ListExpr | Property
 
 
 # ---- what statements are made of -----------------------------------------------------------------
@@ -136,7 +196,14 @@ class Word(Node):
     text: str
 
 
-FieldValue = Expr | HandleRef | Space | Distribution | Word | bool
+@record
+class Words(Node):
+    """Several words: `contraction or convolution` after `match`."""
+
+    items: tuple[Word, ...]
+
+
+FieldValue = Expr | HandleRef | Space | Distribution | Word | Words | bool
 
 
 @record

@@ -11,12 +11,9 @@ from .. import grammar
 
 _PLAIN = {"_expr": "n", "_atom": "n", "_sign": "n", "list": "[n, …]", "names": "A, …", "string": '"…"', "OP": "op"}
 _PLAIN |= {"RAW": "{ … }", "FUNCTION": "@function", "SIZE": "A.1", "EQUALS": "==", "AT_MOST": "<=", "INT": "0"}
-_PLAIN |= {
-    "LOOPS": "reduction loop|parallel loop",
-    "NAME": "NAME",
-    "space_value": "SPACE",
-    "distribution_value": "block|cyclic|block-cyclic(n)",
-}
+_PLAIN |= {"kind": 'op|KIND|"…"', "condition": "CONDITION"}
+_PLAIN |= {"consumer_of": "consumer of OP", "produced": "producer of OPERAND", "of": "of OPERAND"}
+_PLAIN |= {"NAME": "NAME", "space_value": "SPACE", "distribution_value": "block|cyclic|block-cyclic(n)"}
 """The text for a value, by its rule or its terminal; a handle is its field in capitals."""
 
 

@@ -17,6 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from ..dsl.diagnostics import count
+from ..runtime.devices.report import WAYS_OUT
 from ..runtime.run.report import Report, conflicts
 from . import colors
 
@@ -145,12 +146,7 @@ def _synchronization(report: Report) -> RenderableType:
     codes = dict.fromkeys(line[1:6] for line in (*races, *report.faults))
     if codes:
         lines.append(Text(f"  the way out: {', '.join(f'`weft explain {code}`' for code in codes)}", "dim"))
-    if "W0652" in codes:
-        lines.append(Text("  where an index is read from a random input, `--input NAME=0:SIZE` bounds that", "dim"))
-    if "W0647" in codes:
-        lines.append(
-            Text("  where random inputs are too large for an operation, `--input NAME=0:LIMIT` bounds them", "dim")
-        )
+    lines += [Text(f"  {WAYS_OUT[code]}", "dim") for code in codes if code in WAYS_OUT]
     return Group(*lines)
 
 

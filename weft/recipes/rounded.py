@@ -33,7 +33,8 @@ def rounding(value: str, result: str, rank: int, sums: str, type: str, tensors: 
     return f"""\
   %place = tensor.empty({sizes}) : {tensors[1]}
   %{result} = linalg.generic {{indexing_maps = [affine_map<({all}) -> ({all})>, affine_map<({all}) -> ({all})>],
-      iterator_types = [{parallel}]}} ins(%{value} : {tensors[0]}) outs(%place : {tensors[1]}) {{
+      iterator_types = [{parallel}]}} ins(%{value} : {tensors[0]}) outs(%place : {tensors[1]})
+      attrs = {{weft.name = "rounded"}} {{
   ^bb0(%sum: {sums}, %out: {type}):
     %rounded = arith.truncf %sum : {sums} to {type}
     linalg.yield %rounded : {type}

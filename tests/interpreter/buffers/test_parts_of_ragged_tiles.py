@@ -37,6 +37,7 @@ BEGUN = {
 CUT = [("[1, 32]", "[1, 1]"), ("[1, 32]", "[1, 2]"), ("[8, 32]", "[1, 1]"), ("[8, 32]", "[2, 4]"), ("[4, 48]", "[4, 3]")]
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("began", BEGUN)
 @pytest.mark.parametrize(("tile", "part"), CUT)
 def test_a_part_writes_what_lies_inside(tile: str, part: str, began: str, tmp_path: Path) -> None:
@@ -70,6 +71,7 @@ THRICE = """\
 """
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("cut", [(100, 10, 3), (32, 10, 4), (30, 7, 2)])
 @pytest.mark.parametrize("size", ["?", "95"])
 def test_a_piece_ends_with_its_part_and_with_the_whole(size: str, cut: tuple[int, int, int], tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ PLACES = {
 }
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("size", [(128, 64, 32), (150, 90, 21), (128, 61, 8)], ids=str)
 @pytest.mark.parametrize("place", PLACES)
 def test_pieces(place: str, size: tuple[int, int, int], tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def test_ragged_rows(shape: tuple[int, int], rows: int, outer: str, inner: str, 
     assert sum(map(made.module.count, BARRIERS)) == barriers and "in shared memory" in str(made.remarks)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("shape", ["64x100", "13x5"])
 @pytest.mark.parametrize(
     ("outer", "writer", "reader", "barriers"),
@@ -138,6 +139,7 @@ launch tiles
 """
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("rows", [4, 7, 13])
 @pytest.mark.parametrize("size", [2, 3, 4, 7])
 @pytest.mark.parametrize("stepwise", [False, True], ids=["whole rows", "parts of rows"])

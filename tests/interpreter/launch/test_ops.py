@@ -64,6 +64,7 @@ def run(text: str) -> tuple[list[Store], list[Store], tuple[str, ...]]:
     return [a for a in judge.loads if a.buffer == 0], [a for a in judge.stores if a.buffer != 0], info.remarks
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("block", [(4, 8), (1, 32), (3, 7), (16, 16)], ids=str)
 @pytest.mark.parametrize("dist", ["cyclic", "block", "block-cyclic"])
 @pytest.mark.parametrize("lanes", [None, 2, 4])

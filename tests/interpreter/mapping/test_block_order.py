@@ -42,6 +42,7 @@ def triton(block: tuple[int, int, int], rows: int, columns: int, group: int) -> 
     return first_pid_m + (pid % num_pid_in_group) % group_size_m, (pid % num_pid_in_group) // group_size_m
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("group", [1, 2, 3, 4, 5, 8, 11])
 def test_tiles_are_taken_in_triton_s_order(group: int) -> None:
     for rows, columns in GRIDS:
@@ -52,6 +53,7 @@ def test_tiles_are_taken_in_triton_s_order(group: int) -> None:
         assert taken == wanted, (rows, columns)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("group", [1, 2, 3, 5, 9])
 @pytest.mark.parametrize("count", [1, 2, 7, 60, -2])
 def test_blocks_that_stay_take_tile_after_tile_in_that_order(group: int, count: int) -> None:
@@ -84,6 +86,7 @@ func.func @who() -> tensor<{0}x{1}xi32> {{
 """
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("number", [1, 2, 5])
 @pytest.mark.parametrize("order", ["grouped", "panels"])
 def test_threads_share_elements_in_that_order(order: str, number: int, tmp_path: Path) -> None:
@@ -221,6 +224,7 @@ def test_a_staged_matmul_of_any_size(m: int | str, n: int | str, tmp_path: Path)
             assert not made.run({name: a.copy() for name, a in arrays.items()}, expected, native=native), sizes
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("sizes", [(41, 35, 17), (8, 8, 8), (70, 9, 8)], ids=str)
 @pytest.mark.parametrize("count", ["3", "?"])
 def test_blocks_that_stay_and_sizes_of_run_time(count: str, sizes: tuple[int, int, int], tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ OPEN = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("case", STATIC)
 def test_recipes_as_if_hardware_numbered_fewer(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "GRID", FEW)
@@ -137,6 +138,7 @@ def expect_twice(one: Planned, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     return hardware.grids
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(
     ("shape", "space", "tile", "grid"),
     [

@@ -236,6 +236,7 @@ POOLED = schedule(
 )  # fmt: skip
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("text", [KERNEL, POOLED], ids=["convolution", "pooling"])
 @pytest.mark.parametrize("name", LEFT)
 def test_as_a_kernel(name: str, text: str, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def expect_right(one: Planned, arrays: dict[str, np.ndarray]) -> dict[str, np.nd
     return ran.outputs
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("at", PLACES)
 @pytest.mark.parametrize("open_", ["static", "open"])
 def test_reads_that_are_no_slices(at: str, open_: str) -> None:
@@ -91,6 +92,7 @@ BODIES = {
 }
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("promoted", [False, True])
 @pytest.mark.parametrize("body", BODIES)
 def test_a_reduction_over_a_window_that_is_read_backwards(body: str, promoted: bool) -> None:
@@ -176,6 +178,7 @@ UNEVEN = {**PLACES, "i mod 4": (12, 4, lambda i: i % 4), "i mod 5": (12, 5, lamb
           "i mod 8 - i mod 2 + 1": (13, 9, lambda i: i % 8 - i % 2 + 1)}  # fmt: skip
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("staged", [False, True])
 @pytest.mark.parametrize("fused", [False, True])
 @pytest.mark.parametrize("at", UNEVEN)

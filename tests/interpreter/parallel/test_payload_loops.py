@@ -70,6 +70,7 @@ def made(folder: Path, loops: str, ways: str, shape: str = "23x40") -> Program:
     return program(folder, text, f"{first}\n{ways}\nlaunch l")
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("spelling", ["scf.for", "affine.parallel"])
 def test_static(way: str, spelling: str, tmp_path: Path) -> None:
@@ -145,6 +146,7 @@ def test_proven_race_free(way: str, tmp_path: Path) -> None:
     assert "__syncthreads" not in ready.cuda
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("spelling", NESTS)
 @pytest.mark.parametrize("way", ["grid", "coalesced", "tiled", "threads"])
 def test_bounds_known_at_run_time(way: str, spelling: str, tmp_path: Path) -> None:
@@ -379,6 +381,7 @@ def _in_order(name: str) -> str:
     return payload(IN_ORDER[name])
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("space", ["threads(x: 1) cyclic", "blocks(x: 1)", "grid(y: 1, x: 1)"])
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_one_processor_executes_a_sequential_loop(name: str, space: str, tmp_path: Path) -> None:

@@ -45,7 +45,16 @@ NAMED_WRONG = {
     "no such op": ("let y = match linalg.fil", "W0241", "error"),
     "no such op, which may be absent": ("let y = match? linalg.fil", "W0241", "warning"),
     "no dialect of that name": ("let y = match linlag.fill", "W0241", "warning"),
-    "no dialect": ("let y = match fill", "W0241", "error"),
+    "no such kind": ("let y = match fil", "W0241", "error"),
+    "no such kind, among several": ("let y = match* contraction or elemntwise", "W0241", "error"),
+    "a rest before the end": ("let t = tile op [..., 4]", "W0232", "error"),
+    "a rest alone": ("let t = tile op [...]", "W0232", "error"),
+    "a rest of an order": ("let t = interchange op [0, ...]", "W0232", "error"),
+    "no such property": ("let y = match any where rnk == 2", "W0246", "error"),
+    "no such property of an operand": ("let y = match any where lhs.strides == 2", "W0246", "error"),
+    "no such property of a handle": ("require op.rnk == 2", "W0246", "error"),
+    "an operand as a value": ("require op.lhs == 2", "W0221", "error"),
+    "a property compared with itself": ("let y = match any where type == type", "W0247", "error"),
 }
 RIGHT = {
     "another dialect": "let y = match? krnl.global",

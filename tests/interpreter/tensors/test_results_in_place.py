@@ -149,6 +149,7 @@ EXPECTED = {to_a_value: 1, to_a_fill: 0, to_a_buffer: 0, to_a_filled_buffer: 0, 
 """The copies that are needed: nothing that is given is written, and each result is a buffer of its own."""
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("start", EXPECTED, ids=lambda s: s.__name__)
 def test_no_buffer_and_no_copy_too_many(name: str, start, tmp_path: Path) -> None:
@@ -158,6 +159,7 @@ def test_no_buffer_and_no_copy_too_many(name: str, start, tmp_path: Path) -> Non
         assert found == Counter({Launch: 1, Copy: EXPECTED[start]}) - Counter(), (sizes, found)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("init", ["first", "later", "last"])
 @pytest.mark.parametrize("start", [to_a_fill, to_a_filled_buffer], ids=lambda s: s.__name__)
 @pytest.mark.parametrize("name", ["nchw", "matmul"])

@@ -152,7 +152,8 @@ def test_small_arrays_have_indices_of_32_bits(recipe: str) -> None:
         assert np.allclose(done.outputs["result0"], expected, atol=1e-3) and not done.races and not done.faults
 
 
-@pytest.mark.parametrize("recipe", ["simt", "simt_pipelined"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("recipe", ["simt_pipelined", "simt"])
 def test_each_deleted_barrier_is_found(recipe: str) -> None:
     one = made(recipe, WHOLE)
     (whole, *_) = operations(one.applied.module.operation, "gpu.func")

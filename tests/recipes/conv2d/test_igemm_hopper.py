@@ -234,7 +234,8 @@ def test_a_first_pixel_outside_of_the_window() -> None:
     assert {fault.kind for fault in result.faults or ()} >= {"out-of-bounds read"}
 
 
-@pytest.mark.parametrize("cluster", [1, 2])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("cluster", [2, 1])
 def test_time(cluster: int) -> None:
     """What the model needs of the machine code is known: tensor maps, barriers, and the blocks that a load is for."""
     done = made(n=8, k=128, cluster=cluster, group=1)

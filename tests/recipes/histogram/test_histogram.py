@@ -10,10 +10,11 @@ import pytest
 from executors import expect_report
 from judging import assert_barriers_needed, expect_right  # pyright: ignore[reportMissingImports]
 from native_device import NativeDevice
+from sass import COMPILED_FOR
 from scheduled import run_schedule
 
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
+from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
@@ -57,6 +58,6 @@ def test_traffic_and_resources() -> None:
     counted = {(kernel, use.kind, use.buffer): use.elements for kernel, use in ran.traffic or ()}
     assert counted[("histogram_1", "load", "X")] == 40_000
     assert counted[("histogram_1", "store", "H")] == 3 * 256
-    for chip in ARCHITECTURES:
+    for chip in COMPILED_FOR:
         found = compile_cubin(done.cuda, chip)
         assert (found.spill_bytes, *(one.stack_bytes for one in found.kernels.values())) == (0, 0, 0), chip

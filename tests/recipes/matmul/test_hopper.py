@@ -45,7 +45,7 @@ def expect_right(done: Planned, sizes: dict[str, str], *devices: SimDevice | Nat
         expect_computed(device, ran, payload, wanted, rounded=done.plan.rounded)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tiles", TILES, ids=str)
 @pytest.mark.parametrize("type", ["bf16", "f16"])
 def test_random_sizes(type: str, tiles: dict[str, int]) -> None:
@@ -69,7 +69,7 @@ OF_F32 = ["tf32", "3xtf32", "bf16x3"]
 
 
 @pytest.mark.parametrize("as_type", OF_F32)
-@pytest.mark.few(1)
+@pytest.mark.soak
 def test_f32(as_type: str) -> None:
     """Copies in front of the product, at sizes that a run brings: any."""
     done = made(type="f32", as_type=as_type, m="?", n="?", k="?", bm=64, bn=64, stages=2)

@@ -17,7 +17,6 @@ from test_hopper import SOAK, expect_right
 from weft.dsl.diagnostics import WeftError
 from weft.pipeline import Choice, Planned, applied, planned
 from weft.recipes import builders
-from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host.functions import signature
 from weft.runtime.plan.dtypes import widen
@@ -54,7 +53,7 @@ def test_products_of_random_sizes(name: str, type: str) -> None:
         expect_right(done, {"A.0": str(m), "B.1": str(n), "A.1": str(k)}, SimDevice(), NativeDevice())
 
 
-@pytest.mark.few(1)
+@pytest.mark.soak
 @pytest.mark.parametrize("name", IMAGES)
 @pytest.mark.parametrize("window", [{}, {"stride": 2, "type": "f16"}], ids=str)
 def test_images_of_random_sizes(name: str, window: dict[str, object]) -> None:
@@ -141,7 +140,7 @@ def test_machine_code(recipe: str, kernel: str, sizes: dict[str, object]) -> Non
     """Two sums are rounded together, and nothing spills; warp groups store by tensor maps alone."""
     text = made(recipe, **sizes).cuda
     groups = "hopper" in recipe
-    for chip in ["sm_90a"] if groups else ARCHITECTURES:
+    for chip in ["sm_90a"] if groups else sass.COMPILED_FOR:
         used, code = sass.resources(text, kernel, chip), sass.whole(text, kernel, chip).by_mnemonic
         assert used.spill_bytes == used.stack_bytes == 0, (chip, used)
         assert code["F2FP"], (chip, code)

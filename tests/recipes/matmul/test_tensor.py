@@ -66,7 +66,7 @@ def product(arrays: dict[str, np.ndarray], type: str) -> dict[str, np.ndarray]:
     return {"C": a @ b}
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("way", "stages"), RANDOM if SOAK else [*RANDOM, ("bf16", 1)])
 def test_random_sizes(way: str, stages: int) -> None:
     """One kernel for rows of whole vectors and one for any rows, at sizes that a run brings; in a soak, as text, too."""
@@ -140,8 +140,8 @@ def test_words(word: str) -> None:
 
 def test_what_is_not_finite() -> None:
     """An infinite operand of a product in parts gives NaN, in its row alone; the largest number is taken apart like any other."""
+    done = made(type="f32", m=32, n=32, k=32, **SMALL)
     for device in (SimDevice(), NativeDevice()):
-        done = made(type="f32", m=32, n=32, k=32, **SMALL)
         arrays = inputs(done, {})
         arrays["A"][3, 5], arrays["A"][4, 5] = np.inf, np.finfo(np.float32).max
         text = done.applied.located_text if isinstance(device, SimDevice) else done.cuda
@@ -175,8 +175,8 @@ def test_machine_code(type: str, chip: str, even: bool) -> None:
 @pytest.mark.parametrize("recipe", ["tensor", "tensor_split_k", "igemm_tensor"])
 def test_warps_are_as_wide_as_their_sums_allow(recipe: str) -> None:
     """Of f32 in parts sums take registers twice, as tf32 once: a block has half as many warps, each of which loads less."""
-    threads = {word: made(recipe, type="f32", as_type=word).plan.launches[0].block[0] for word in WORDS}
-    assert threads == {"tf32": 128, "3xtf32": 256, "bf16x3": 256}
+    expected = {"tf32": 128, "3xtf32": 256, **({"bf16x3": 256} if SOAK or recipe == "tensor" else {})}
+    assert {word: made(recipe, type="f32", as_type=word).plan.launches[0].block[0] for word in expected} == expected
 
 
 WIDTHS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
@@ -275,8 +275,8 @@ def test_sums_of_halves(tmp_path: Path) -> None:
       %C = linalg.matmul ins(%A, %B : {kinds[0]}, {kinds[1]}) outs(%init : {kinds[2]}) -> {kinds[2]}
       return %C : {kinds[2]}
     }}""")
+    done = planned(applied(Choice("tensor", path, {"type": "f16"}).open()))
     for chip in ("sm_80", "sm_90a"):
-        done = planned(applied(Choice("tensor", path, {"type": "f16"}).open()))
         used = sass.resources(done.cuda, "matmul", chip)
         assert used.spill_bytes == used.stack_bytes == 0, used
         inner = sass.compute_region(done.cuda, "matmul", chip).by_mnemonic

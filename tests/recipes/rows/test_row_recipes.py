@@ -9,12 +9,13 @@ from math import prod
 import pytest
 from executors import expect_report
 from judging import assert_barriers_needed, assert_lanes_needed, expect_right  # pyright: ignore[reportMissingImports]
+from sass import COMPILED_FOR
 from scheduled import run_schedule
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
+from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.predict.chips import CHIPS, Gpu
 from weft.runtime.predict.prediction import predict
@@ -100,7 +101,7 @@ def test_as_fast_as_memory(recipe: str, type: str) -> None:
     x, *_, out = list(kernel.regions[0].blocks[0].arguments)[: len(done.plan.buffers)]
     assert [use.owner.name for use in x.uses] == ["vector.load"]
     assert [use.owner.name for use in out.uses] == ["vector.store" if recipe in KEPT else "memref.store"]
-    for chip in ARCHITECTURES:
+    for chip in COMPILED_FOR:
         found = compile_cubin(done.cuda, chip)
         assert (found.spill_bytes, *(one.stack_bytes for one in found.kernels.values())) == (0, 0), chip
     chip = CHIPS["h200"]
@@ -109,10 +110,11 @@ def test_as_fast_as_memory(recipe: str, type: str) -> None:
     assert sum(one.seconds for one in predict(done.plan, done.cuda, chip).kernels) < most * moved / reached(chip) + chip.launch
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_a_sum_as_fast_as_memory(type: str) -> None:
     done = made("sum", n=2**26, type=type)
-    for chip in ARCHITECTURES:
+    for chip in COMPILED_FOR:
         found = compile_cubin(done.cuda, chip)
         assert (found.spill_bytes, *(one.stack_bytes for one in found.kernels.values())) == (0, 0, 0, 0), chip
     chip = CHIPS["h200"]

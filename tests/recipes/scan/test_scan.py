@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from executors import expect_report
 from judging import assert_barriers_needed, assert_lanes_needed, expect_right  # pyright: ignore[reportMissingImports]
+from sass import COMPILED_FOR
 from scheduled import run_schedule
 
 from weft.pipeline import Choice, Planned, applied, planned
-from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
+from weft.runtime.cuda.nvrtc import compile_cubin
 from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.predict.chips import CHIPS
 from weft.runtime.predict.prediction import predict
@@ -66,11 +67,12 @@ def test_a_size_known_at_run_time(settings: dict[str, object], n: int) -> None:
     expect_report(report)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("type", TYPES)
 def test_as_fast_as_memory(type: str) -> None:
     """Two reads of each element in all, and one write; nothing in local memory on any chip."""
     done = made(n=2**26, type=type)
-    for chip in ARCHITECTURES:
+    for chip in COMPILED_FOR:
         found = compile_cubin(done.cuda, chip)
         assert (found.spill_bytes, *(one.stack_bytes for one in found.kernels.values())) == (0,) * 5, chip
     chip = CHIPS["h200"]

@@ -255,6 +255,7 @@ def test_dynamic_shapes() -> None:
         )
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(
     "function", ["exp", "log", "sin", "cos", "exp2", "log2", "atan", "floor", "ceil", "cbrt", "expm1", "roundeven"]
 )

@@ -46,6 +46,7 @@ UNSEEN = {"no meeting at the start", "a meeting that orders nothing"}
 """Here all threads have begun, and made their barriers, before a box is brought."""
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", sorted(CLUSTER_MUTANTS.keys() - UNSEEN))
 def test_what_is_wrong_shows(name: str) -> None:
     runs = [run(CLUSTER_MUTANTS[name], reverse=reverse) for reverse in (False, True)]

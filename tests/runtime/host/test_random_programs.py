@@ -101,6 +101,7 @@ def expect_memory_lives(plan: Plan, order: list[set[int]]) -> None:
             assert all(user in order[i] for user in users.get(step.buffer, ()))
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("noalias", [None, ()])
 def test_every_order_gives_the_same(seed: int, noalias: tuple[str, ...] | None) -> None:

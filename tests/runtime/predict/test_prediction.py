@@ -55,6 +55,7 @@ WIDE = [("simt_pipelined", {}), ("simt_pipelined", {"bn": 256}), ("simt_pipeline
 """128 sums a thread."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "settings"), WIDE, ids=str)
 def test_wide_tiles_store_whole_sectors_and_conflict_in_few_registers(name: str, settings: dict[str, object]) -> None:
     """A warp writes 512 bytes at a time: 16 sectors, of 8 lines at most, or of 4."""

@@ -61,6 +61,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("mutant", MUTANTS)
 @pytest.mark.parametrize(("kind", "wide"), [("f32", 16), ("i32", 4)])
 def test_mutants_are_found(mutant: str, kind: str, wide: int) -> None:

@@ -40,6 +40,7 @@ def outputs(text: str, *given: np.ndarray, block: int = THREADS) -> list[np.ndar
     return found
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("block", [(64, 1, 1), (8, 4, 2)], ids=str)
 @pytest.mark.parametrize("kind", DTYPES)
 def test_all_who_run_it_agree(kind: str, block: tuple[int, int, int]) -> None:

@@ -93,6 +93,7 @@ def test_tf32_is_rounded_to_nearest_and_ties_away_from_zero() -> None:
 MUTANTS = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("shift", MUTANTS)
 @pytest.mark.parametrize("kind", ["tf32", "i8", "f64"])
 def test_fragments_off_by_one_change_values(kind: str, shift: tuple[int, int, int]) -> None:
@@ -259,6 +260,7 @@ def test_a_row_that_is_not_there() -> None:
 MNEMONIC = {"bf16": "HMMA", "f16": "HMMA", "tf32": "HMMA", "i8": "IMMA", "f64": "DMMA"}
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("kind", ["bf16", "tf32", "i8", "f64"])
 @pytest.mark.parametrize("chip", ARCHITECTURES)
 def test_one_instruction_each(chip: str, kind: str) -> None:

@@ -22,7 +22,7 @@ from heapq import heapify, heappop, heappush
 from ...dsl.records import record
 from ..ir.cloning import LEAVES, clone_module, empty_module
 from ..ir.functions import arguments, symbol
-from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, ops_of
+from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, operations, ops_of
 from ..memory.views import last_writer
 from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, Body, Edit, Section, close
@@ -354,6 +354,13 @@ class Version:
             self._sections = self._part.merged() if self._part is not None else take_apart(self.module)
             self._apart, self._part = True, None
         return self._sections
+
+    def tagged(self, tag: str) -> ir.Operation | None:
+        """The op with a tag, not to be changed."""
+        bodies = () if self.sections is None else self.sections.content.bodies
+        section = next((body.tagged[tag] for body in bodies if tag in body.tagged), None)
+        root = self.module.operation if section is None else section.op
+        return next((op for op in operations(root) if tag in op.attributes), None)
 
     def parts(self, tags: Sequence[str] | None) -> Iterator[Focus]:
         """The parts of a large module around the ops with these tags, or around all mapped ops: the

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .mlir import ir, maker
+from .mlir import ir, maker, operations
 
 NAME = "weft.name"
 MULTIPLES = "weft.multiples"
@@ -88,6 +88,12 @@ def given_name(function: ir.Operation, number: int, attributes: str = "arg_attrs
     """The `weft.name` of an argument or a result."""
     own = attributes_of(function, number, attributes)
     return ir.StringAttr(own[NAME]).value if NAME in own else None
+
+
+def arguments_of_functions(module: ir.Module) -> list[ir.Value]:
+    """The arguments of all functions with a body."""
+    functions = operations(module.operation, "func.func")
+    return [value for f in functions if len(f.regions[0].blocks) for value in f.regions[0].blocks[0].arguments]
 
 
 def name_of(value: ir.Value) -> str | None:

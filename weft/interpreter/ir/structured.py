@@ -161,6 +161,15 @@ def is_read(op: ir.Operation, position: int) -> bool:
     return is_used(body_of(op).arguments[position])
 
 
+SEQUENTIAL = ("scf.for", "affine.for")
+PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")
+
+
+def is_loop(op: ir.Operation) -> bool:
+    """Whether `op` is a counted loop: its trip count is known before it begins."""
+    return op.name in SEQUENTIAL or op.name in PARALLEL
+
+
 def loop_inits(loop: ir.Operation) -> list[ir.Value]:
     """The initial values of the shared outputs of a `scf.forall`, or of the iteration arguments of
     a `scf.for`."""
@@ -230,12 +239,12 @@ def element_type(value: ir.Value) -> ir.Type:
 def operand_names(op: ir.Operation) -> tuple[str, ...]:
     """`lhs`, `rhs`, `acc` for contractions, else `in0`…, `out0`…: the operand names of schedules."""
     inputs, outputs = segments(op)
-    if inputs == 2 and outputs == 1 and (linalg.isa_contraction_op(op) or _adds_a_product(op)):
+    if inputs == 2 and outputs == 1 and (linalg.isa_contraction_op(op) or adds_a_product(op)):
         return ("lhs", "rhs", "acc")
     return (*(f"in{i}" for i in range(inputs)), *(f"out{i}" for i in range(outputs)))
 
 
-def _adds_a_product(op: ir.Operation) -> bool:
+def adds_a_product(op: ir.Operation) -> bool:
     """Whether the body adds products of two inputs to its output, apart from conversions and a mask
     of the update."""
     inputs, _ = segments(op)

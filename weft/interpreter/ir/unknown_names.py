@@ -7,19 +7,21 @@ from functools import cache
 
 from ...dsl.diagnostics import did_you_mean
 from ...dsl.signature import Wrong
+from ...dsl.tree import KINDS
 
 
 def misnamed_op(name: str, keyword: str) -> Wrong | None:
-    """The error in an op name after `keyword`, with a hint. A dialect outside upstream may have the
-    op."""
+    """The error in an op name, or in a kind of ops, after `keyword`, with a hint. A dialect outside
+    upstream may have the op. A label, in quotes, may be any text."""
     from .registered import OPS
 
     dialect, dot, op = name.partition(".")
-    if dialect in OPS and op in OPS[dialect].split():
+    if name in KINDS or name.startswith('"') or (dialect in OPS and op in OPS[dialect].split()):
         return None
     hint = todays(name) or did_you_mean(name if dot else f"linalg.{name}", _ops())
     if not dot:
-        return Wrong(f"`{name}` is not an op: an op's name begins with its dialect", hint, certain=True)
+        kinds = f"kinds: {', '.join(KINDS)}; an op's name begins with its dialect"
+        return Wrong(f"`{name}` is no kind of ops", did_you_mean(name, KINDS) or hint or kinds, certain=True)
     if dialect in OPS:
         return Wrong(f"the dialect `{dialect}` has no op `{op}`", hint, certain=keyword == "match")
     near = did_you_mean(dialect, OPS)

@@ -21,7 +21,7 @@ from ..indices.linear import NOTHING, Linear
 from ..indices.values import Values, largest
 from ..ir.mlir import ahead_of, ancestors, children, ir, operations
 from ..ir.refusing import Remark
-from ..ir.structured import UNROLL, body_of
+from ..ir.structured import SEQUENTIAL, UNROLL, body_of
 from ..mapping.clusters import BlockClusters
 from ..mapping.collective import for_each_together
 from ..mapping.curves import along_curve
@@ -38,7 +38,6 @@ from ..mapping.mapping import (
 from ..mapping.orders import coordinate, grouped
 from ..mapping.processors import Hardware, for_each, for_each_owned, when
 from ..mapping.shares import Owned
-from ..parallel.nests import SEQUENTIAL
 from ..reductions.scans import is_scan
 from .roles import begin_role
 from .shared.collectives import OUTSIDE, Within, guard, meet_inside

@@ -21,6 +21,7 @@ from ..ir.mlir import (
     affine,
     ahead_of,
     arith,
+    attributes,
     children,
     ir,
     is_tensor,
@@ -152,6 +153,15 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
     terminator.move_before(end)
     end.erase()
     replace(loop, flat.results)
+    return flat
+
+
+def in_a_row(loop: ir.Operation) -> ir.Operation:
+    """`coalesce`, with the loop's marks and handles."""
+    marks = {name: attribute for name, attribute in attributes(loop).items() if name.startswith("weft.")}
+    flat = coalesce(loop)
+    for name, attribute in marks.items():
+        flat.attributes[name] = attribute
     return flat
 
 

@@ -115,6 +115,14 @@ def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
     raise refuse("W0349", f"`{mapping}`: {why}", op, hint)
 
 
+def takes_a_row(op: ir.Operation, mapping: Mapping) -> bool:
+    """Whether one axis takes several dimensions of a loop, row by row, and the loop has to become
+    one of one dimension. (Blocks with a distribution number the tiles of a loop as it is.)"""
+    numbered = mapping.space == "blocks" and mapping.dist is not None
+    alone = len(mapping.axes) == 1 and mapping.distributes and not mapping.ordered and not numbered
+    return alone and op.name == "scf.forall" and len(loop_dimensions(op)) > 1
+
+
 def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
     if not mapping.distributes:
         return _check_pieces(op, mapping)
@@ -145,20 +153,21 @@ def _check_axes(op: ir.Operation, mapping: Mapping) -> None:
     if given != rank and not linear:
         kind = "loop" if op.name == "scf.forall" else "op"
         wanted = f"{rank} dimension{'s' * (rank != 1)}"
-        also = " (or one, for all of them in a row)" if op.name != "scf.forall" else ""
         raise refuse(
             "W0341",
             f"`{mapping}` has {given} {'axis' if given == 1 else 'axes'}, and the {kind} has {wanted}",
             op,
-            _axes_hint(rank, given, also),
+            _axes_hint(rank),
         )
 
 
-def _axes_hint(rank: int, given: int, also: str) -> str:
-    if rank > 3:
-        return f"{rank} dimensions are more than there are axes: `coalesce` the loop first"
-    name = f"name {rank} of `x`, `y`, `z`{also}"
-    return f"{name}, or `coalesce` the loop into one dimension" if given == 1 and not also else name
+def _axes_hint(rank: int) -> str:
+    row = "one axis takes all of them in a row: `blocks(x)`"
+    return (
+        f"{rank} dimensions are more than there are axes, but {row}"
+        if rank > 3
+        else f"name {rank} of `x`, `y`, `z`; or {row}"
+    )
 
 
 def _check_numbers(mapping: Mapping) -> None:
@@ -195,6 +204,9 @@ def _check_numbers(mapping: Mapping) -> None:
     known = [c for c in mapping.counts if c > 0]
     if (wrong := limits.too_many_threads(mapping.space, known, str(mapping))) is not None:
         raise fail("W0346", *wrong)
+    for axis, count in zip(mapping.axes, mapping.counts, strict=True) if mapping.space == "threads" else ():
+        if (wrong := limits.too_long(axis, count)) is not None:
+            raise fail("W0346", *wrong)
 
 
 def can_order(op: ir.Operation, mapping: Mapping) -> bool:

@@ -38,6 +38,10 @@ some part of it.
 """
 
 
+SEEN_THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", *VIEWS)
+"""Views, and ops on tensors that are to become views."""
+
+
 def view_source(value: ir.Value) -> ir.Value | None:
     """The memref of which `value` is a view; None if no op of the table defines it."""
     op = producer(value)

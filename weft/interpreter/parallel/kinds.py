@@ -7,10 +7,10 @@ from collections.abc import Callable
 from ...dsl.diagnostics import WeftError
 from ..ir.cloning import clone_module
 from ..ir.mlir import ir, is_tensor, operations
+from ..ir.structured import PARALLEL, SEQUENTIAL
 from ..loops.forall import without_affine_loops
 from ..reductions.combiners import combiner
 from .collisions import collision
-from .nests import PARALLEL, SEQUENTIAL
 from .reduction_loops import CarryingLoop
 
 LOOPS = (*SEQUENTIAL, *PARALLEL)

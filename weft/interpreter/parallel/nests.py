@@ -10,22 +10,24 @@ from ...dsl.signature import SpaceSpec
 from ..indices.arithmetic import known
 from ..ir.mlir import ahead_of, children, ir, is_tensor, is_used, is_within, move_in_front, operations, producer, users
 from ..ir.refusing import describe
-from ..ir.structured import body_of, extents_of, insert, is_parallel_op, is_structured, move_marks, segments, shape_of
+from ..ir.structured import (
+    SEQUENTIAL,
+    body_of,
+    extents_of,
+    insert,
+    is_loop,
+    is_parallel_op,
+    is_structured,
+    move_marks,
+    segments,
+    shape_of,
+)
 from ..loops.forall import as_forall, end_of, is_fixed, make_forall, one_forall, reduces_nothing, without_affine_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
 from ..memory.table import ATOMIC
 from ..session.rewriter import Rewriter
 from .collisions import Collision, collision
-
-SEQUENTIAL = ("scf.for", "affine.for")
-PARALLEL = ("scf.parallel", "affine.parallel", "scf.forall")
-
-
-def is_loop(op: ir.Operation) -> bool:
-    """Whether `op` is a counted loop: its trip count is known before it begins."""
-    return op.name in SEQUENTIAL or op.name in PARALLEL
-
 
 _STORES = ("memref.store", "affine.store", "vector.store", ATOMIC)
 

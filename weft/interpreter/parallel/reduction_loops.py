@@ -39,13 +39,13 @@ from ..ir.mlir import (
     users,
 )
 from ..ir.refusing import WAS, describe
-from ..ir.structured import body_of, generic, loop_inits, move_marks, replace, segments
+from ..ir.structured import PARALLEL, SEQUENTIAL, body_of, generic, loop_inits, move_marks, replace, segments
 from ..loops.forall import carrying_nest, without_affine_loops
 from ..mapping.mapping import ATTRIBUTE, LoopDimension, Mapping
 from ..memory.effects import accesses, is_pure
 from ..memory.layouts import strided, subview
 from ..session.rewriter import Rewriter
-from .nests import PARALLEL, SEQUENTIAL, is_store, single_iteration, whole
+from .nests import is_store, single_iteration, whole
 
 
 def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:

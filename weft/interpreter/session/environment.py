@@ -3,16 +3,17 @@ of a statement's fields for its dataclass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...dsl import tree
 from ...dsl.diagnostics import fail, quoted
-from ...dsl.expressions import evaluator
+from ...dsl.expressions import Read, evaluate, evaluator
 from ...dsl.records import record
 from ...dsl.scopes import Gone, consumed, written_handles
 from ...dsl.signature import Field, Signature, expect_apart, field_value
+from ...dsl.tree import OPERAND, PROPERTIES
 from .rewriter import Handle, Operand, SizeOf
 
 
@@ -102,11 +103,46 @@ def single(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> t
     raise fail("W0221", f"`{ref.spelling}` names {what}", hint, span=ref.span)
 
 
+@record
+class Condition:
+    """The condition after `where`, with the names in scope; `read`: the values of properties of
+    ops."""
+
+    expr: tree.Expr
+    names: Environment
+    read: Read
+
+    def holds(self, part: tree.Expr, of: Callable[[Sequence[str]], Any]) -> Any:
+        """The value of (a part of) the condition for an op with these properties."""
+
+        def own(asked: tree.Property) -> Any:
+            named = asked.name in PROPERTIES or OPERAND.fullmatch(asked.name)
+            return of((asked.name, *asked.fields)) if named else self.read(asked)
+
+        return evaluate(part, _Properties(self.names, of), own)
+
+
+class _Properties(Mapping[str, Any]):
+    """Names in scope, and before them the properties of an op."""
+
+    def __init__(self, names: Environment, of: Callable[[Sequence[str]], Any]) -> None:
+        self.names, self.of = names, of
+
+    def __getitem__(self, name: str) -> Any:
+        return self.of((name,)) if name in PROPERTIES else self.names[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(PROPERTIES), **self.names})
+
+    def __len__(self) -> int:
+        return len({*PROPERTIES, *self.names})
+
+
 def evaluate_fields(
-    node: tree.StatementNode, signature: Signature, env: Environment, dead: Mapping[int, Gone]
+    node: tree.StatementNode, signature: Signature, env: Environment, dead: Mapping[int, Gone], read: Read
 ) -> dict[str, Any]:
-    """The keyword arguments of the statement's dataclass. Raises `WeftError` at the first invalid
-    field."""
+    """The keyword arguments of the statement's dataclass; `read`: the values of properties. Raises
+    `WeftError` at the first invalid field."""
     values: dict[str, Any] = {}
     expect_apart(node, signature)
     for field in signature.fields:
@@ -116,8 +152,10 @@ def evaluate_fields(
             values[field.name] = live
         elif isinstance(given, tree.HandleRef):
             values[field.name] = _handle(field, given, env, dead)
+        elif field.kind == "condition" and given is not None:
+            values[field.name] = Condition(given, env, read)  # type: ignore[arg-type]
         elif given is not None:
-            values[field.name] = field_value(field.beside(node.fields), given, evaluator(env))
+            values[field.name] = field_value(field.beside(node.fields), given, evaluator(env, read))
         elif not field.optional:
             raise fail("W0230", f"`{signature.keyword}` needs its {field.word}", span=node.span)
     return values
@@ -135,9 +173,11 @@ def _handle(
         *owner, axis = ref.fields
         of = _handle(_OPERAND, replace(ref, fields=tuple(owner)), env, dead) if owner else ref.name
         return SizeOf(of, int(axis), ref.spelling)  # type: ignore[arg-type]
-    if field.kind != "operand":
+    if field.kind not in ("operand", "value"):
         return _alone(ref, env, dead)
     handle, rest = single(ref, env, dead)
+    if not rest and field.kind == "value":
+        return handle
     if len(rest) != 1:
         hint = f"write `{ref.name}.lhs`, say"
         raise fail("W0224", f"`{ref.spelling}` names no operand", hint, span=ref.span)

@@ -28,6 +28,7 @@ from ..proof.coverage.initial_payload import Untouched
 from .environment import Environment, evaluate_fields
 from .listeners import notify
 from .order import in_order
+from .properties import reader
 from .rewriter import Removed, Rewriter, handles_of
 from .state import (
     SKIP,
@@ -310,7 +311,7 @@ class Session:
         if cls is None:
             raise WeftError(Diagnostic("W0204", f"`{node.keyword}` is not a statement of this version", node.span))
         env = rest[-1].env
-        values = evaluate_fields(node, cls.signature, env, state.dead)
+        values = evaluate_fields(node, cls.signature, env, state.dead, reader(state.version, env, state.dead))
         text = statement_text(let or node)
         if any(handle.absent for handle in handles_of(values).values()):
             results: dict[str, Any] = {n: Handle(-1, absent=True) for n in cls.signature.results}

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from ...dsl import tree
 from ...dsl.diagnostics import Span, WeftError, count, fail, quoted
-from ...dsl.expressions import evaluate, show, unmet
+from ...dsl.expressions import Read, evaluate, no_payload, show, unmet
 from ...dsl.parameters import bind_parameters
 from ...dsl.records import record
 from ...dsl.scopes import Gone
@@ -19,6 +19,7 @@ from ..focus.carving import Version
 from ..ir.cloning import strip_tags
 from ..ir.mlir import ir
 from .environment import Environment, NamedResults, handles_in, is_handle, single, written
+from .properties import reader
 from .rewriter import HandleKind
 
 K = TypeVar("K")
@@ -103,6 +104,7 @@ def call_frame(
     env: Environment,
     dead: Mapping[int, Gone],
     let: tree.Let | None,
+    read: Read,
 ) -> Frame:
     """The frame of a called schedule, with its parameters bound to the arguments. Raises W0203,
     W0221, W0230."""
@@ -125,7 +127,7 @@ def call_frame(
                 raise fail("W0221", f"`{parameter.name}` takes a handle", span=value.span)
             handles[parameter.name] = single(value, env, dead)[0]
         elif value is not None:
-            settings[parameter.name] = evaluate(value, env)
+            settings[parameter.name] = evaluate(value, env, read)
     return Frame(schedule.body, {**bind_parameters(schedule, settings), **handles}, call=call, let=let)
 
 
@@ -271,7 +273,8 @@ def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None
 def named(state: State, value: tree.Expr, let: tree.Let) -> State:
     """The state after a `let` that names a value: a step that changes nothing else."""
     rest = after(state.frames)
-    found, name = evaluate(value, rest[-1].env), let.targets[0].name
+    env = rest[-1].env
+    found, name = evaluate(value, env, reader(state.version, env, state.dead)), let.targets[0].name
     frames = bind(rest, let, {name: found})
     step = Step(statement_text(let), let.span, "let", (f"{name} = {show(found)}",), 0.0, state.version)
     return replace(state, frames=frames, step=step)
@@ -282,27 +285,29 @@ def statement_text(item: tree.Node) -> str:
     return " ".join(item.span.text.split())
 
 
-def require(item: tree.Require, env: Environment) -> None:
+def require(item: tree.Require, env: Environment, read: Read) -> None:
     """Checks a `require`. Raises W0240 if the condition does not hold."""
-    if not evaluate(item.condition, env):
-        raise unmet(item, env)
+    if not evaluate(item.condition, env, read):
+        raise unmet(item, env, read)
 
 
-def condition(asked: tree.Expr | tree.HandleRef, env: Environment) -> bool:
+def condition(asked: tree.Expr | tree.HandleRef, env: Environment, read: Read = no_payload) -> bool:
     """Whether an `if` takes its first branch."""
     handles = handles_in(asked, env)
     if handles is None:
-        return bool(evaluate(asked, env))
+        return bool(evaluate(asked, env, read))
     return any(not getattr(handle, "absent", False) for handle in handles)
 
 
-def elements(iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Any, ...]:
+def elements(
+    iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone], read: Read = no_payload
+) -> tuple[Any, ...]:
     """The values of a `foreach`. Raises W0233 for an iterable that is not a list."""
     listed = handles_in(iterable, env)
     if listed is None:
         listed = written(iterable, env, dead)
     if listed is None:
-        listed = evaluate(iterable, env)
+        listed = evaluate(iterable, env, read)
     if not isinstance(listed, tuple):
         message = "`foreach` iterates over a list or over the handles of a `match*`"
         raise fail("W0233", message, span=iterable.span)

@@ -13,6 +13,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from ...dsl.diagnostics import WeftError
@@ -27,6 +28,7 @@ from .rewriter import SizeOf as SizeOf
 if TYPE_CHECKING:
     from ..focus.carving import Focus, Version
 
+Sizes = tuple["int | EllipsisType | None", ...]
 Results = Mapping[str, Any]
 """The named results, in order: a `Handle` each (or a tuple of handles, for `match*`)."""
 
@@ -80,9 +82,16 @@ operand = partial(_field, "operand")
 """`step.lhs`: an `Operand`."""
 size_of = partial(_field, "size")
 """`A.1`, `step.lhs.1`: a `SizeOf`."""
+value_of = partial(_field, "value", optional=True)
+"""`scores`, `gemm.acc`: a `Handle` or an `Operand`."""
+words = partial(_field, "words", optional=True)
+"""`contraction or "scores"`: `tuple[str, ...]`, labels with their quotes."""
+condition = partial(_field, "condition", optional=True)
+"""The expression after `where`: a `Condition`."""
 integer = partial(_field, "int")
 sizes = partial(_field, "sizes", minimum=0)
-"""A list of tile sizes, `tuple[int | None, ...]`: None for `_` and 0."""
+"""A list of tile sizes, `Sizes`: None for `_` and 0; `...` after the last one repeats it for all
+further parallel dimensions."""
 integers = partial(_field, "ints")
 string = partial(_field, "str")
 word = partial(_field, "word")

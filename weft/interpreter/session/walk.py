@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ...dsl import tree
 from ...dsl.diagnostics import WeftError, fail
+from .properties import reader
 from .state import (
     Fork,
     Frame,
@@ -43,23 +44,24 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
     """The state after an item that is not a statement: at the begin of a block that it enters, or
     past the item. Raises `WeftError`."""
     rest, env = after(state.frames), state.frames[-1].env
+    read = reader(state.version, env, state.dead)
     match item:
         case tree.Let(value=tree.Call() as call):
-            return replace(state, frames=(*rest, call_frame(call, schedules, env, state.dead, item)))
+            return replace(state, frames=(*rest, call_frame(call, schedules, env, state.dead, item, read)))
         case tree.Call():
-            return replace(state, frames=(*rest, call_frame(item, schedules, env, state.dead, None)))
+            return replace(state, frames=(*rest, call_frame(item, schedules, env, state.dead, None, read)))
         case tree.Require():
-            require(item, env)
+            require(item, env, read)
             return replace(state, frames=rest)
         case tree.If():
-            body = item.then if condition(item.condition, env) else item.otherwise
+            body = item.then if condition(item.condition, env, read) else item.otherwise
             return replace(state, frames=(*rest, Frame(body, dict(env))))
         case tree.StatementNode() if (several := list_in(item, env)) is not None:
             each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
             walked = tree.HandleRef(several.span, several.name)
-            return replace(state, frames=iterate(rest, Iteration(each, elements(walked, env, state.dead))))
+            return replace(state, frames=iterate(rest, Iteration(each, elements(walked, env, state.dead, read))))
         case tree.Foreach():
-            return replace(state, frames=iterate(rest, Iteration(item, elements(item.iterable, env, state.dead))))
+            return replace(state, frames=iterate(rest, Iteration(item, elements(item.iterable, env, state.dead, read))))
         case tree.Versions():
             return enter(Fork(item, replace(state, frames=rest)), state)
         case tree.Return():

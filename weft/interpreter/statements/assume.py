@@ -115,10 +115,9 @@ class Assume(Statement):
         return found
 
     def _arguments(self, rewrite: Rewriter, name: str) -> list[ir.Value]:
-        from ..ir.mlir import operations
+        from ..ir.functions import arguments_of_functions
 
-        functions = [f for f in operations(rewrite.module.operation, "func.func") if len(f.regions[0].blocks)]
-        arguments = [value for f in functions for value in f.regions[0].blocks[0].arguments if _shape(value)]
+        arguments = [value for value in arguments_of_functions(rewrite.module) if _shape(value)]
         named = [value for value in arguments if _name(value) == name]
         if not named:
             sizes = (f"{_name(value)}.{axis}" for value in arguments for axis in range(len(_shape(value))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir.structured import is_loop
 from ..session.statement import Handle, Results, Rewriter, Statement, consumed, statement
 
 
@@ -39,7 +40,7 @@ class Coalesce(Statement):
     def apply(self, rewrite: Rewriter) -> Results:
         from ..loops.forall import coalesce, trips_text
         from ..mapping.mapping import loop_dimensions
-        from ..parallel.nests import expect_unmapped, is_loop, merge_nested, parallel_nest, why_alone
+        from ..parallel.nests import expect_unmapped, merge_nested, parallel_nest, why_alone
 
         op = rewrite.find(self.target)
         if not is_loop(op):

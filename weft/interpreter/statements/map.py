@@ -38,27 +38,29 @@ class Map(Statement):
 
     Args:
         target: a parallel loop, or an op with only parallel dimensions (its elements are numbered
-            row by row); stays alive. Loops of the payload (`scf.for`, `affine.for`, `scf.parallel`,
-            `affine.parallel`, `scf.forall`) can be mapped if no iteration accesses an element that
-            another writes; as many perfectly nested ones as there are axes become one loop. A
-            single store, or atomic update, is one iteration: with `threads(*)` one thread executes it. One processor
-            also executes all of any reduction if the space has one processor (`threads(x: 1)`), and
-            all of a reduction to a single element (`tensor<f32>`), or of a loop over tiles of it,
-            that is not shared: the handle then names the loop of one iteration around it. A
-            reduction may also be shared, by `lanes` or by `threads`: its iterations are those of
-            the reduced dimensions. Each processor reduces its own iterations; then the processors
-            with the same iteration of all enclosing loops combine their results, the lanes of a
-            warp by shuffles, and warps, or threads of rows that are not whole warps, through shared
-            memory. Each of them has the result, in registers of its own if it is a temporary. Sums,
-            products, extremes, bitwise operations, several of them at once, the first largest or
-            smallest element with its index, and Welford's count, mean and squared differences can
-            be shared. Floating-point results differ in their last digits from those of a sequential
-            sum. So may a loop of the payload that carries numbers (`scf.for`, `affine.for`), or
-            reduces them (`scf.parallel`), if it does nothing but read and compute: it becomes such
-            an op on views of what it reads, whatever its bounds, also on ones that it has loaded.
-            Its results are temporaries; a store of what is computed from them becomes a loop of one
-            iteration, for the first of the processors. If it is in no loop, one block has all of
-            it, and the handle then names the loop of that one iteration around it.
+            row by row); stays alive. With a single axis, all dimensions of a loop are taken in a
+            row, as by `coalesce`: `grid(x)` fits loops and ops of any rank. Loops of the payload
+            (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) can be mapped
+            if no iteration accesses an element that another writes; as many perfectly nested ones
+            as there are axes become one loop. A single store, or atomic update, is one iteration:
+            with `threads(*)` one thread executes it. One processor also executes all of any reduction if the space
+            has one processor (`threads(x: 1)`), and all of a reduction to a single element
+            (`tensor<f32>`), or of a loop over tiles of it, that is not shared: the handle then
+            names the loop of one iteration around it. A reduction may also be shared, by `lanes` or
+            by `threads`: its iterations are those of the reduced dimensions. Each processor reduces
+            its own iterations; then the processors with the same iteration of all enclosing loops
+            combine their results, the lanes of a warp by shuffles, and warps, or threads of rows
+            that are not whole warps, through shared memory. Each of them has the result, in
+            registers of its own if it is a temporary. Sums, products, extremes, bitwise operations,
+            several of them at once, the first largest or smallest element with its index, and
+            Welford's count, mean and squared differences can be shared. Floating-point results
+            differ in their last digits from those of a sequential sum. So may a loop of the payload
+            that carries numbers (`scf.for`, `affine.for`), or reduces them (`scf.parallel`), if it
+            does nothing but read and compute: it becomes such an op on views of what it reads,
+            whatever its bounds, also on ones that it has loaded. Its results are temporaries; a
+            store of what is computed from them becomes a loop of one iteration, for the first of
+            the processors. If it is in no loop, one block has all of it, and the handle then names
+            the loop of that one iteration around it.
         space: `blocks(y, x)`, `threads(y: 16, x: 16)`, `threads(*)` (every thread of the block, by
             linear id), `warps(x: 4)` and `lanes` (the quotient and the remainder of the linear
             thread id divided by 32; alone or nested), `lanes(y: 8, x: 4)` (the lanes in rows and
@@ -121,8 +123,9 @@ class Map(Statement):
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ..buffers.elements import VECTOR
-        from ..mapping.legality import can_order, check_map
-        from ..mapping.mapping import ATTRIBUTE, Mapping
+        from ..loops.forall import in_a_row, trips_text
+        from ..mapping.legality import can_order, check_map, takes_a_row
+        from ..mapping.mapping import ATTRIBUTE, Mapping, loop_dimensions
         from ..parallel.nests import expect_unmapped, on_one_processor, parallel_nest, single_iteration
         from ..parallel.reduction_loops import as_reduction, store_once
 
@@ -143,6 +146,11 @@ class Map(Statement):
         mapping = Mapping.of(
             self.space, self.distribution, self.vector or promised, self.group, self.panel, hilbert=self.hilbert
         )
+        if takes_a_row(op, mapping):
+            sizes = trips_text(loop_dimensions(op))
+            op = in_a_row(op)
+            rewrite.remark(f"{sizes} iterations in a row")
+            rewrite.only_marked = False
         no_chunk = mapping.chunk is not None and mapping.chunk < 1
         with rewrite.placing(at="space", fields={**_FIELDS, "W0347": "distribution" if no_chunk else "space"}):
             check_map(op, mapping, promised=promised is not None and self.vector is None)

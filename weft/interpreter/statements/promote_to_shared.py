@@ -13,12 +13,11 @@ from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.mlir import ahead_of, ancestors, children, has_parent, i64, ir, memref, producer, users
 from ..ir.refusing import describe
-from ..ir.structured import element_type, operand_names, segments, shape_of
+from ..ir.structured import element_type, is_loop, operand_names, segments, shape_of
 from ..layouts.swizzles import SPANS, SWIZZLE, Swizzle
 from ..mapping.mapping import mapping_of
 from ..memory.layouts import as_tensor, strided, transposed
 from ..memory.names import free_name
-from ..parallel.nests import is_loop
 from ..session.statement import Operand, Results, Rewriter, Statement, flag, integer, operand, statement
 from ..tensors import levels
 from ..tensors.destinations import result_name

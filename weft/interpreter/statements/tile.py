@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import EllipsisType
 
 from ..ir.mlir import has_parent, ir
-from ..ir.structured import ATOMIC, Structure, shape_of, structure
-from ..session.statement import Handle, Results, Rewriter, Statement, consumed, sizes, statement
+from ..ir.structured import ATOMIC, Structure, is_loop, shape_of, structure
+from ..session.statement import Handle, Results, Rewriter, Sizes, Statement, consumed, sizes, statement
 from ..tensors import levels
 
 LARGEST = 2**48
@@ -31,7 +32,8 @@ class Tile(Statement):
     Args:
         target: a structured op, or a parallel loop over memory; consumed.
         sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension
-            untiled.
+            untiled. `[1, ...]`: the last size also for all further parallel dimensions, so that one
+            schedule fits ops of any rank; reductions remain whole.
 
     Returns:
         loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension
@@ -51,20 +53,16 @@ class Tile(Statement):
     reach = "handles"
 
     target: Handle = consumed()
-    sizes: tuple[int | None, ...] = sizes()
+    sizes: Sizes = sizes()
 
     def apply(self, rewrite: Rewriter) -> Results:
-        from ..parallel.nests import (
-            is_loop,
-        )  # late import: checking a schedule imports this file, and needs no bindings
-
         op = rewrite.find(self.target)
         if is_loop(op):
             return self._strips(rewrite, op)
         from ..padding.rounding import bound_loops
 
         op, space, extents = self.rounded(rewrite, op)
-        whole = self._whole(space)
+        whole = self._whole(space.iterators)
         counts = [None if old is None else n for old, n in zip(space.extents, extents, strict=True)]
         results = self._tile(rewrite, op, space, whole)
         if extents != space.extents:
@@ -82,7 +80,7 @@ class Tile(Statement):
         from ..padding.scattered_inputs import load_scattered
 
         space = self._space(rewrite, op)
-        whole = self._whole(space)
+        whole = self._whole(space.iterators)
         extents = pad_extents(space, whole)
         if levels.on_memrefs(op):
             op = levels.on_tensors(rewrite, self.target, with_producers=extents != space.extents)
@@ -119,9 +117,14 @@ class Tile(Statement):
             rewrite.remark("whole tiles: no guards" if even and not known else f"ragged: {ragged}, guarded")
         return op, space, extents
 
-    def _whole(self, space: Structure) -> tuple[int | None, ...]:
+    def _whole(self, iterators: Sequence[str]) -> tuple[int | None, ...]:
         """A size for each dimension."""
-        return (*self.sizes, *(None for _ in range(space.rank - len(self.sizes))))
+        given, last = self._given, self._given[-1] if ... in self.sizes else None
+        return (*given, *(last if kind == "parallel" else None for kind in iterators[len(given) :]))
+
+    @property
+    def _given(self) -> tuple[int | None, ...]:
+        return tuple(size for size in self.sizes if not isinstance(size, EllipsisType))
 
     def _strips(self, rewrite: Rewriter, op: ir.Operation) -> Results:
         """Cuts a parallel loop into two: over strips of its iterations, and over the iterations of
@@ -131,9 +134,9 @@ class Tile(Statement):
         from ..parallel.nests import expect_unmapped, parallel_nest
 
         expect_unmapped(rewrite, op, "`tile` it, then `map` the two loops")
-        if not any(self.sizes):
+        if not any(self._given):
             raise rewrite.error("W0324", "no dimension is tiled", op, at="sizes")
-        loop = parallel_nest(rewrite, op, len(self.sizes))
+        loop = parallel_nest(rewrite, op, None if ... in self.sizes else len(self._given))
         rank = len(loop_dimensions(loop))
         if loop.results or not rank:
             raise rewrite.error(
@@ -143,14 +146,16 @@ class Tile(Statement):
                 "tile the op inside, or `bufferize` first",
             )
         self._not_more_than(rewrite, loop, rank)
-        outer, inner = cut(loop, (*self.sizes, *(None for _ in range(rank - len(self.sizes)))))
-        rewrite.remark(f"strips of {', '.join('all' if not s else str(s) for s in self.sizes)} iterations")
+        whole = self._whole(["parallel"] * rank)
+        outer, inner = cut(loop, whole)
+        shown = whole if ... in self.sizes else self._given
+        rewrite.remark(f"strips of {', '.join('all' if not s else str(s) for s in shown)} iterations")
         return {"loop": rewrite.new_handle(outer, "loop"), "op": rewrite.new_handle(inner, "loop")}
 
     def _not_more_than(self, rewrite: Rewriter, op: ir.Operation, rank: int, *notes: str) -> None:
-        if len(self.sizes) > rank:
+        if len(self._given) > rank:
             hint = "at most one size each; `_` leaves a dimension alone, and so does a missing one at the end"
-            what = f"{len(self.sizes)} sizes for {rank} dimensions"
+            what = f"{len(self._given)} sizes for {rank} dimensions"
             raise rewrite.error("W0323", what, op, hint, at="sizes", notes=notes)
 
     def _space(self, rewrite: Rewriter, op: ir.Operation) -> Structure:
@@ -171,7 +176,7 @@ class Tile(Statement):
                 op,
                 notes=(f"dimensions {space.text()}",),
             )
-        if not any(self.sizes):
+        if not any(self._given):
             raise rewrite.error("W0324", "no dimension is tiled", op, at="sizes", notes=(f"dimensions {space.text()}",))
         return space
 

@@ -116,8 +116,8 @@ def mark_twins(op: ir.Operation, loop: ir.Operation) -> int:
     twins = []
     for one in users(op.operands[0]) if op.name == "linalg.fill" else ():
         beside = one != op and one.name == op.name and one.parent == op.parent and one.operands[0] == op.operands[0]
-        if beside and not is_named(one):
-            twins += [one] if any(is_within(user, loop) for user in users(one.results[0])) else []
+        if beside and len(one.results) and not is_named(one):
+            twins += [one] if any(is_within(user, loop) for each in one.results for user in users(each)) else []
     for one in twins:
         one.attributes[_TWIN] = ir.UnitAttr.get()
     return len(twins)

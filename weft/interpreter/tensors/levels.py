@@ -7,7 +7,7 @@ from ..ir.mlir import ir, operations
 from ..ir.structured import is_structured, operand_names, structure
 from ..memory.effects import is_memref
 from ..memory.names import Written, nameless
-from ..memory.views import VIEWS
+from ..memory.views import SEEN_THROUGH
 from ..session.rewriter import Rewriter
 from ..session.statement import Handle
 from .convertible import obstacle, on_memrefs
@@ -82,9 +82,6 @@ def on_tensors(
     return rewrite.find(target) if raised else op
 
 
-_THROUGH = ("tensor.extract_slice", "tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", *VIEWS)
-
-
 def origin(value: ir.Value, written: Written = nameless) -> str | None:
     """The `weft.name` of the function argument that contains `value`; for a computed value, its
     name in the payload's text."""
@@ -92,11 +89,12 @@ def origin(value: ir.Value, written: Written = nameless) -> str | None:
 
     while not isinstance(value.owner, ir.Block):
         op = value.owner.operation
-        if op.name in _THROUGH:
+        if op.name in SEEN_THROUGH:
             value = op.operands[0]
         elif is_masked_load(op) and (images := [o.operands[0] for o in operations(op, "tensor.extract")]):
             value = images[0]
         else:
-            return name_of(value) or next(iter(written(op.location)), None)
+            own = None if is_structured(op) else name_of(value)  # that of an op of the payload is its label
+            return own or next(iter(written(op.location)), None)
     function = maker(value)
     return given_name(function, ir.BlockArgument(value).arg_number) if function.name == "func.func" else None

@@ -29,7 +29,7 @@ def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> s
     def over(name: str, given: str, other: str, into: str, body: str) -> str:
         return f"""\
   %{name} = linalg.generic {{indexing_maps = [#s, #row, #s], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%{given}, %{other} : {s}, {row}) outs(%{into} : {s}) {{
+      ins(%{given}, %{other} : {s}, {row}) outs(%{into} : {s}) attrs = {{weft.name = "{name}"}} {{
   ^bb0(%a: f32, %c: f32, %o: f32):
 {body}\
     linalg.yield %r : f32
@@ -42,7 +42,7 @@ def attention(b: Value, n: Value, m: Value, d: int, type: str, causal: int) -> s
         else f"""\
   %like_y = tensor.empty({named_sizes(b=b, n=n)}) : {tensor(type, b, n, d)}
   %Y = linalg.generic {{indexing_maps = [#s, #s], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%O : {o}) outs(%like_y : {q}) {{
+      ins(%O : {o}) outs(%like_y : {q}) attrs = {{weft.name = "halves"}} {{
   ^bb0(%a: f32, %o: {type}):
 {yielded("a", type)}\
   }} -> {q}
@@ -65,10 +65,10 @@ func.func @attention(
   %rows = tensor.empty({named_sizes(b=b, n=n)}) : {row}
   %like_s = tensor.empty({named_sizes(b=b, n=n, m=m)}) : {s}
   %like_o = tensor.empty({named_sizes(b=b, n=n)}) : {o}
-  %z = linalg.fill ins(%nothing : f32) outs(%like_s : {s}) -> {s}
+  %z = linalg.fill {{weft.name = "z"}} ins(%nothing : f32) outs(%like_s : {s}) -> {s}
   %products = linalg.generic {{
       indexing_maps = [#of_q, #of_k, #of_s], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
-      ins(%Q, %K : {q}, {k}) outs(%z : {s}) {{
+      ins(%Q, %K : {q}, {k}) outs(%z : {s}) attrs = {{weft.name = "products"}} {{
   ^bb0(%a: {type}, %c: {type}, %o: f32):
 {a_f32}{c_f32}\
     %p = arith.mulf %{a}, %{c} : f32
@@ -76,21 +76,21 @@ func.func @attention(
     linalg.yield %r : f32
   }} -> {s}
   %scores = linalg.generic {{indexing_maps = [#s, #s], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%products : {s}) outs(%like_s : {s}) {{
+      ins(%products : {s}) outs(%like_s : {s}) attrs = {{weft.name = "scores"}} {{
   ^bb0(%a: f32, %o: f32):
     %t = arith.mulf %a, %scale : f32
 {mask if causal else ""}\
     linalg.yield {"%r" if causal else "%t"} : f32
   }} -> {s}
-  %m0 = linalg.fill ins(%least : f32) outs(%rows : {row}) -> {row}
-  %largest = linalg.reduce {{ arith.maximumf }} ins(%scores : {s}) outs(%m0 : {row}) dimensions = [2]
+  %m0 = linalg.fill {{weft.name = "m0"}} ins(%least : f32) outs(%rows : {row}) -> {row}
+  %largest = linalg.reduce {{ arith.maximumf }} ins(%scores : {s}) outs(%m0 : {row}) dimensions = [2] {{weft.name = "largest"}}
 {over("powers", "scores", "largest", "scores", power)}\
-  %s0 = linalg.fill ins(%zero : f32) outs(%rows : {row}) -> {row}
-  %sum = linalg.reduce {{ arith.addf }} ins(%powers : {s}) outs(%s0 : {row}) dimensions = [2]
+  %s0 = linalg.fill {{weft.name = "s0"}} ins(%zero : f32) outs(%rows : {row}) -> {row}
+  %sum = linalg.reduce {{ arith.addf }} ins(%powers : {s}) outs(%s0 : {row}) dimensions = [2] {{weft.name = "sum"}}
 {over("shares", "powers", "sum", "like_s", share)}\
-  %o0 = linalg.fill ins(%zero : f32) outs(%like_o : {o}) -> {o}
+  %o0 = linalg.fill {{weft.name = "o0"}} ins(%zero : f32) outs(%like_o : {o}) -> {o}
   %O = linalg.generic {{indexing_maps = [#of_s, #of_k, #of_q], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}}
-      ins(%shares, %V : {s}, {k}) outs(%o0 : {o}) {{
+      ins(%shares, %V : {s}, {k}) outs(%o0 : {o}) attrs = {{weft.name = "out"}} {{
   ^bb0(%a: f32, %c: {type}, %o: f32):
 {c_f32}\
     %p = arith.mulf %a, %{c} : f32

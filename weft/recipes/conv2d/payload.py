@@ -87,7 +87,7 @@ def conv2d_bias_relu(residual: int, **values: Value) -> str:
     third = f', %residual: {result} {{weft.name = "residual"}}' if residual else ""
     parallel = 'iterator_types = ["parallel", "parallel", "parallel", "parallel"]'
     added = f"""
-  %summed = linalg.add ins(%biased, %residual : {result}, {result}) outs(%empty : {result}) -> {result}"""
+  %summed = linalg.add {{weft.name = "summed"}} ins(%biased, %residual : {result}, {result}) outs(%empty : {result}) -> {result}"""
     summed = "%summed" if residual else "%biased"
     return f"""\
 #all = affine_map<(n, y, x, k) -> (n, y, x, k)>
@@ -96,13 +96,13 @@ func.func @conv2d_bias_relu({_images_and_filters(sizes)},
     %bias: {bias} {{weft.name = "bias"}}{third}) -> ({result} {{weft.name = "Y"}}) {{
 {_convolved(sizes, "conv")}
   %biased = linalg.generic {{indexing_maps = [#all, #channel, #all], {parallel}}}
-    ins(%conv, %bias : {result}, {bias}) outs(%empty : {result}) {{
+    ins(%conv, %bias : {result}, {bias}) outs(%empty : {result}) attrs = {{weft.name = "biased"}} {{
   ^bb0(%value: {type}, %offset: {type}, %out: {type}):
     %sum = arith.addf %value, %offset : {type}
     linalg.yield %sum : {type}
   }} -> {result}{added if residual else ""}
   %Y = linalg.generic {{indexing_maps = [#all, #all], {parallel}}}
-    ins({summed} : {result}) outs(%empty : {result}) {{
+    ins({summed} : {result}) outs(%empty : {result}) attrs = {{weft.name = "relu"}} {{
   ^bb0(%value: {type}, %out: {type}):
     %positive = arith.maximumf %value, %zero : {type}
     linalg.yield %positive : {type}
@@ -177,7 +177,7 @@ def _filled(sizes: Convolution, result: str, names: str) -> str:
     return f"""\
   %zero = arith.constant 0.0 : {sizes.accumulator}
   %empty = tensor.empty({names}) : {result}
-  %init = linalg.fill ins(%zero : {sizes.accumulator}) outs(%empty : {result}) -> {result}"""
+  %init = linalg.fill {{weft.name = "init"}} ins(%zero : {sizes.accumulator}) outs(%empty : {result}) -> {result}"""
 
 
 def _operand(sizes: Convolution) -> str:
@@ -185,7 +185,8 @@ def _operand(sizes: Convolution) -> str:
 
 
 def _steps(sizes: Convolution) -> str:
-    return f"{{dilations = dense<{sizes.dilation}> : tensor<2xi64>, strides = dense<{sizes.stride}> : tensor<2xi64>}}"
+    steps = f"dilations = dense<{sizes.dilation}> : tensor<2xi64>, strides = dense<{sizes.stride}> : tensor<2xi64>"
+    return f'{{{steps}, weft.name = "product"}}'
 
 
 def misfit(rounded: int = 0, **values: Value) -> Misfit | None:

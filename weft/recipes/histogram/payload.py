@@ -20,7 +20,7 @@ func.func @histogram(%X: {x} {{weft.name = "X"}}, %H: {h} {{weft.name = "H"}}) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %bins = arith.constant {bins} : i32
-  linalg.fill ins(%zero : i32) outs(%H : {h})
+  linalg.fill {{weft.name = "init"}} ins(%zero : i32) outs(%H : {h})
   scf.parallel (%i) = (%first) to (%n) step (%next) {{
     %v = memref.load %X[%i] : {x}
     %counts = arith.cmpi ult, %v, %bins : i32

@@ -28,8 +28,8 @@ func.func @matmul(%A: {a} {{weft.name = "A"}}, %B: {b} {{weft.name = "B"}}) -> (
 {sizes_at_run_time((m, "m", "A", 0, a), (n, "n", "B", 1, b))}\
   %zero = arith.constant {zero} : {accumulator}
   %empty = tensor.empty({sizes}) : {c}
-  %init = linalg.fill ins(%zero : {accumulator}) outs(%empty : {c}) -> {c}
-  %{name} = linalg.matmul ins(%A, %B : {a}, {b}) outs(%init : {c}) -> {c}
+  %init = linalg.fill {{weft.name = "init"}} ins(%zero : {accumulator}) outs(%empty : {c}) -> {c}
+  %{name} = linalg.matmul {{weft.name = "product"}} ins(%A, %B : {a}, {b}) outs(%init : {c}) -> {c}
 {last}\
   return %C : {result}
 }}

@@ -58,23 +58,24 @@ func.func @softmax(%X: {x} {{weft.name = "X"}}) -> ({x} {{weft.name = "Y"}}) {{
 {opened(m, n, x)}\
   %least = arith.constant {LEAST} : f32
   %one = arith.constant 1.0 : f32
-  %m0 = linalg.fill ins(%least : f32) outs(%rows : {row}) -> {row}
-  %largest = linalg.generic {{indexing_maps = [#whole, #row], {REDUCED}}} ins(%X : {x}) outs(%m0 : {row}) {{
+  %m0 = linalg.fill {{weft.name = "m0"}} ins(%least : f32) outs(%rows : {row}) -> {row}
+  %largest = linalg.generic {{indexing_maps = [#whole, #row], {REDUCED}}}
+      ins(%X : {x}) outs(%m0 : {row}) attrs = {{weft.name = "largest"}} {{
   ^bb0(%a: {type}, %most: f32):
 {in_f32("a_f32", "a", type)}\
     %r = arith.maximumf %{a}, %most : f32
     linalg.yield %r : f32
   }} -> {row}
-  %s0 = linalg.fill ins(%zero : f32) outs(%rows : {row}) -> {row}
+  %s0 = linalg.fill {{weft.name = "s0"}} ins(%zero : f32) outs(%rows : {row}) -> {row}
   %sum = linalg.generic {{indexing_maps = [#whole, #row, #row], {REDUCED}}}
-      ins(%X, %largest : {x}, {row}) outs(%s0 : {row}) {{
+      ins(%X, %largest : {x}, {row}) outs(%s0 : {row}) attrs = {{weft.name = "sum"}} {{
   ^bb0(%a: {type}, %most: f32, %so_far: f32):
 {power}\
     %r = arith.addf %so_far, %p : f32
     linalg.yield %r : f32
   }} -> {row}
   %Y = linalg.generic {{indexing_maps = [#whole, #row, #row, #whole], {EACH}}}
-      ins(%X, %largest, %sum : {x}, {row}, {row}) outs(%whole : {x}) {{
+      ins(%X, %largest, %sum : {x}, {row}, {row}) outs(%whole : {x}) attrs = {{weft.name = "quotients"}} {{
   ^bb0(%a: {type}, %most: f32, %all: f32, %o: {type}):
 {power}\
     %share = arith.divf %one, %all : f32
@@ -106,7 +107,8 @@ def normalized(m: Value, n: Value, type: str, rows: str, mean: str) -> str:
     x, row, column = tensor(type, m, n), tensor("f32", m), tensor(type, n)
     return f"""\
   %Y = linalg.generic {{indexing_maps = [#whole, #row, #row, #column, #column, #whole], {EACH}}}
-      ins(%X, {rows}, %gamma, %beta : {x}, {row}, {row}, {column}, {column}) outs(%whole : {x}) {{
+      ins(%X, {rows}, %gamma, %beta : {x}, {row}, {row}, {column}, {column}) outs(%whole : {x})
+      attrs = {{weft.name = "normalized"}} {{
   ^bb0(%a: {type}, %first: f32, %deviation: f32, %g: {type}, %b: {type}, %o: {type}):
 {mean}{in_f32("a_f32", "a", type)}{in_f32("g_f32", "g", type)}{in_f32("b_f32", "b", type)}\
     %d = arith.subf %{wide("a", type)}, %mean : f32
@@ -134,7 +136,7 @@ def normalization(name: str, m: Value, n: Value, type: str) -> str:
 {MAPS}\
 func.func @{name}({", ".join(arguments)}) -> ({x} {{weft.name = "Y"}}) {{
 {opened(m, n, x)}{counted(n)}\
-  %s0 = linalg.fill ins(%zero : f32) outs(%rows : {tensor("f32", m)}) -> {tensor("f32", m)}
+  %s0 = linalg.fill {{weft.name = "s0"}} ins(%zero : f32) outs(%rows : {tensor("f32", m)}) -> {tensor("f32", m)}
 """
 
 
@@ -144,14 +146,15 @@ def layernorm(m: Value, n: Value, type: str) -> str:
     mean = "    %mean = arith.divf %first, %length : f32\n"
     return f"""\
 {normalization("layernorm", m, n, type)}\
-  %sum = linalg.generic {{indexing_maps = [#whole, #row], {REDUCED}}} ins(%X : {x}) outs(%s0 : {row}) {{
+  %sum = linalg.generic {{indexing_maps = [#whole, #row], {REDUCED}}}
+      ins(%X : {x}) outs(%s0 : {row}) attrs = {{weft.name = "sum"}} {{
   ^bb0(%a: {type}, %so_far: f32):
 {in_f32("a_f32", "a", type)}\
     %r = arith.addf %so_far, %{a} : f32
     linalg.yield %r : f32
   }} -> {row}
   %squares = linalg.generic {{indexing_maps = [#whole, #row, #row], {REDUCED}}}
-      ins(%X, %sum : {x}, {row}) outs(%s0 : {row}) {{
+      ins(%X, %sum : {x}, {row}) outs(%s0 : {row}) attrs = {{weft.name = "squares"}} {{
   ^bb0(%a: {type}, %first: f32, %so_far: f32):
 {mean}{in_f32("a_f32", "a", type)}\
     %d = arith.subf %{a}, %mean : f32
@@ -170,7 +173,7 @@ def layernorm_welford(m: Value, n: Value, type: str) -> str:
 {normalization("layernorm_welford", m, n, type)}\
   %one = arith.constant 1.0 : f32
   %w:3 = linalg.generic {{indexing_maps = [#whole, #row, #row, #row], {REDUCED}}}
-      ins(%X : {x}) outs(%s0, %s0, %s0 : {row}, {row}, {row}) {{
+      ins(%X : {x}) outs(%s0, %s0, %s0 : {row}, {row}, {row}) attrs = {{weft.name = "moments"}} {{
   ^bb0(%a: {type}, %count: f32, %mean: f32, %so_far: f32):
 {in_f32("a_f32", "a", type)}\
     %more = arith.addf %count, %one : f32
@@ -197,10 +200,10 @@ func.func @argmax(%X: {x} {{weft.name = "X"}}) -> ({best} {{weft.name = "largest
   %first = arith.constant 0 : i32
   %values = tensor.empty({named_sizes(m=m)}) : {best}
   %places = tensor.empty({named_sizes(m=m)}) : {place}
-  %v0 = linalg.fill ins(%least : f32) outs(%values : {best}) -> {best}
-  %p0 = linalg.fill ins(%first : i32) outs(%places : {place}) -> {place}
+  %v0 = linalg.fill {{weft.name = "v0"}} ins(%least : f32) outs(%values : {best}) -> {best}
+  %p0 = linalg.fill {{weft.name = "p0"}} ins(%first : i32) outs(%places : {place}) -> {place}
   %r:2 = linalg.generic {{indexing_maps = [#whole, #row, #row], {REDUCED}}}
-      ins(%X : {x}) outs(%v0, %p0 : {best}, {place}) {{
+      ins(%X : {x}) outs(%v0, %p0 : {best}, {place}) attrs = {{weft.name = "argmax"}} {{
   ^bb0(%a: {type}, %best: f32, %at: i32):
 {in_f32("a_f32", "a", type)}\
     %j = linalg.index 1 : index
@@ -222,9 +225,9 @@ def total(n: Value, type: str) -> str:
 func.func @sum(%X: {x} {{weft.name = "X"}}) -> ({y} {{weft.name = "sum"}}) {{
   %zero = arith.constant 0.0 : f32
   %one = tensor.empty() : {y}
-  %s0 = linalg.fill ins(%zero : f32) outs(%one : {y}) -> {y}
+  %s0 = linalg.fill {{weft.name = "s0"}} ins(%zero : f32) outs(%one : {y}) -> {y}
   %sum = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}}
-      ins(%X : {x}) outs(%s0 : {y}) {{
+      ins(%X : {x}) outs(%s0 : {y}) attrs = {{weft.name = "sum"}} {{
   ^bb0(%a: {type}, %so_far: f32):
 {in_f32("a_f32", "a", type)}\
     %r = arith.addf %so_far, %{wide("a", type)} : f32

@@ -19,9 +19,9 @@ func.func @scan(%X: {x} {{weft.name = "X"}}) -> ({x} {{weft.name = "Y"}}) {{
   %zero = arith.constant 0.0 : f32
   %one = tensor.empty() : {total}
   %whole = tensor.empty({named_sizes(n=n)}) : {x}
-  %s0 = linalg.fill ins(%zero : f32) outs(%one : {total}) -> {total}
+  %s0 = linalg.fill {{weft.name = "s0"}} ins(%zero : f32) outs(%one : {total}) -> {total}
   %sum, %Y = linalg.generic {{indexing_maps = [#each, #one, #each], iterator_types = ["reduction"]}}
-      ins(%X : {x}) outs(%s0, %whole : {total}, {x}) {{
+      ins(%X : {x}) outs(%s0, %whole : {total}, {x}) attrs = {{weft.name = "scan"}} {{
   ^bb0(%a: {type}, %so_far: f32, %y: {type}):
 {in_f32("a_f32", "a", type)}\
     %s = arith.addf %so_far, %{wide("a", type)} : f32

@@ -5,7 +5,8 @@ Everything on no list is refused, from any source. Upstream lowers more than is 
 `llvm.inline_asm`, a pointer made of an integer, or a call of a function that the module only
 declares would run unchecked.
 
-The lists keep foreign *code* out. Indices outside their buffers are found by the simulator alone.
+The lists keep foreign *code* out. In kernels, indices outside their buffers are found by the
+simulator alone.
 """
 
 from __future__ import annotations

@@ -36,6 +36,8 @@ SHARED = "weft.shared"
 
 LEADING = 9
 """Number of arguments of a function of loops before those of the kernel."""
+SERIAL = "weft.serial"
+"""Mark of such a function."""
 
 
 def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.FuncOp:
@@ -55,6 +57,7 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.
     count, body = inputs_of(kernel), kernel.regions[0].blocks[0]
     kind = ir.FunctionType.get([ir.IndexType.get()] * LEADING + [a.type for a in body.arguments][:count], [])
     function = func.FuncOp(name, kind, visibility="private", ip=ir.InsertionPoint.at_block_begin(module.body))
+    function.operation.attributes[SERIAL] = ir.UnitAttr.get()
     entry = function.add_entry_block()
     with ir.InsertionPoint(entry):
         arguments = list(entry.arguments)

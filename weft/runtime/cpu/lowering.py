@@ -26,8 +26,8 @@ BUFFERIZE = (
 )
 DEALLOCATE = "buffer-deallocation-pipeline,convert-bufferization-to-memref"
 GENERALIZE = "func.func(linalg-generalize-named-ops)"
+LOOPS = "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine)"
 FLOATS = (
-    "scf-forall-to-for,func.func(convert-linalg-to-loops),func.func(lower-affine),"
     "func.func(lower-vector-multi-reduction),func.func(convert-vector-to-scf),convert-scf-to-cf,expand-strided-metadata,func.func(lower-affine),"
     "func.func(arith-emulate-unsupported-floats{source-types=f16,bf16 target-type=f32}),math-extend-to-supported-types"
 )
@@ -52,9 +52,13 @@ LARGE = 1 << 18
 PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
 
 
-def lower(module: ir.Module) -> None:
+def lower(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: None) -> None:
     """Lowers the module in place. Raises `ir.MLIRError` where upstream cannot. The module is
-    verified once, at the end: verification between these many passes takes longer than the passes."""
+    verified once, at the end: verification between these many passes takes longer than the passes.
+
+    Args:
+        watch: takes the module when it consists of loops and accesses of memrefs.
+    """
     forget_machines(module)
     decompose(module)
     crop_before_padding(module)
@@ -69,7 +73,7 @@ def lower(module: ir.Module) -> None:
     copies_to_linalg(module)
     _run(module, GENERALIZE)
     tile_contractions(module)
-    lower_ops(module)
+    lower_ops(module, watch)
 
 
 def forget_machines(module: ir.Module) -> None:
@@ -81,13 +85,15 @@ def forget_machines(module: ir.Module) -> None:
                 del op.attributes[name]
 
 
-def lower_ops(module: ir.Module) -> None:
-    """Lowers loops, arithmetic and memory to the LLVM dialect, in place."""
+def lower_ops(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: None) -> None:
+    """Lowers loops, arithmetic and memory to the LLVM dialect, in place. `watch`: as in `lower`."""
     without_promises(module)
     lower_functions(module)
     by_rows(module)
     for op in operations(module.operation, "memref.alloca"):
         op.attributes[GIVEN] = ir.UnitAttr.get(module.context)
+    _run(module, LOOPS)
+    watch(module)
     _run(module, FLOATS)
     allocate_once(module)
     round_always(module)

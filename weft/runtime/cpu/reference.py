@@ -16,6 +16,7 @@ from ..host.functions import argument_names, entry_function, out_arguments, sign
 from ..plan.dtypes import HALVES, NUMPY, Floats, widen
 from ..plan.signature import Argument, FunctionSignature
 from .allow_lists import expect_payload
+from .checked_indices import CheckedIndices
 from .launches import serialize_launches
 from .lowering import lower
 from .machine_code import invoke, linked, refusing
@@ -46,8 +47,9 @@ def reference(
     Payload and inputs are not changed. The payload is compiled and run in a worker process: a
     payload that divides by zero ends the worker, not this process.
 
-    Errors: W0732 (which function?), W0716, W0717 (inputs), W0800 … W0802 (a payload that the CPU
-    cannot run), W0803 (a payload that ended the worker).
+    Errors: W0732 (which function?), W0716, W0717 (inputs), W0652 (an index that depends on data is
+    out of bounds), W0800 … W0802 (a payload that the CPU cannot run), W0803 (a payload that ended
+    the worker).
     """
     named = signature(payload, entry)
     given = check_inputs(named, inputs)
@@ -98,9 +100,11 @@ class CompiledPayload:
                 results = tuple(replace(r, dtype=floats) if r.dtype in narrower else r for r in self.named.results)
                 self.named = FunctionSignature(self.named.entry, arguments, results)
             serialize_launches(module)
-            lower(module)
+            self.checked = CheckedIndices(self.named.entry, self.names)
+            lower(module, self.checked.insert)
             begin(COMPILING)
             self.engine, _ = linked(module, [f"_mlir_ciface_{self.named.entry}"], effort)
+            self.checked.find_record(self.engine)
 
     def __call__(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Calls the function on copies of the inputs; allocates out-arguments that represent
@@ -113,8 +117,10 @@ class CompiledPayload:
         }
         returned = [r for r in named.results if r.name not in arrays]
         scalars = [declared[name].shape is None for name in self.names]
+        self.checked.begin()
         begin(RUNNING)
         values = invoke(self.engine, named.entry, [arrays[n] for n in self.names], scalars, returned)
+        self.checked.expect_inside()
         outputs = arrays | {r.name: value for r, value in zip(returned, values, strict=True)}
         return {o.name: outputs[o.name] for o in named.outputs}
 

@@ -4,6 +4,7 @@ are recorded."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Literal, TypeVar
 
@@ -45,6 +46,18 @@ FAULT_CODES: dict[FaultKind, str] = {
     "register misuse": "W0648",
     "unfinished copy": "W0649",
 }
+
+WAYS_OUT = {
+    "W0652": "where an index is read from a random input, `--input NAME=0:SIZE` bounds that",
+    "W0647": "where random inputs are too large for an operation, `--input NAME=0:LIMIT` bounds them",
+}
+"""For faults that random inputs may cause: the option that prevents them, by the code of the fault."""
+
+
+def out_of_bounds(at: Sequence[int], buffer: str, counts: Sequence[int]) -> str:
+    """The message of an access out of bounds. `counts`: the number of indices that are allowed
+    there, by axis."""
+    return f"{list(at)} in `{buffer}`, where {' x '.join(map(str, counts)) or '1'} can be addressed here"
 
 
 @record

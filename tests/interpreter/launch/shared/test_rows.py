@@ -10,11 +10,10 @@ import pytest
 from judging import expect_right, scheduled
 from rows import PAYLOADS
 from rows import scheduled as statements
-from sass import resources
+from sass import COMPILED_FOR, resources
 
 from weft.dsl.diagnostics import WeftError
 from weft.interpreter.ir.mlir import operations
-from weft.runtime.cuda.nvrtc import ARCHITECTURES
 from weft.runtime.files.inputs import random_inputs
 from weft.runtime.host import functions
 from weft.runtime.predict.chips import CHIPS
@@ -25,6 +24,7 @@ from weft.runtime.simulator.device import SimDevice
 SOAK = "WEFT_SOAK" in os.environ
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("seed", range(40 if SOAK else 2))
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_random_rows(payload: str, seed: int, tmp_path: Path) -> None:
@@ -45,6 +45,7 @@ def test_random_rows(payload: str, seed: int, tmp_path: Path) -> None:
     expect_right(made, seed, f"\n{text}\n{body}\n", native=True)
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("space", ["lanes", "threads(x: 64)"])
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_each_element_is_read_and_written_once(payload: str, space: str, tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_one_read_and_one_write(payload: str, tmp_path: Path) -> None:
     assert [use.owner.name for use in x.uses] == ["vector.load"]
     assert [use.owner.name for use in out.uses] == ["vector.store"]
     (name,) = (entry.name for entry in made.plan.kernels)
-    for chip in ARCHITECTURES:
+    for chip in COMPILED_FOR:
         found = resources(made.cuda, name, chip)
         assert (found.spill_bytes, found.stack_bytes) == (0, 0), chip
     chip = CHIPS["h200"]

@@ -101,6 +101,7 @@ def in_rows_of_lanes(r: random.Random, n: int, item: int) -> str:
     return "\n".join([*lines, "insert-barriers", "verify-sync", "launch tiles"])
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("how", [shared, in_rows_of_lanes])
 @pytest.mark.parametrize("seed", range(300 if SOAK else 2))
 def test_random_reductions(how: Callable[[random.Random, int, int], str], seed: int, tmp_path: Path) -> None:

@@ -91,10 +91,26 @@ def test_sweeps_over_a_row(looped: bool, barriers: tuple[int, ...], most: float)
     assert more < most * lines  # the questions take many of them
 
 
-@pytest.mark.parametrize(("few", "many", "looped"), [(16, 64, False), (16, 64, True), (128, 256, True)])
+@pytest.mark.parametrize("looped", [False, True])
+def test_warps_with_rows_of_their_own(looped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That accesses stay within one warp is read off their coordinates; the solver says the same."""
+
+    def chosen() -> tuple[tuple[int, ...], frozenset[int], int]:
+        made = sweeps(14, looped=looped)
+        found = choose_barriers(made)
+        return found.chosen, found.of_warps, made.solver.questions
+
+    *read_off, few = chosen()
+    monkeypatch.setattr(KernelModel, "in_rows_of_warps", lambda *_: False)
+    *solved, many = chosen()
+    assert read_off == solved and few < many
+
+
+@pytest.mark.parametrize("looped", [False, True])
+@pytest.mark.parametrize(("few", "many"), [(16, 64), (64, 128), (128, 256)])
 def test_a_sorting_network(few: int, many: int, looped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Barriers for a mapped loop for each step of a network, in a loop around all of them, too: what the solver is asked grows
-    by less than the pairs of loops. Rows longer than 64 have several warps, which is a question of its own."""
+    by less than the pairs of loops. Rows longer than 64 have several warps, which is a question of its own, and asked of few."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     bitonic, ask = import_module("startup").bitonic, Solver.ask
     asked: Counter[int] = Counter()

@@ -92,6 +92,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("m", "n", "k", "stages"), [(64, 64, 64, 3), (64, 64, 40, 5), (33, 65, 50, 4), ("?", "?", "?", 3)])
 def test_mutants(m: object, n: object, k: object, stages: int) -> None:
     text = str(weft.apply(SCHEDULE.format(m=m, n=n, k=k, stages=stages)).module)

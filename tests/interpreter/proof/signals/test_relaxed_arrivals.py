@@ -14,11 +14,12 @@ from native import NativeMap, run_native
 from proven import expect_proven, expect_refuted
 from signal_rings import TILE
 from test_products import judged, said
+from thinning import SOAK
 
 from weft.runtime.plan.plan import Boxes
 from weft.runtime.simulator.kernel import Order
 
-ORDERS: list[Order] = ["forward", "reverse", 0, 1]
+ORDERS: list[Order] = ["forward", "reverse", 0, 1] if SOAK else ["reverse", 0]
 SCOPE = "{scope = #nvvm.mem_scope<cluster>}"
 RELAXED = SCOPE.replace("{", "{relaxed = true, ")
 Space = Literal["shared", "global"]

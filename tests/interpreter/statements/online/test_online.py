@@ -80,7 +80,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.few(10)
+@pytest.mark.few()
 @pytest.mark.parametrize("n", [1, 16, 77, 100])
 @pytest.mark.parametrize("form", FORMS)
 def test_right(form: str, n: int, tmp_path: Path) -> None:

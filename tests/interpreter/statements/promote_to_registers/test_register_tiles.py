@@ -55,6 +55,7 @@ launch t"""
 TILED = "let (t, one) = tile i [8, 4]\nmap t to blocks(y, x)\nmap one to threads(y, x)"
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("type", ["f32", "f64", "i32"])
 @pytest.mark.parametrize("map", [TILED, "map i to grid(y, x)\nlet t = match scf.forall"])
 def test_a_sum_in_a_register(map: str, type: str, tmp_path: Path) -> None:
@@ -182,6 +183,7 @@ insert-barriers
 launch tiles"""
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize("sizes", [(32, 16, 8), (30, 13, 7), (5, 3, 2)])
 @pytest.mark.parametrize(("row", "column"), [("threads(y: 16)", "threads(x: 8)"), ("warps(x)", "lanes")])
 def test_a_sum_of_each_thread_across_steps_that_threads_share(sizes: Sizes, row: str, column: str, tmp_path: Path) -> None:

@@ -198,6 +198,7 @@ def reference(matrix: np.ndarray, *, cholesky: bool) -> np.ndarray:
     return out
 
 
+@pytest.mark.few()
 @pytest.mark.parametrize(("size", "block"), [(24, 8), (15, 5)])
 @pytest.mark.parametrize("cholesky", [False, True])
 def test_blocked_factorizations(size: int, block: int, cholesky: bool, tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 
 from ....dsl.records import record
-from ...indices.linear import Linear, Symbol
+from ...indices.linear import TRUE, Formula, Linear, Symbol, both
 from ...indices.values import Values
 from ...ir.mlir import attributes, ir, made_by, operations, ops_of, producer, users
 from ...ir.structured import body_of, loop_outputs, segments, yielded
@@ -50,6 +50,29 @@ def choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] 
     return None
 
 
+def value_of(attribute: ir.Attribute | None) -> float | None:
+    """The value of a constant, with its sign: true is -1."""
+    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr | ir.BoolAttr):
+        return None
+    return -int(attribute.value) if isinstance(attribute, ir.BoolAttr) else attribute.value
+
+
+def chosen(
+    values: Values, value: ir.Value, body: ir.Block, when: Formula, outside: ir.Attribute | None
+) -> tuple[Formula, ir.Attribute | None]:
+    """The condition under which a body uses an element that is read where `when` holds, and the
+    constant elsewhere: `select(%inside, %value, 0)`; None where there are several constants, or
+    none. Conditions on data are part of the arithmetic."""
+    while (choice := choice_of(value)) is not None and not is_of_data(choice[0].operands[0], body):
+        taken, arm, other = choice
+        condition = values.condition(taken.operands[0])
+        several = when != TRUE and other is not None and value_of(outside) != value_of(other)
+        outside = None if several else outside if other is None else other
+        when = both(condition if arm == 0 else condition.negate(), when)
+        value = taken.results[0]
+    return when, outside
+
+
 _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
                "minnumf", "maxsi", "maxui", "minsi", "minui", "andi", "ori", "xori", "remf", "cmpf")  # fmt: skip
 
@@ -59,7 +82,9 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
     made = producer(value)
     if made is None:
         return body is not None and value.owner == body
-    return made.name in ("memref.load", "scf.if") or any(is_of_data(operand, body) for operand in made.operands)
+    return made.name in ("memref.load", "tensor.extract", "scf.if") or any(
+        is_of_data(operand, body) for operand in made.operands
+    )
 
 
 def computes(op: ir.Operation) -> Counter[str]:
@@ -85,6 +110,76 @@ def computes(op: ir.Operation) -> Counter[str]:
     return found
 
 
+def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dict[Hashable, int]) -> Arithmetic:
+    """The results of the body of a structured op as expressions of what it reads, without
+    conversions, masks, and the order of the operands of commutative ops; equal numbers are equal
+    expressions. None if it computes with something else.
+
+    Args:
+        leaves: the values that are read, each with its element's tensor.
+        known: the numbers of expressions.
+    """
+    body, found = body_of(op), dict[ir.Value, int | None]()
+
+    def number(expression: Hashable) -> int:
+        return known.setdefault(expression, len(known))
+
+    def choice(made: ir.Operation, value: ir.Value) -> int | None:
+        if made.name == "arith.select":
+            arms = list(made.operands)[1:]
+        else:
+            which = list(made.results).index(value)
+            arms = [ops_of(region.blocks[0])[-1].operands[which] for region in made.regions]
+        of_data = is_of_data(made.operands[0], body)
+        own = [arm for arm in arms if of_data or made_by(arm, "arith.constant") is None]
+        parts = [of(made.operands[0])] if of_data else []
+        parts += [of(arm) for arm in own or arms]
+        return None if None in parts else parts[0] if len(parts) == 1 else number(("choice", *parts))
+
+    def of(value: ir.Value) -> int | None:
+        if value not in found:
+            found[value] = None if (expression := inner(value)) is None else expression
+        return found[value]
+
+    def inner(value: ir.Value) -> int | None:
+        made = producer(value)
+        if value in leaves:
+            return number(("read", leaves[value]))
+        if made is None:
+            return None
+        if made.name in CASTS:
+            return of(made.operands[0])
+        if made.name == "arith.constant":
+            constant = value_of(made.attributes["value"])
+            return number(("constant", str(made.attributes["value"]) if constant is None else float(constant)))
+        if not is_of_data(value, body):
+            return number("index")
+        if made.name in ("arith.select", "scf.if"):
+            return choice(made, value)
+        parts = [of(operand) for operand in made.operands]
+        if None in parts or len(made.regions):
+            return None
+        predicate = str(made.attributes["predicate"]) if "predicate" in made.attributes else ""
+        ordered = parts if made.name not in _COMMUTATIVE else sorted(part for part in parts if part is not None)
+        return number((made.name, predicate, *ordered))
+
+    results = [of(value) for value in yielded(op)]
+    return None if None in results else tuple(results)
+
+
+Arithmetic = tuple[int | None, ...] | None
+_COMMUTATIVE = frozenset(
+    f"arith.{name}"
+    for name in ("addf", "addi", "mulf", "muli", "maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "maxui", "minsi",
+                 "minui", "andi", "ori", "xori")
+)  # fmt: skip
+
+
+def chooses(op: ir.Operation) -> bool:
+    """Whether the body of a structured op has conditions."""
+    return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
+
+
 def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:
     """The ops and arguments of the body of a structured op that its results depend on."""
     found = dict[ir.Operation | ir.Value, None]()
@@ -98,6 +193,27 @@ def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:
                     found.setdefault(made)
                     waiting.append(made)
     return set(found)
+
+
+def read_in_order(op: ir.Operation) -> list[ir.Value]:
+    """The inputs and loads that the results of a structured op are computed from, each once, in the
+    order of its arithmetic, which masks and the order of operands leave as it is."""
+    found, seen = list[ir.Value](), set[ir.Value]()
+    given = list(body_of(op).arguments)
+    waiting = list(reversed(yielded(op)))
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        made = producer(value)
+        if value in given or (made is not None and made.name in ("memref.load", "tensor.extract")):
+            found.append(value)
+        if made is not None:
+            number = list(made.results).index(value)
+            ends = [ops_of(block)[-1].operands[number] for region in made.regions for block in region.blocks]
+            waiting += reversed([*made.operands, *ends])
+    return [value for value in found if value not in given[segments(op)[0] :]]
 
 
 CASTS = ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci")

@@ -43,7 +43,7 @@ from .labels import (
     with_digits,
 )
 from .launch_contents import Left
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps
+from .payloads import Coordinates, Element, Key, PayloadOp, PayloadOps
 
 Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]
 """The cells of a label and their turns; the symbols it depends on, and forms in terms of these."""
@@ -165,9 +165,11 @@ class Contents:
                 return agreed(label, labels, at)
         constants = {(label.outside, label.since, label.rows) for label in self.labels.get(root, ())}
         if not labels and len(constants) == 1:
-            (label, *_) = self.labels[root]
-            found = None if label.rows == TRUE else label.read(at)
-            return Read(None, (), TRUE, label.outside, since=label.since) if found is None else found
+            found = (
+                Read(None, (), TRUE, label.outside, since=label.since) if label.is_everywhere else label.read(at)
+                for label in reversed(self.labels[root])
+            )
+            return next((read for read in found if read is not None), None)
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
@@ -277,20 +279,23 @@ class Contents:
         self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what, updated=updated)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
+        others = {piece(_origin(root)).key for piece in self.pieces(root)} - {what.key}
         kept = [
             label
             for label in self.labels.get(root, ())
-            if staged and label.key == what.key and label.cells != made.cells
+            if (staged and label.key == what.key and label.cells != made.cells) or label.key in others
         ]
         self.labels[root] = (*kept, made)
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
         """Records the offset of a written element from its place in the payload's result; None
         where unknown."""
-        kind, name, number = self.given.get(root, ("", "", 0))
-        returned = self.payload.result(name, number) if kind == "returned" else None
-        own = None if returned is None else returned(coordinates)
-        if own is None or what.key is None or own.key != what.key or own.at == what.at:
+        its = (piece(coordinates) for piece in self.pieces(root))
+        own = next((element for element in its if element.key == what.key), None)
+        if own is None or what.key is None or (own.at == what.at and own.when == TRUE):
+            return
+        if own.when != TRUE and point_where([*self.guards, own.when.negate()]) is not None:
+            self.moved[what.key[1]] = None
             return
         sizes = [n or 0 for n in root.shape]
         places = [Linear.of(0), Linear.of(0)]
@@ -299,6 +304,11 @@ class Contents:
         apart, whole = places[0] - places[1], len(sizes) == len(own.at) == len(what.at) and 0 not in sizes[1:]
         if not whole or not is_zero(apart, self.guards):
             self.moved[what.key[1]] = apart.constant if whole and apart.is_constant else None
+
+    def pieces(self, root: RootBuffer) -> list[Callable[[Coordinates], Element]]:
+        """The pieces of the function's result that a buffer is; none if it is no result."""
+        kind, name, number = self.given.get(root, ("", "", 0))
+        return self.payload.pieces(name, number) if kind == "returned" else []
 
     def use(self, rows: Formula, when: Sequence[Formula] = ()) -> None:
         """An element is used that is a result where `rows` holds."""
@@ -397,11 +407,9 @@ class Contents:
     def loses(self, key: Key) -> bool:
         """Whether a function returns a result of the payload whose place finally holds something
         else."""
-        for root, (kind, name, number) in self.given.items():
-            returned = self.payload.result(name, number) if kind == "returned" else None
-            own = None if returned is None else returned(tuple(Linear.of(0) for _ in root.shape))
+        for root in self.given:
             kept = [label for label in self.labels.get(root, ()) if label.key == key and not label.parts]
-            if own is not None and own.key == key and not kept:
+            if not kept and any(piece(_origin(root)).key == key for piece in self.pieces(root)):
                 return True
         return False
 
@@ -416,3 +424,7 @@ class Contents:
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
         """The loops in each iteration of which the sum in a buffer is initialized again."""
         return labels[-1].since if labels else tuple(self.loops[: self.depth.get(root, 0)])
+
+
+def _origin(root: RootBuffer) -> Coordinates:
+    return tuple(Linear.of(0) for _ in root.shape)

@@ -141,7 +141,12 @@ def _step(values: Values, divided: list[ir.Value]) -> tuple[list[ir.Value], list
 
 
 def _factors(values: Values, count: ir.Value) -> Iterator[Linear]:
-    product = made_by(count, "arith.muli")
+    product, scaled = made_by(count, "arith.muli"), made_by(count, "affine.apply")
+    if scaled is not None and len(scaled.operands) == 1:
+        (form,) = ir.AffineMapAttr(scaled.attributes["map"]).value.results
+        if isinstance(form, ir.AffineMulExpr) and isinstance(form.lhs, ir.AffineDimExpr):
+            yield Linear.of(ir.AffineConstantExpr(form.rhs).value)
+            product = scaled
     for operand in () if product is None else product.operands:
         yield from _factors(values, operand)
     if product is None:

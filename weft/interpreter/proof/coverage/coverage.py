@@ -10,26 +10,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, both, involved
 from ...ir.functions import own_name
-from ...ir.mlir import ancestors, ir, made_by, ops_of, producer
+from ...ir.mlir import ancestors, ir, made_by, operations, ops_of, producer
 from ...ir.structured import body_of, element_type, is_read, segments
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown, is_zero
-from .bodies import CASTS, computes, inside
+from .bodies import CASTS, value_of
 from .contents import Contents
 from .exactly_once import Unclear, covers, expect_once, expect_order, reads_outside
-from .initial_payload import Untouched
-from .labels import Read, value_of
+from .initial_payload import Untouched, size
+from .labels import Read
 from .launch_contents import Left, found_in, writes, written_after
 from .nests import NestExecuted
-from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps, size
-from .points import Executes, solved, unread
+from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps
+from .points import Executes, computes_as, solved, unread
 from .results import NOT_RETURNED, returned, unwritten
 from .walk import Walk
 
@@ -89,6 +88,9 @@ def coverage(
         judged = [_judged(executions, walk) for executions in found.values()]
         judged += [_nest(nest, walk) for nest in (*walk.nests.executed(), *walk.nests.reduced())]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
+        judged += [
+            Coverage("assumed", of, "it does not read, or compute, what it does in the payload") for of in walk.strays
+        ]
         judged = _whole(judged, walk)
         judged = _returned(
             judged, walk, dict(zip(kernel.entry.arguments, kernel.operands, strict=True)), loop, untouched
@@ -106,12 +108,11 @@ def coverage(
 def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
     """The verdicts, for a kernel that must also write all elements of its tiles that it reads, and
     each result at its place."""
-    if not judged or any(one.verdict != "once" for one in judged):
+    if any(one.verdict != "once" for one in judged) or walk.last is None:
         return judged
     if walk.held.uses_others():
-        return [
-            replace(one, verdict="assumed", words="what is read of a tile may not have been written") for one in judged
-        ]
+        ops = [one.of for one in judged] or [walk.last]
+        return [Coverage("assumed", of, "what is read of a tile may not have been written") for of in ops]
     left_out = unwritten(walk.held)
     judged = [one for one in judged if one.of not in left_out]
     return judged + [Coverage("assumed", of, "not each of its results is known to be written") for of in left_out]
@@ -123,9 +124,11 @@ def _returned(
     """The verdicts, and one on each op with results that a function does not return as the payload
     does, as far as known."""
 
-    def is_last(argument: ir.Value) -> bool:
+    def is_last(argument: ir.Value, piece: PayloadOp | None) -> bool:
         (view,) = walk.held.views.of(argument)
         made = view.root in walk.held.written or writes(loop, operands[argument])
+        if piece is not None:
+            return made and any(str(op.location) == piece.location for op in operations(loop))
         return made and not written_after(operands[argument], next(iter(walk.payload.around.tiles), loop), untouched)
 
     known = {one.of.location for one in judged if one.verdict != "once"}
@@ -182,7 +185,7 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
         return Coverage("assumed", of, "what is read does not tell which iteration it is")
     if unread(execution) and of.writes[0].key[0] != UNDIVIDED and not of.of_parts:
         return Coverage("assumed", of, "it is not known to read what it reads in the payload")
-    if computes(execution.op) != of.computes:
+    if not computes_as(execution, walk.payload):
         return Coverage("assumed", of, "its body computes something else")
     if any(element.key in walk.held.overwritten for element in of.writes):
         return Coverage("assumed", of, "one part of its sum is written over another")
@@ -293,9 +296,7 @@ def _expect_own_start(
 def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
     """Padding that a result reads must leave it unchanged: as the term of the reduction, or as a
     factor of it. In rows beyond the end of a tile it may be arbitrary, if no such result is used."""
-    arguments = list(body_of(execution.op).arguments)[: segments(execution.op)[0]]
-    loads = [op.results[0] for op in inside(body_of(execution.op), "memref.load")]
-    for value, read in zip([*arguments, *loads], execution.reads, strict=True):
+    for value, read in zip(execution.values, execution.reads, strict=True):
         if read is None or read.when == TRUE or read.key is None:
             continue
         padding, role = value_of(read.outside), _role(execution.op, value)

@@ -93,11 +93,15 @@ def expect_once(
         count, below = _count(form, guards, algebra)
         counts.append(count)
         inside += below
-    first = _first(guards, own, {*used, *involved(*(n for _, n, _ in every))})
-    if (lost := point_where([*inside, *valid, first.negate()])) is not None:
+    telling = {*used, *involved(*(n for _, n, _ in every))}
+    if (lost := point_where([*inside, *valid, _first(guards, own, telling).negate()])) is not None:
         if of.chooses:
             raise Unclear("its own conditions may leave out iterations")
         return f"iteration {_at(forms, lost)} is left out"
+    executed = [*guards[: len(execution.guards)], *guards[len(execution.guards) + len(masks) :]]
+    padded = any(when != TRUE for when in valid[1:])  # where the payload reads a constant, it may count
+    if padded and point_where([*inside, valid[0], _first(executed, own, telling).negate()]) is not None:
+        raise Unclear("its own padding may be left out")
     for form, n, kind in numbers:
         beyond = either(less(form, Linear.of(0)), at_least(form, n))
         if kind and not _is_inside(form, n) and (more := point_where([*guards, *results, beyond])) is not None:

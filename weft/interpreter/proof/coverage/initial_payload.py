@@ -1,14 +1,23 @@
 """The payload at the start of a session, by location: identifies the origin of ops that statements
-have rewritten."""
+have rewritten; sizes and initial values of ops."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
+from itertools import takewhile
 
 from ....dsl.records import record
+from ...indices.linear import Formula, Linear, at_least, both, less
+from ...indices.values import Values
+from ...ir.affine_maps import dimension_of
 from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir, maker, operations
-from ...ir.sizes import Axis, equal_sizes
+from ...ir.mlir import ancestors, ir, made_by, maker, operations, ops_of, producer
+from ...ir.sizes import Axis, equal_sizes, form_of, size_origin
+from ...ir.structured import Structure, subscripts
+from ...memory.effects import accesses
+from ...memory.layouts import kept_dimensions, mixed
+from ...memory.views import way
 
 
 @record
@@ -76,3 +85,70 @@ _LOOPS = ("for", "parallel")
 NESTED = ("load", "store", "atomic_rmw", "if", *_LOOPS)
 """Accesses of single elements, which identify loops of a payload, branches, and loops; in these
 dialects."""
+
+
+def start_of(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
+    """The constant with which an output is filled: a tensor, or a buffer without other writes in
+    between."""
+    made = made_by(value, "linalg.fill")
+    if isinstance(value.type, ir.MemRefType):
+        for before in reversed(list(takewhile(lambda each: each != op, ops_of(op.block)))):
+            found, whole = accesses(before), list(way(value))
+            if found is None or any(each.changes and set(whole) & set(way(each.value)) for each in found):
+                made = before if before.name == "linalg.fill" and before.operands[1] == value else None
+                break
+    constant = made_by(made.operands[0], "arith.constant") if made is not None else None
+    return None if constant is None else constant.attributes["value"]
+
+
+def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linear | None]:
+    """The extents of an op's dimensions, each by the first operand that has it; None where none
+    has."""
+    found: list[Linear | None] = [None] * space.rank
+    for operand, axis, expression in subscripts(op, space.maps):
+        if (d := dimension_of(expression)) is not None and found[d] is None:
+            found[d] = size(values, operand, axis)
+    return found
+
+
+def fits_of(values: Values, op: ir.Operation, space: Structure, maps: Sequence[Sequence[Linear]]) -> Formula:
+    """The condition that subscripts are inside of operands, of those that are no dimension.
+
+    Args:
+        maps: the values of the op's indexing maps.
+    """
+    forms = (form for at in maps for form in at)
+    subscripted = zip(subscripts(op, space.maps), forms, strict=True)
+    sized = ((form, size(values, *of)) for (*of, expr), form in subscripted if dimension_of(expr) is None)
+    return both(*(part for form, n in sized for part in (at_least(form, 0), less(form, n))))
+
+
+def size(values: Values, value: ir.Value, axis: int) -> Linear:
+    """A size of a tensor or memref, as a form."""
+    found = size_origin(value, axis)
+    if not isinstance(found, tuple):
+        return values.number(found)
+    made = producer(found[0])
+    if made is not None and made.name in ("memref.subview", "tensor.extract_slice"):  # of lower rank
+        sizes = mixed(made, "static_offsets", "static_sizes", "static_strides")[1]
+        kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
+        return values.number(sizes[kept[found[1]]])
+    form = form_of(*found)  # of a padding, the source's size
+    return Linear.of(form) if isinstance(form, int) else values.extent(form.tensor, form.axis) + form.plus
+
+
+def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
+    """The number with these digits, the most significant first."""
+    out = at[0] if at else Linear.of(0)
+    for place, n in zip(at[1:], sizes[1:], strict=True):
+        out = values.product(out, n) + place
+    return out
+
+
+def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
+    """A number below the product of `sizes` as digits, the most significant first."""
+    ones, out = next((axis for axis, n in enumerate(sizes) if n != Linear.of(1)), len(sizes) - 1), list[Linear]()
+    for n in reversed(sizes[ones + 1 :]):
+        out.append(values.operate("mod", number, n))
+        number = values.operate("floordiv", number, n)
+    return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []

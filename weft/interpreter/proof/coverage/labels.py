@@ -8,7 +8,7 @@ A buffer of several stages is labelled by the number whose remainder is the stag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from math import prod
 
@@ -18,7 +18,9 @@ from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.root_buffers import RootBuffer
-from .payloads import Coordinates, Key, digits
+from .bodies import value_of
+from .initial_payload import digits
+from .payloads import Coordinates, Key
 
 
 @record
@@ -88,10 +90,14 @@ class Label:
         when, rows = self.when.changed(change), where_bounds_leave_it(self.rows.changed(change))
         return Read(self.key, at, when, self.outside, parts, self.since, self.each, rows)
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether all elements of the buffer are one constant."""
+        return self.key is None and self.rows == TRUE and not any(isinstance(cell, Linear) for cell in self.cells)
+
     def start(self, coordinates: Coordinates) -> Read | None:
         """The initial value of a sum in this element: an element, or a known constant; else None."""
-        everywhere = self.key is None and self.rows == TRUE
-        found = Read(None, (), TRUE, self.outside) if everywhere else self.read(coordinates)
+        found = Read(None, (), TRUE, self.outside) if self.is_everywhere else self.read(coordinates)
         return None if found is None or (found.key is None and found.constant is None) else found
 
     def is_in_place(self, shape: Sequence[int | None]) -> bool:
@@ -114,13 +120,6 @@ class Label:
                 return None
             table[cell] = whole
         return table
-
-
-def value_of(attribute: ir.Attribute | None) -> float | None:
-    """The value of a constant, with its sign: true is -1."""
-    if attribute is None or not isinstance(attribute, ir.FloatAttr | ir.IntegerAttr | ir.BoolAttr):
-        return None
-    return -int(attribute.value) if isinstance(attribute, ir.BoolAttr) else attribute.value
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
@@ -260,7 +259,25 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
             for n, term in reversed(parts):
                 out[term] = rest.floordiv(n)
                 rest = rest - out[term] * n
+    for whole, form in numbers_of((whole, Linear.of(cell)) for cell, whole in ways).items():
+        if (symbol := whole.alone) is not None and symbol not in outer:
+            out.setdefault(symbol, form)
     return out
+
+
+def numbers_of(equations: Iterable[tuple[Linear, Linear]]) -> dict[Linear, Linear]:
+    """Forms with the ones that they equal, and the numbers of which two of them are quotient and
+    remainder: of `floor(n/7)` and `n - 7*floor(n/7)`, that is n, and what it equals."""
+    found = dict(equations)
+    numbers = list(found)
+    for below in numbers:
+        floors = [term for term, n in below.terms.items() if isinstance(term, Floor) and n == -term.divisor]
+        for floor, above in ((floor, above) for floor in floors for above in [*numbers] if floor in above.terms):
+            whole = above * floor.divisor + below
+            if floor not in whole.terms and whole not in found:
+                found[whole] = found[above] * floor.divisor + found[below]
+                numbers.append(whole)
+    return found
 
 
 def with_digits(form: Linear, table: Mapping[Symbol | Floor, Linear]) -> Linear:

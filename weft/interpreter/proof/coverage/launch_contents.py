@@ -120,28 +120,31 @@ def found_in(
         root: the loop to be launched, in a function's own block.
         sizes: run-time sizes that maps may have as symbols.
     """
-    block, before = root.block, list[ir.Operation]()
+    block, before = root.block, list[tuple[ir.Operation, ir.Value]]()
     if block.owner.operation.name != "func.func":
         return None
     if (made := producer(value)) is not None and made.name == GAP:
-        before.append(made)
-    for use in value.uses:
-        user = next((op for op in (use.owner.operation, *ancestors(use.owner)) if op.block == block), None)
-        if user is None:
-            return None
-        if user != root and user.is_before_in_block(root):
-            before.append(user)
-    for op in sorted(before, key=cmp_to_key(_later)):
-        copied = _copied(op, value, untouched, sizes, place)
-        for text in _texts(op, value, untouched) if copied is None else [copied.text()]:
+        before.append((made, value))
+    for view in (views := [value]):
+        for use in view.uses:
+            user = next((op for op in (use.owner.operation, *ancestors(use.owner)) if op.block == block), None)
+            if user is None:
+                return None
+            if is_view(user):
+                views.append(user.results[0])
+            elif user != root and user.is_before_in_block(root):
+                before.append((user, view))
+    for op, view in sorted(before, key=cmp_to_key(_later)):
+        copied = _copied(op, value, untouched, sizes, place) if view == value else None
+        for text in _texts(op, view, untouched) if copied is None else [copied.text()]:
             left = None if text is None else Left.read(text)
             if left is None or left.at is not None or left.constant is not None:
-                return left
+                return left if view == value else None
     return None
 
 
-def _later(one: ir.Operation, other: ir.Operation) -> int:
-    return 1 if one.is_before_in_block(other) else -1
+def _later(one: tuple[ir.Operation, ir.Value], other: tuple[ir.Operation, ir.Value]) -> int:
+    return 1 if one[0].is_before_in_block(other[0]) else -1
 
 
 NOT_LEFT = "combination assumed: an earlier launch reads the result of this op, which the kernel is not known to leave ({place})"

@@ -28,13 +28,13 @@ from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
 from ...memory.views import root_memref, way
 from ..kernels.root_buffers import RootBuffer
-from .bodies import CarriedBody, inside, is_of_data
+from .bodies import CarriedBody, inside, is_of_data, value_of
 from .contents import Contents
 from .exactly_once import counters_of, iterates
-from .initial_payload import NESTED
-from .labels import Read, value_of
+from .initial_payload import NESTED, extents_of
+from .labels import Read
 from .launch_contents import writes
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps, extents_of
+from .payloads import Coordinates, Key, PayloadOp, PayloadOps
 from .points import Executes, LoopExecuted, solution
 
 Loops = Sequence[tuple[ir.Operation, tuple[Linear, ...]]]

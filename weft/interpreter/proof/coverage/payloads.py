@@ -9,27 +9,35 @@ determine (i, j, k).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 from ....dsl.records import record
 from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, involved, less
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, equal, involved, less
 from ...indices.values import Values
-from ...ir.affine_maps import dimension_of
+from ...ir.cloning import index_dimension
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
-from ...ir.sizes import form_of, pad_widths, size_origin
-from ...ir.structured import Structure, body_of, is_structured, structure, subscripts, yielded
-from ...memory.effects import accesses
+from ...ir.sizes import pad_widths
+from ...ir.structured import body_of, is_structured, segments, structure, yielded
 from ...memory.layouts import kept_dimensions, mixed
-from ...memory.views import way
 from ...reductions.identities import update
-from .bodies import computes, hands_on, inside, live, through_casts
+from .bodies import (
+    Arithmetic,
+    arithmetic,
+    chooses,
+    chosen,
+    computes,
+    hands_on,
+    inside,
+    is_of_data,
+    read_in_order,
+    through_casts,
+)
 from .hosts import HostLoops
-from .initial_payload import Untouched
+from .initial_payload import Untouched, digits, extents_of, fits_of, joined, size, start_of
 
 Key = tuple[str, str, int]
 """A tensor or buffer of the payload: an argument of a function, or a result of the op at a
@@ -64,18 +72,21 @@ class PayloadOp:
         reductions: the dimensions that are reduced.
         dims: a symbol for each dimension of its iteration space, from 0.
         extents: sizes of the dimensions; None where no operand gives them.
-        reads, writes: the elements of operands in an iteration; none for a scalar input.
+        reads, writes: the elements of operands in an iteration, and those that its body loads; none for
+            a scalar input.
         starts: the constant with which an output is filled before, by output; None where it is
             none.
         begins: the element that is an output's initial value, by output.
         copies: it only copies its input.
         computes: the arithmetic of its body: count by op name.
+        arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
         indexed: its results depend on the iteration itself, too.
         combiner: the combiner of its terms; None for any other update, or for several results that
             are no running ones.
         divisor: it divides an element by one of this tensor, and computes nothing else.
-        unread: the inputs that only have sizes, such as the window of a pooling.
+        order: the numbers of `reads` in the order of its arithmetic, without inputs that only have
+            sizes, such as the window of a pooling.
         of_parts: it is no op of the payload, but the combination of one's parts.
         fits: the condition on `dims` that subscripts such as `2*i + k` are inside of their operands,
             which is required of static sizes by the verifier, and checked of others before a run.
@@ -94,11 +105,12 @@ class PayloadOp:
     chooses: bool
     combiner: str | None
     divisor: Key | None = None
-    unread: frozenset[int] = frozenset()
+    order: tuple[int, ...] = ()
     of_parts: bool = False
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
     indexed: bool = False
+    arithmetic: Arithmetic = None
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -126,6 +138,7 @@ class PayloadOps:
     untouched: Untouched
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
     around: HostLoops = field(init=False)
+    expressions: dict[Hashable, int] = field(default_factory=dict, repr=False)
     _totals: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _undivided: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
@@ -148,6 +161,19 @@ class PayloadOps:
         """A function's result, as elements of the payload."""
         returned = self.returned(function, number)
         return None if returned is None else self.element_of(returned)
+
+    def pieces(self, function: str, number: int) -> list[Callable[[Coordinates], Element]]:
+        """The tensors inserted into a function's result, the last one first, and the tensor that these
+        are inserted into: their elements by coordinates of the result, inside of them and beyond."""
+        found: list[Callable[[Coordinates], Element]] = []
+        value = self.returned(function, number)
+        while (op := None if value is None else producer(value)) and isinstance(op.opview, tensor.InsertSliceOp):
+            if (piece := self._inserted(op)) is None:
+                break
+            found.append(piece)
+            value = op.operands[1]
+        empty = value is None or (op is not None and isinstance(op.opview, tensor.EmptyOp))
+        return found if empty else [*found, self.element_of(value)]
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
         """The op of the payload that an op of a kernel executes, by its location; None where none
@@ -210,8 +236,8 @@ class PayloadOps:
         return False
 
     def _op(self, op: ir.Operation) -> PayloadOp:
-        space, values, used = structure(op), self.values, live(op)
-        extents = extents_of(values, op, space)
+        space, values = structure(op), self.values
+        extents, body = extents_of(values, op, space), body_of(op)
         highs = [n.constant - 1 if n is not None and n.is_constant else None for n in extents]
         dims = tuple(values.fresh("loop", NOTHING, 0, high) for high in highs)
         forms = [Linear.of(d) for d in dims]
@@ -226,20 +252,41 @@ class PayloadOps:
         reductions = tuple(d for d, kind in enumerate(space.iterators) if kind == "reduction")
         running = [not {dims[d] for d in reductions}.isdisjoint(involved(*at)) for at in maps[space.inputs :]]
         combined = update(op, 0) if not any(running[:1]) and all(running[1:]) else None
+        for index in inside(body, "linalg.index"):
+            values.bind(index.results[0], forms[index_dimension(index)])
+        loads = [*inside(body, "tensor.extract"), *inside(body, "memref.load")]
+        reads = [*elements[: space.inputs], *(self._loaded(load, body) for load in loads)]
+        given = [*list(body.arguments)[: space.inputs], *(load.results[0] for load in loads)]
+        pairs = zip(reads, given, strict=True)
+        reads = [e and Element(e.key, e.at, *chosen(values, v, body, e.when, e.outside)) for e, v in pairs]
         return PayloadOp(
-            str(op.location), op.name, reductions, dims, tuple(extents), tuple(elements[: space.inputs]), tuple(writes),
-            tuple(_start(op, operand) for operand in list(op.operands)[space.inputs :]),
-            all(hands_on(op, n) for n in range(space.outputs)), computes(op), _chooses(op),
+            str(op.location), op.name, reductions, dims, tuple(extents), tuple(reads), tuple(writes),
+            tuple(start_of(op, operand) for operand in list(op.operands)[space.inputs :]),
+            all(hands_on(op, n) for n in range(space.outputs)), computes(op), chooses(op),
             None if combined is None else combined.combiner,
-            _divisor(op, elements), frozenset(n for n in range(space.inputs) if body_of(op).arguments[n] not in used),
-            begins=tuple(elements[space.inputs :]), fits=_fits(values, op, space, maps),
+            _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
+            begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
             indexed=any(True for _ in inside(body_of(op), "linalg.index")),
+            arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
         )  # fmt: skip
+
+    def arithmetic(self, op: ir.Operation, given: Sequence[ir.Value], keys: Sequence[Key | None]) -> Arithmetic:
+        """The results of an op's body as expressions of the elements that it reads."""
+        outputs = {value: n for n, value in enumerate(list(body_of(op).arguments)[segments(op)[0] :])}
+        leaves = {value: key[1:] for value, key in zip(given, keys, strict=True) if key is not None}
+        return arithmetic(op, leaves | outputs, self.expressions)
+
+    def _loaded(self, load: ir.Operation, body: ir.Block) -> Element:
+        """The element that a body loads; a coordinate that depends on data is any number."""
+        of, *at = load.operands
+        unknown = Linear.of(self.values.fresh("opaque", NOTHING))
+        return self.element_of(of)(tuple(unknown if is_of_data(v, body) else self.values.linear(v) for v in at))
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
         """A reduction with running results, without these."""
         if of.location not in self._totals:
-            self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1])
+            whole = of.arithmetic and of.arithmetic[:1]
+            self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)
         return self._totals[of.location]
 
     def undivided(self, of: PayloadOp) -> PayloadOp:
@@ -272,13 +319,13 @@ class PayloadOps:
         cells = [self.values.fresh("loop", NOTHING, 0, high) for high in highs]
         at = self.values.affine_map(of_result, [*map(Linear.of, cells), *known])
         whole = involved(*at)
-        key: Key = (PARTS, location, 0)
+        key, combiner = (PARTS, location, 0), MERGED_BY.get(of.combiner, of.combiner)
         pairs = zip(of.writes[0].at, at, strict=True)
         table, begins = {mine.alone: its for mine, its in pairs if mine.alone is not None}, of.begins[0]
         return PayloadOp(
             location, of.name, tuple(d for d, cell in enumerate(cells) if cell not in whole), tuple(cells), tuple(sizes),
             (Element(key, tuple(map(Linear.of, cells))),), (Element(of.writes[0].key, tuple(at)),), of.starts[:1], False,
-            Counter([MERGED_BY.get(of.combiner, of.combiner)]), False, MERGED_BY.get(of.combiner, of.combiner), of_parts=True,
+            Counter([combiner]), False, combiner, order=(0,), of_parts=True,
             begins=() if begins is None else (Element(begins.key, tuple(form.put(table) for form in begins.at)),),
         )  # fmt: skip
 
@@ -329,6 +376,22 @@ class PayloadOps:
 
         return element
 
+    def _inserted(self, op: ir.Operation) -> Callable[[Coordinates], Element] | None:
+        """The tensor that an op inserts; None if its elements are not neighbours in the result."""
+        rows = mixed(op, "static_offsets", "static_sizes", "static_strides", first=2)
+        offsets, _, steps = ([self.values.number(n) for n in row] for row in rows)
+        sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.operands[0].type
+        kept = kept_dimensions(sizes, kind) if len(kind.shape) < len(sizes) else list(range(len(sizes)))
+        source = self.element_of(op.operands[0])
+
+        def element(at: Coordinates) -> Element:
+            inner = [place - offset for place, offset in zip(at, offsets, strict=True)]
+            found = source(tuple(inner[d] for d in kept))
+            here = (equal(form, Linear.of(0)) for d, form in enumerate(inner) if d not in kept)
+            return Element(found.key, found.at, both(found.when, *here), found.outside)
+
+        return element if all(step == Linear.of(1) for step in steps) else None
+
     def _reshape(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
         source, groups, values = self.element_of(op.operands[0]), groups_of(op), self.values
         longer = op.operands[0] if op.name.endswith("collapse_shape") else op.results[0]
@@ -364,77 +427,6 @@ class PayloadOps:
             return Element(found.key, found.at, both(found.when, *inside), outside)
 
         return element
-
-
-def _chooses(op: ir.Operation) -> bool:
-    return any(view.operation.name in ("arith.select", "scf.if") for view in body_of(op).operations)
-
-
-def _start(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
-    """The constant with which an output is filled: a tensor, or a buffer without other writes in
-    between."""
-    made = made_by(value, "linalg.fill")
-    if isinstance(value.type, ir.MemRefType):
-        for before in reversed(list(takewhile(lambda each: each != op, ops_of(op.block)))):
-            found, whole = accesses(before), list(way(value))
-            if found is None or any(each.changes and set(whole) & set(way(each.value)) for each in found):
-                made = before if before.name == "linalg.fill" and before.operands[1] == value else None
-                break
-    constant = made_by(made.operands[0], "arith.constant") if made is not None else None
-    return None if constant is None else constant.attributes["value"]
-
-
-def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linear | None]:
-    """The extents of an op's dimensions, each by the first operand that has it; None where none
-    has."""
-    found: list[Linear | None] = [None] * space.rank
-    for operand, axis, expression in subscripts(op, space.maps):
-        if (d := dimension_of(expression)) is not None and found[d] is None:
-            found[d] = size(values, operand, axis)
-    return found
-
-
-def _fits(values: Values, op: ir.Operation, space: Structure, maps: Sequence[Sequence[Linear]]) -> Formula:
-    """The condition that subscripts are inside of operands, of those that are no dimension.
-
-    Args:
-        maps: the values of the op's indexing maps.
-    """
-    forms = (form for at in maps for form in at)
-    subscripted = zip(subscripts(op, space.maps), forms, strict=True)
-    sized = ((form, size(values, *of)) for (*of, expr), form in subscripted if dimension_of(expr) is None)
-    return both(*(part for form, n in sized for part in (at_least(form, 0), less(form, n))))
-
-
-def size(values: Values, value: ir.Value, axis: int) -> Linear:
-    """A size of a tensor or memref, as a form."""
-    found = size_origin(value, axis)
-    if not isinstance(found, tuple):
-        return values.number(found)
-    made = producer(found[0])
-    if made is not None and made.name in ("memref.subview", "tensor.extract_slice"):  # of lower rank
-        sizes = mixed(made, "static_offsets", "static_sizes", "static_strides")[1]
-        kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
-        return values.number(sizes[kept[found[1]]])
-    form = form_of(*found)  # of a padding, the source's size
-    return Linear.of(form) if isinstance(form, int) else values.extent(form.tensor, form.axis) + form.plus
-
-
-def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:
-    """The number with these digits, the most significant first."""
-    out = at[0] if at else Linear.of(0)
-    for place, n in zip(at[1:], sizes[1:], strict=True):
-        out = values.product(out, n) + place
-    return out
-
-
-def digits(values: Values, number: Linear, sizes: Sequence[Linear]) -> list[Linear]:
-    """A number below the product of `sizes` as digits, the most significant first."""
-    ones, out = next((axis for axis, n in enumerate(sizes) if n != Linear.of(1)), len(sizes) - 1), list[Linear]()
-    for n in reversed(sizes[ones + 1 :]):
-        out.append(values.operate("mod", number, n))
-        number = values.operate("floordiv", number, n)
-    return [*[Linear.of(0)] * ones, number, *reversed(out)] if sizes else []
 
 
 def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear, Symbol, involved
+from ...indices.linear import TRUE, Formula, Linear, Symbol, involved, redefined
 from ...ir.mlir import ir, made_by, users
-from ...ir.structured import is_read, is_structured, loop_inits, segments, structure
+from ...ir.structured import body_of, is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero
-from .bodies import CarriedBody, computes
-from .labels import Label, Read, conjuncts_of, is_within, value_of
+from .bodies import CarriedBody, computes, inside, read_in_order, value_of
+from .labels import Label, Read, conjuncts_of, is_within, numbers_of
 from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
 
 
@@ -50,6 +50,12 @@ class Executes(Iterations):
     op: ir.Operation
     started: tuple[Label | None, ...]
     rows: Formula = TRUE
+
+    @property
+    def values(self) -> list[ir.Value]:
+        """The values of its body that are `reads`."""
+        body = body_of(self.op)
+        return [*list(body.arguments)[: segments(self.op)[0]], *(op.results[0] for op in inside(body, "memref.load"))]
 
     def padded(self, point: Coordinates) -> set[tuple[Key, Formula]]:
         """The condition that an iteration of the payload reads an element, and no padding."""
@@ -153,8 +159,20 @@ def solved(
     """
     of = execution.of
     executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
-    known = solution([*_equations(execution, payload), *others], of.dims, executed)
+    equations = [*_equations(execution, payload), *others]
+    known = solution(equations, of.dims, executed)
     return None if known is None else tuple(known[d] for d in of.dims)
+
+
+def strays(
+    execution: Executes, point: Coordinates | None, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]
+) -> bool:
+    """Whether an execution reads elements that no iteration of the payload's op reads, or computes
+    something else of those that one reads, as far as known."""
+    if point is not None:
+        return not unread(execution) and not computes_as(execution, payload)
+    equations = [*_equations(execution, payload), *others]
+    return _determined(equations, execution.of.dims) is not None
 
 
 def is_term(location: str, payload: PayloadOps) -> bool:
@@ -173,7 +191,7 @@ def unread(execution: Executes) -> list[Element]:
     """The elements of arguments and results that an iteration of the payload's op reads, but the
     execution is not known to."""
     read = {each.key for each in execution.reads if each is not None}
-    wanted = (each for n, each in enumerate(execution.of.reads) if each is not None and n not in execution.of.unread)
+    wanted = (each for n, each in enumerate(execution.of.reads) if each is not None and n in execution.of.order)
     return [each for each in wanted if each.key[0] != "value" and each.key not in read]
 
 
@@ -197,7 +215,21 @@ def is_same(execution: Executes, previous: Sequence[tuple[Element, Read | None]]
         made = (payload.at(each.key[1]) if each.key[0] == "result" else None for each in missed)
         missed = [] if all(each is not None and each.reductions for each in made) else missed
     known = all(there is not None and there.key == begin.key for begin, there in previous)
-    return not missed and known and computes(execution.op) == execution.of.computes
+    return not missed and known and computes_as(execution, payload)
+
+
+def computes_as(execution: Executes, payload: PayloadOps) -> bool:
+    """Whether an execution computes what an iteration of the payload's op does: the same number of
+    ops of each name, and the same expressions, where it reads elements of the same tensors."""
+    of = execution.of
+    if computes(execution.op) != of.computes:
+        return False
+    keys = [None if each is None else each.key for each in execution.reads]
+    same = {each.key for each in of.reads if each is not None} == {key for key in keys if key is not None}
+    running = any(map(of.is_running, range(len(execution.cells))))  # outputs in another order, and others
+    known = same and not running and of.arithmetic is not None
+    found = payload.arithmetic(execution.op, execution.values, keys) if known else None
+    return found is None or found == of.arithmetic
 
 
 def places(
@@ -217,11 +249,11 @@ def places(
             *involved(*(wanted for wanted, _ in pairs))}  # fmt: skip
     for write, cell in zip(of.writes, execution.cells, strict=False):
         kind, name, number = ("", "", 0) if cell is None or of.indexed else given.get(cell[0], ("", "", 0))
-        returned = payload.result(name, number) if kind == "returned" else None
-        own = None if returned is None or cell is None else returned(cell[1])
-        if own is not None and own.key == write.key:
-            places = zip(write.at, own.at, strict=True)
-            pairs += (pair for pair in places if told.isdisjoint(involved(pair[0])))
+        its = payload.pieces(name, number) if kind == "returned" and cell is not None else []
+        for own in (piece(cell[1]) for piece in its if cell is not None):
+            if own.key == write.key:
+                at = zip(write.at, own.at, strict=True)
+                pairs += (pair for pair in at if told.isdisjoint(involved(pair[0])))
     yield from pairs
 
 
@@ -230,33 +262,53 @@ def solution(
 ) -> dict[Symbol, Linear] | None:
     """Dimensions as forms, from equations of forms of dimensions with other forms; None where these
     do not determine all, or contradict each other for an executed iteration."""
+    known = _determined(equations, dims)
+    if known is None:
+        return None
+    solved = (left.put(redefined(known, left.symbols())) - right for left, right in equations)
+    return known if all(is_zero(rest, executed) for rest in solved) else None
+
+
+def _determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
+    """Dimensions that each follow from one of the equations; None where these do not determine all."""
     known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
+    equations = [*equations, *numbers_of(equations).items()]
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
         found = found or [each for pair in equations for each in _digits_told(*pair, dims, known)]
         if not found:
             break
         known |= dict(found[:1])
-    if len(known) < len(dims):
-        return None
-    return known if all(is_zero(left.put(known) - right, executed) for left, right in equations) else None
+    return None if len(known) < len(dims) else known
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
+    """Equations of coordinates, of those that do not depend on data (`opaque`)."""
+    pairs = _of_elements(execution, payload)
+    return (pair for pair in pairs if all(s.kind != "opaque" for s in pair[0].symbols()))
+
+
+def _of_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
     """Equations of coordinates that the payload's op and the execution read. An element that the
     kernel does not read, because its producer was fused into others, is determined by the elements
     that it is computed from."""
-    for number, (element, read) in enumerate(zip(execution.of.reads, execution.reads, strict=False)):
-        sizes = number in execution.of.unread and read is not None and read.key is None
-        if sizes and element is not None and read is not None and len(read.at) == len(element.at):
-            yield from zip(
-                element.at, read.at, strict=True
-            )  # it is not read: any numbers that distinguish iterations will do
+    of = execution.of
+    sizes = [element for n, element in enumerate(of.reads) if element is not None and n not in of.order]
+    for element, read in zip(
+        sizes, [read for read in execution.reads if read and read.key is None and read.at], strict=False
+    ):
+        if len(read.at) == len(element.at):  # it is not read: any numbers that distinguish iterations will do
+            yield from zip(element.at, read.at, strict=True)
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
     wanted_of: dict[Key, list[Element]] = {}
-    for element in (element for element in execution.of.reads if element is not None):
+    for element in (element for n, element in enumerate(of.reads) if element is not None and n in of.order):
         wanted_of.setdefault(element.key, []).append(element)
+    for key, pairs in _by_arithmetic(execution).items():
+        if len(pairs) == len(wanted_of.get(key, ())):
+            del wanted_of[key]
+            for element, read in pairs:
+                yield from zip(element.at, read.at, strict=True)
     for element in (element for group in wanted_of.values() for element in _by_place(group)):
         fitting = _by_place([read for read in given if read.key == element.key])
         number = seen[element.key] = seen.get(element.key, -1) + 1
@@ -265,6 +317,18 @@ def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linea
             pairs = [(made, read) for made in payload.made_of(element) for read in given if read.key == made.key]
         for wanted, read in pairs:
             yield from zip(wanted.at, read.at, strict=True)
+
+
+def _by_arithmetic(execution: Executes) -> dict[Key, list[tuple[Element, Read]]]:
+    """By tensor, the elements that the payload's op and the execution read at the same places of
+    their arithmetic: which of two reads of one tensor is which operand."""
+    of, found = execution.of, dict[Key, list[tuple[Element, Read]]]()
+    reads, values = dict(zip(execution.values, execution.reads, strict=True)), read_in_order(execution.op)
+    for number, value in zip(of.order, values, strict=True) if len(of.order) == len(values) else ():
+        element, read = of.reads[number], reads.get(value)
+        if element is not None and read is not None and read.key == element.key:
+            found.setdefault(element.key, []).append((element, read))
+    return found
 
 
 _Placed = TypeVar("_Placed", Element, Read)

@@ -14,46 +14,46 @@ from ...ir.mlir import ir, made_by
 from ...ir.structured import body_of, yielded
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero, point_where
-from .bodies import through_casts
+from .bodies import through_casts, value_of
 from .contents import Contents
 from .exactly_once import Store, executes_all, iterates
-from .labels import Read, conjuncts_of, value_of
+from .labels import Read, conjuncts_of
 from .payloads import UNDIVIDED, Key, PayloadOp, PayloadOps
 from .points import solution
 
 NOT_RETURNED = "its results are not known to be what a function returns"
 
 
-def returned(held: Contents, is_last: Callable[[ir.Value], bool]) -> Iterator[tuple[PayloadOp, str | None]]:
+def returned(
+    held: Contents, is_last: Callable[[ir.Value, PayloadOp | None], bool]
+) -> Iterator[tuple[PayloadOp, str | None]]:
     """Ops of the payload with results that a function returns, each with the reason why it is not
     known that a kernel leaves these in the function's buffer: an empty one if it is known, None if
     nothing is known of the contents of the buffer, or of a result's place in it.
 
     Args:
-        is_last: whether a buffer is written by this kernel, and by no op after its launch.
+        is_last: whether a buffer is written by this kernel, and by no op after its launch; of one
+            with several pieces, whether this kernel is to execute the op with a piece.
     """
-    for root, (kind, name, number) in held.given.items():
-        result = held.payload.result(name, number) if kind == "returned" else None
-        own = None if result is None else result(tuple(Linear.of(held.cell()) for _ in root.shape))
-        of = held.payload.at(own.key[1]) if own is not None and own.key[0] == "result" else None
-        if (
-            of is None
-            or own is None
-            or of.name == "linalg.fill"
-            or not isinstance(root.value, ir.Value)
-            or not is_last(root.value)
-        ):
-            continue
+    for root in held.given:
+        its = [piece(tuple(Linear.of(held.cell()) for _ in root.shape)) for piece in held.pieces(root)]
         labels = held.labels.get(root, ())
-        kept = [label for label in labels if label.key == own.key and not label.parts]
-        if not labels:
-            yield of, None
-        elif len(kept) != 1 or len(labels) != 1 or kept[0].when != TRUE:
-            yield of, NOT_RETURNED
-        elif of.location in held.moved:
-            yield of, None if held.moved[of.location] is None else "its results are not written at their places"
-        else:
-            yield of, ""
+        others = [label for label in labels if label.key not in {own.key for own in its}]
+        for own in its:
+            of = held.payload.at(own.key[1]) if own.key[0] == "result" else None
+            if of is None or of.name == "linalg.fill" or not isinstance(root.value, ir.Value):
+                continue
+            if not is_last(root.value, of if len(its) > 1 else None):
+                continue
+            kept = [label for label in labels if label.key == own.key and not label.parts]
+            if not labels:
+                yield of, None
+            elif len(kept) != 1 or others or kept[0].when != TRUE:
+                yield of, NOT_RETURNED
+            elif of.location in held.moved:
+                yield of, None if held.moved[of.location] is None else "its results are not written at their places"
+            else:
+                yield of, ""
 
 
 def unwritten(held: Contents) -> list[PayloadOp]:
@@ -61,8 +61,7 @@ def unwritten(held: Contents) -> list[PayloadOp]:
     known."""
     found: dict[PayloadOp, None] = {}
     for root, stores in held.stores.items():
-        labels = held.labels.get(root, ())
-        for key in dict.fromkeys(label.key for label in labels if label.key is not None and not label.parts):
+        for key in dict.fromkeys(s.what.key for s in stores if s.what.key is not None and not s.what.parts):
             of = held.payload.at(key[1]) if key[0] == "result" else None
             if of and all(not s.updated and _is_short(held, root, of, key, s) for s in stores if s.what.key == key):
                 found.setdefault(of)

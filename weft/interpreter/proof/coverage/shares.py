@@ -12,8 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, Floor, Formula, Linear, Symbol, at_least, involved, less, reached, redefined
+from ...indices.algebra import PRODUCT, LaunchShape
+from ...indices.linear import (
+    NOTHING,
+    TRUE,
+    Floor,
+    Formula,
+    Linear,
+    Symbol,
+    at_least,
+    involved,
+    less,
+    reached,
+    redefined,
+)
 from ...indices.values import Values
 from ...mapping.shares import Owned
 from ..solver import Unknown, point_where
@@ -48,8 +60,8 @@ def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
     guards = tuple(part for part in parts if not _is_of_others(part, share, others))
     values, why = Values(LaunchShape(), lambda _: NOTHING), list[str | None]()
     for _ in range(2):
-        change = _by_linear_id(share, values) if why else _itself
-        if why and change is _itself:
+        change = _by_linear_id(share, values) if why else _with_products(share, values)
+        if change is None:
             break
         at, extents = tuple(map(change, share.at)), tuple(map(change, share.extents))
         highs = [n.constant - 1 if n.is_constant else None for n in share.extents]
@@ -75,8 +87,16 @@ def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
     return why[-1]
 
 
-def _itself(form: Linear) -> Linear:
-    return form
+def _with_products(share: Owned, values: Values) -> Callable[[Linear], Linear]:
+    """Products as those of other values."""
+    used = reached(s for part in (*share.at, *share.extents, *share.guards) for s in part.symbols())
+
+    def product(symbol: Symbol) -> Linear:
+        factors = [factor.replaced(product) for factor in symbol.operands(PRODUCT)]
+        return reduce(values.product, factors) if factors else Linear.of(symbol)
+
+    table = redefined({s: product(s) for s in used if s.operands(PRODUCT)}, used)
+    return lambda form: form.put(table)
 
 
 def _is_of_others(part: Formula, share: Owned, others: Sequence[Owned]) -> bool:
@@ -116,8 +136,10 @@ def _counted(
         return None
     grid = np.indices([(high or 0) + 1 for high in highs], dtype=np.int64).reshape(len(highs), -1)
     where: dict[Symbol, Any] = dict(zip(own, grid, strict=True)) | dict.fromkeys(alone, 0)
-    forms = [*at, *(form for guard in guards for form in _forms(guard))]
-    if any(s not in where for form in forms for s in form.symbols()):
+    used = reached(s for part in (*at, *guards) for s in part.symbols())
+    while any(_defined(symbol, where) for symbol in used if symbol not in where):
+        continue
+    if any(s not in where for s in used):
         return None
     executed = np.ones(grid.shape[1], dtype=bool)
     for guard in guards:
@@ -132,6 +154,25 @@ def _counted(
         return ""
     wrong = int(np.argmax(times != 1))
     return f"iteration {tuple(map(int, np.unravel_index(wrong, sizes)))} is executed {times[wrong]} times"
+
+
+def _defined(symbol: Symbol, where: dict[Symbol, Any]) -> bool:
+    """Whether the values of a symbol that is equal to one of several forms in its definition are
+    found, from those of all others."""
+    definition = symbol.definition or TRUE
+    found, known = np.int64(0), np.bool_(False)
+    for form in _forms(definition):
+        factor = form.terms.get(symbol, 0)
+        rest = Linear({symbol: factor}, 0) - form
+        if abs(factor) == 1 and all(
+            s in where for s in (*rest.symbols(), *definition.symbols()) if s is not symbol or s in rest.symbols()
+        ):
+            value = _number(rest, where) * factor
+            holds = _holds(definition, {**where, symbol: value})
+            found, known = np.where(holds, value, found), known | holds
+    if np.all(known):
+        where[symbol] = found
+    return symbol in where
 
 
 def _number(form: Linear, where: Mapping[Symbol, Any]) -> Any:
@@ -157,12 +198,12 @@ def _forms(formula: Formula) -> Iterator[Linear]:
         yield from _forms(part)
 
 
-def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear]:
+def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear] | None:
     """Numbers of threads along x, y and z as digits of the linear id, of which warps and lanes are
-    digits, too."""
+    digits, too; None for threads along one axis."""
     sizes = [n for n in share.block if n is not None]
     if len(sizes) < 3 or sum(n > 1 for n in sizes) < 2:
-        return _itself
+        return None
     thread = Linear.of(values.fresh("loop", NOTHING, 0, prod(sizes) - 1))
     x, y, _ = sizes
     ids = {"tx": thread.modulo(x), "ty": thread.floordiv(x).modulo(y), "tz": thread.floordiv(x * y)}

@@ -21,16 +21,17 @@ from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, bot
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.mlir import children, ir, made_by, ops_of, producer
-from ...ir.structured import Structure, body_of, is_read, is_structured, structure, yielded
+from ...ir.structured import Structure, body_of, is_read, is_structured, segments, structure, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...reductions.identities import update
 from ..kernels.root_buffers import RootBuffer
-from .bodies import choice_of, conjuncts, hands_on, inside, is_of_data, through_casts
+from .bodies import chosen, conjuncts, hands_on, inside, is_of_data, through_casts
 from .contents import Contents
 from .counters import counted, ends_of
-from .labels import Label, Read, conjuncts_of, value_of
+from .initial_payload import extents_of
+from .labels import Label, Read, conjuncts_of
 from .nests import Nests
 from .payloads import (
     BEFORE,
@@ -39,9 +40,8 @@ from .payloads import (
     Coordinates,
     PayloadOp,
     PayloadOps,
-    extents_of,
 )
-from .points import Executes, is_same, places, previous_contents, solved, unread
+from .points import Executes, is_same, places, previous_contents, solved, strays, unread
 from .results import divided
 
 
@@ -53,6 +53,9 @@ class Walk:
         payload: the untouched module.
         executions: of its reductions.
         strangers: ops that update results as no known op of the payload does.
+        strays: ops without reductions that read other elements than an iteration of the payload's
+            does, or compute something else of them.
+        last: the last structured op.
     """
 
     payload: PayloadOps
@@ -68,6 +71,8 @@ class Walk:
         self._twice = False
         self.nests = Nests(self.payload, self.held)
         self.strangers: dict[ir.Operation, None] = {}
+        self.strays: dict[PayloadOp, None] = {}
+        self.last: PayloadOp | None = None
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
 
@@ -176,8 +181,9 @@ class Walk:
             return
         self._carried(op, space)
         reads = [self._read(op, n, space, forms) for n in range(space.inputs)]
-        inner = [self._loaded(load) for load in inside(body_of(op), "memref.load")]
+        inner = [self._loaded(load, body_of(op)) for load in inside(body_of(op), "memref.load")]
         of = self._executed(op, space, reads, inner)
+        self.last = PayloadOp.unknown(op) if of is None else of
         outputs = range(space.inputs, space.inputs + space.outputs)
         cells = [self._cell_of(op.operands[n], space, n, forms) for n in outputs]
         before = [self.held.label_of(op.operands[n]) for n in outputs]
@@ -200,9 +206,10 @@ class Walk:
         if of.reductions and self.payload.are_divisions(unread(execution)):
             execution = replace(execution, of=(of := self.payload.undivided(of)))
         previous = () if of.reductions else previous_contents(execution, before)
-        point = solved(
-            execution, self.payload, () if of.reductions else places(execution, previous, self.held.given, self.payload)
-        )
+        there = () if of.reductions else [*places(execution, previous, self.held.given, self.payload)]
+        point = solved(execution, self.payload, there)
+        if self._recording and not of.reductions and strays(execution, point, self.payload, there):
+            self.strays.setdefault(of)
         if not of.reductions and (point is None or not is_same(execution, previous, self.payload)):
             point = None
         rows = self._rows(execution, point, before)
@@ -248,7 +255,11 @@ class Walk:
                 )
             found.append(known)
         left = [part for part in others if not all(part in known for known in found)]
-        left += [] if of.reductions else [part for part in masks if not all(part in known for known in found)]
+        left += (
+            []
+            if of.reductions or point is None
+            else [part for part in masks if not all(part in known for known in found)]
+        )
         for part in left:
             self.held.use(part, (*execution.guards, others.get(part, TRUE)))
         return found
@@ -257,7 +268,8 @@ class Walk:
         """In a loop of the host, a buffer of the host with unknown contents is the payload's
         operand: how values are carried between iterations is the task of upstream's bufferization."""
         of = self.payload.op(op) if self.payload.around.loops and op.name != "linalg.fill" else None
-        inputs = range(space.inputs) if of is not None and len(of.reads) == space.inputs else ()
+        found = None if of is None else self.payload.untouched.places[of.location]
+        inputs = range(space.inputs) if found is not None and segments(found)[0] == space.inputs else ()
         for number, element in zip(inputs, () if of is None else of.reads, strict=False):
             if element is not None and element.key[0] == "value" and is_memref(op.operands[number]):
                 self.held.carry(op.operands[number], element.key, len(element.at))
@@ -324,7 +336,7 @@ class Walk:
         known = [read for read in reads if read is not None and read.key is not None]
         if any(read is not None and read.key is not None and read.key[0] == PARTS for read in (*reads, *inner)):
             return self.held.parts.get(of.location)
-        if len(known) == 1 and known[0].key == of.writes[0].key and self._merges(op, 0, known[0]):
+        if len(known) == 1 and known[0].key == of.writes[0].key and (of.copies or self._merges(op, 0, known[0])):
             return None
         if len(of.writes) != space.outputs or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
             return None
@@ -356,25 +368,17 @@ class Walk:
             place = self.held.place(value, indices)
             return None if place is None else Read(None, place[1], TRUE)
         found = self.held.at(value, indices)
-        return self._chosen(body_of(op).arguments[number], found)
+        return self._chosen(body_of(op).arguments[number], found, body_of(op))
 
-    def _loaded(self, load: ir.Operation) -> Read | None:
+    def _loaded(self, load: ir.Operation, body: ir.Block) -> Read | None:
         found = self.held.at(load.operands[0], [self.values.linear(v) for v in list(load.operands)[1:]])
-        return self._chosen(load.results[0], found)
+        return self._chosen(load.results[0], found, body)
 
-    def _chosen(self, value: ir.Value, found: Read | None) -> Read | None:
-        """The element that is read, where the body uses it only under conditions, and one constant
-        elsewhere: `select(%inside, %value, 0)`; None where there are several constants."""
-        while found is not None and (choice := choice_of(value)) is not None:
-            taken, arm, other = choice
-            condition = self.values.condition(taken.operands[0])
-            when, known = condition if arm == 0 else condition.negate(), value_of(found.outside)
-            outside = found.outside if other is None else other
-            if found.when != TRUE and other is not None and known != value_of(other):
-                return None
-            found = replace(found, when=both(when, found.when), outside=outside)
-            value = taken.results[0]
-        return found
+    def _chosen(self, value: ir.Value, found: Read | None, body: ir.Block) -> Read | None:
+        if found is None:
+            return None
+        when, outside = chosen(self.values, value, body, found.when, found.outside)
+        return replace(found, when=when, outside=outside)
 
     # ---- labels of what is written -----------------------------------------------------------------------------------
 

@@ -222,6 +222,19 @@ class KernelModel:
         """The number of a thread's warp; None if the number of threads of a block is unknown."""
         return self.group_of(WARP)
 
+    def in_rows_of_warps(self, a: Access, b: Access) -> bool:
+        """Whether a coordinate shows that different warps touch different elements: `n * warp +
+        rest` in both accesses, with values of `rest` that differ by less than n."""
+        if self.warp is None or a.buffer is not b.buffer:
+            return False
+        for symbol, unit in list(self.warp.terms.items())[:1]:
+            for p, q in zip(a.coordinates or (), b.coordinates or (), strict=False):
+                n = p.terms.get(symbol, 0) // unit
+                ends = [end for form in (p, q) for end in (form - self.warp * n).bounds() if end is not None]
+                if n > 0 and len(ends) == 4 and max(ends[1] - ends[2], ends[3] - ends[0]) < n:
+                    return True
+        return False
+
     def group_of(self, threads: int) -> Linear | None:
         """The number of a thread's group of `threads` consecutive threads."""
         if self.shape.threads is None:

@@ -4,6 +4,7 @@ for asynchronous copies."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ....dsl.records import record
 from ...indices.linear import Formula, Linear, Symbol, at_least, both, settled
@@ -52,7 +53,7 @@ class Place:
         """The path into a region of the op at this place."""
         return (*self.steps, PlaceStep(self.position, region, guards, loop))
 
-    @property
+    @cached_property
     def loops(self) -> tuple[Loop, ...]:
         return tuple(s.loop for s in self.steps if s.loop is not None)
 

@@ -89,12 +89,11 @@ class _Demand:
     def useful(self) -> set[int]:
         return self.whole | set(self.part)
 
-    def add_twins(self, barriers: Mapping[int, Barrier]) -> None:
-        """Adds the warp twins of the block barriers, if all collisions are within one warp."""
+    def add_twins(self, twins: Mapping[Barrier, Barrier], wide: frozenset[int]) -> None:
+        """Adds the warp twins of the block barriers (`wide`), if all collisions are within one warp."""
         if self.in_one_warp:
-            self.whole |= {~n for n in self.whole if not barriers[n].narrow}
-            twins = {barrier: replace(barrier, narrow=True) for barrier in self.part.values() if not barrier.narrow}
-            self.part |= {~n: twins[barrier] for n, barrier in self.part.items() if barrier in twins}
+            self.whole |= {~n for n in self.whole & wide}
+            self.part |= {~n: twins[barrier] for n, barrier in self.part.items() if n in wide}
 
     @property
     def in_one_warp(self) -> bool:
@@ -124,12 +123,13 @@ class _Search:
         self.order = list(self.barriers)
         rows: dict[Hashable, Row] = {}
         for b in self.barriers.values():
-            rows.setdefault((b.place.steps, b.spaces, b.narrow, b.threads, b.of_cluster, b.number), []).append(b)
+            rows.setdefault((b.place.steps, b.spaces, b.narrow, b.threads, b.of_cluster, b.number), Row()).append(b)
         self.rows = list(rows.values())
         self._marks: dict[Steps, list[int]] = {}
         for b in ordered:
             for depth in range(len(b.place.steps) + 1):
                 self._marks.setdefault(b.place.steps[:depth], []).append(position_at(b.place, depth))
+        self._gaps: dict[Place, Hashable] = {}
         self._demands: dict[Hashable, _Demand] = {}
         self.cost: dict[int, Cost] = {}
         for place, (n, b) in enumerate(self.barriers.items()):
@@ -146,8 +146,10 @@ class _Search:
     def _between(self, place: Place) -> Hashable:
         """A key that is equal for two places if no barrier, and no op that contains one, is between
         them."""
-        marks = self._marks.get(place.steps, ())
-        return place.steps, bisect_left(marks, place.position), bisect_right(marks, place.position)
+        if place not in self._gaps:
+            marks = self._marks.get(place.steps, ())
+            self._gaps[place] = place.steps, bisect_left(marks, place.position), bisect_right(marks, place.position)
+        return self._gaps[place]
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
         between = self._between(pair.first.place), self._between(pair.second.place)
@@ -185,8 +187,10 @@ class _Search:
     def run(self) -> ChosenBarriers:
         found = _cheapest(self.demands, self.cost)
         if self.whole_warps and self._warps_may_do(found):
+            twins = {b: replace(b, narrow=True) for b in self.barriers.values() if not b.narrow}
+            wide = frozenset(n for n, b in self.barriers.items() if b in twins)
             for demand in self.demands:
-                demand.add_twins(self.barriers)
+                demand.add_twins(twins, wide)
             found = _cheapest(self.demands, self.cost)
         chosen = found.chosen - {~n for n in found.chosen if n >= 0}
         needing = self._needing(chosen)
@@ -195,8 +199,9 @@ class _Search:
         }
         spaces: dict[int, set[str]] = {n: set() for n in chosen}
         for d in self.demands:
-            for n in d.useful & chosen:
-                spaces[n].update(pair.first.buffer.space for pair in d.pairs)
+            ordered = {pair.first.buffer.space for pair in d.pairs}
+            for n in d.whole & chosen | d.part.keys() & chosen:
+                spaces[n] |= ordered
         numbers = {max(n, ~n): n for n in chosen}
         in_order = tuple(n for n in self.order if n in numbers)
         return ChosenBarriers(

@@ -41,20 +41,29 @@ def position_at(place: Place, depth: int) -> int:
 
 
 Steps = tuple[PlaceStep, ...]
-Row = list[Barrier]
-"""The barriers of one block of ops that order one kind of memory for all threads, in text order."""
 
 
-def _before(row: Row, place: Place) -> int:
-    """The number of barriers of the row before the op that contains the place in their block."""
-    return bisect_left(row, position_at(place, len(row[0].place.steps)), key=lambda barrier: barrier.place.position)
+class Row(list[Barrier]):
+    """The barriers of one block of ops that order one kind of memory for all threads, in text
+    order. Nothing is added after the first question."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before: dict[Place, int] = {}
+
+    def before(self, place: Place) -> int:
+        """The number of barriers before the op that contains the place in their block."""
+        if place not in self._before:
+            position = position_at(place, len(self[0].place.steps))
+            self._before[place] = bisect_left(self, position, key=lambda barrier: barrier.place.position)
+        return self._before[place]
 
 
-def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[Row]:
+def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[list[Barrier]]:
     """The rows of barriers, cut at the two places. All barriers of a piece separate the same
     instances of the two."""
     for row in rows:
-        cuts = sorted({0, _before(row, first), _before(row, second), len(row)})
+        cuts = sorted({0, row.before(first), row.before(second), len(row)})
         yield from (row[start:end] for start, end in pairwise(cuts))
 
 
@@ -84,7 +93,7 @@ class Phases:
             made = self._rows[space] = {}
             for barrier in sorted(self.barriers, key=lambda barrier: barrier.place.position):
                 if space in barrier.spaces and not barrier.narrow:
-                    made.setdefault(barrier.place.steps, []).append(barrier)
+                    made.setdefault(barrier.place.steps, Row()).append(barrier)
         return self._rows[space]
 
     def _around(self, place: Place, space: str) -> list[Row]:
@@ -105,13 +114,13 @@ class Phases:
             around = row[0].place
             if carried is None:
                 common = around.steps == second.steps[: len(around.steps)]
-                yield row[_before(row, first) : _before(row, second) if common else None]
+                yield row[row.before(first) : row.before(second) if common else None]
             elif carried in around.loops:
-                yield row[_before(row, first) :]
+                yield row[row.before(first) :]
         for row in self._around(second, space):
             around = row[0].place
             if around.steps != first.steps[: len(around.steps)] if carried is None else carried in around.loops:
-                yield row[: _before(row, second)]
+                yield row[: row.before(second)]
 
     def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
         """Whether some barrier is sure to separate all instances."""

@@ -175,9 +175,10 @@ class PairClass:
         one between iterations, and conversely."""
         free = {loop.number for loop in self.shared[self.equal :]}
         trips = self.shared[self.equal].trips
-        return not still.unknown and trips is not None and trips > 1 and not still._matters & free
+        if still.unknown or trips is None or trips <= 1:
+            return False
+        return not still.answers.once("loops that matter", still._matters) & free
 
-    @cached_property
     def _matters(self) -> frozenset[int]:
         """The loops on which some value depends. A counter shared by both cancels in their
         differences."""
@@ -327,9 +328,9 @@ class PairClass:
         loop, steps = self.loop, barrier.place.steps
         if loop is None or self.known is None or not steps or steps[-1].loop is not loop:
             return False
-        sides = meeting(self.first.place, barrier.place), meeting(barrier.place, self.second.place)
+        sides = (self.first.place, barrier.place), (barrier.place, self.second.place)
         try:
-            return all(order > 0 for _, order in sides) and self.known.iterations_apart(loop) == 1
+            return all(meeting(*side)[1] > 0 for side in sides) and self.known.iterations_apart(loop) == 1
         except Unknown:
             return False
 
@@ -369,6 +370,8 @@ class PairClass:
 
     def _never_two_warps(self) -> bool:
         if self.model.shape.threads is not None and self.model.shape.threads <= WARP:
+            return True
+        if self.model.in_rows_of_warps(self.first, self.second):
             return True
         names, parts = self._described
         far = [part for part in parts if part is not self._apart]  # different warps imply different threads

@@ -37,9 +37,10 @@ class Online(Statement):
         least: the fill that the extreme of one tile starts from.
         factor: the elementwise op that computes the factors, the extreme so far, and the extreme
             that the terms use.
-        scaled: for each sum the op that corrects it.
-        last: for each sum that is multiplied or divided by another, the op that does so after the
-            loop.
+        scaled: for each sum, in the order of the payload's text, the op that corrects it; the sum
+            reads its result as the accumulator.
+        last: for each sum that is multiplied or divided by another, in the same order, the op that
+            does so after the loop.
         outside: for each op that makes terms and has other readers as well, the copy that stays
             outside; the op's handle names the one in the loop.
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir.mlir import ir, is_used, operations
-from ...ir.structured import body_of, is_structured, operand_names, segments
+from ...ir.structured import body_of, is_loop, is_structured, operand_names, segments
 from ...mapping.mapping import mapping_of
-from ...parallel.nests import is_loop
 from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
 

@@ -25,14 +25,13 @@ from ...buffers.tiles import ThreadTile, clone_nest, is_distributed, is_in_threa
 from ...indices.arithmetic import value_of
 from ...ir.mlir import ahead_of, ancestors, i64, ir, is_within, memref, move_in_front, ops_of, producer
 from ...ir.refusing import describe
-from ...ir.structured import body_of
+from ...ir.structured import SEQUENTIAL, body_of
 from ...loops.forall import end_of, without_affine_loops
 from ...mapping.mapping import loop_dimensions, mapping_of, nested_maps
 from ...memory.layouts import subview
 from ...memory.names import free_name
 from ...memory.views import root_memref
 from ...parallel.collisions import expect_apart
-from ...parallel.nests import SEQUENTIAL
 from ...session.statement import Rewriter
 from .accumulators import affordable, is_fixed
 

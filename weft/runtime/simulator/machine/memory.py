@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....dsl.records import record
-from ...devices.report import FaultKind, Kind, Race, RaceKind, Site, Traffic
+from ...devices.report import FaultKind, Kind, Race, RaceKind, Site, Traffic, out_of_bounds
 from ..values.conversion import beside
 from .lanes import Lane, Lanes, first_lane
 from .shadow import Index, KeyLayout, Mask, Shadow
@@ -145,8 +145,7 @@ class Memory:
             row, column = first_lane(bad)
             at = tuple(int(np.broadcast_to(index, lanes.shape)[row, column]) for index in indices)
             limits = [int(np.broadcast_to(bound, lanes.shape)[row, column]) for bound in bounds]
-            sizes = " x ".join(map(str, limits)) or "1"
-            message = f"{list(at)} in `{self.name}`, where {sizes} can be addressed here"
+            message = out_of_bounds(at, self.name, limits)
             lanes.fault("out-of-bounds write" if write else "out-of-bounds read", bad, site, message, self.name, at)
         taken, _ = lanes.split(mask, good if isinstance(good, np.ndarray) and good.ndim else bool(good))
         return good, taken

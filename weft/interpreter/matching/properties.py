@@ -1,0 +1,119 @@
+"""The properties of an op (`PROPERTIES` in `dsl/tree.py`), as values of a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from ...dsl.diagnostics import count
+from ..ir.mlir import ir
+from ..ir.structured import element_type, is_structured, operand_names, segments, shape_of, structure
+from ..reductions.combiners import combiner
+from ..reductions.identities import combination
+from .kinds import kind_of, windows_of
+
+
+class NoValueError(Exception):
+    """An op does not have the property, or its value is known only at run time; with the reason, and
+    perhaps a way out."""
+
+
+CHOOSE = "`versions { assume … } else { … }` chooses by sizes that only a run knows"
+
+
+def property_of(op: ir.Operation, fields: Sequence[str]) -> Any:
+    """The value of `rank`, `sizes.0`, `lhs.type`, …. Raises `NoValueError`."""
+    first, *rest = fields
+    names = operand_names(op) if is_structured(op) else ()
+    if first in names:
+        return _of_operand(op.operands[names.index(first)], first, rest or ["sizes"])
+    if first not in _READ:
+        raise NoValueError(f"no operand `{first}`, but {', '.join(names) or 'none with a name'}")
+    value = _READ[first](op)
+    return value if not isinstance(value, tuple) else _chosen(value, first, rest)
+
+
+def _of_operand(value: ir.Value, name: str, rest: Sequence[str]) -> Any:
+    match [*rest]:
+        case ["rank"]:
+            return len(shape_of(value))
+        case ["type"]:
+            return str(element_type(value))
+        case _:
+            return _chosen(shape_of(value), name, [axis for axis in rest if axis != "sizes"])
+
+
+def _chosen(values: tuple[int | None, ...], name: str, rest: Sequence[str]) -> Any:
+    """All values of a list, or the one with a number."""
+    if rest and int(rest[0]) >= len(values):
+        raise NoValueError(f"`{name}` has {count(len(values), 'number')}, the first is `{name}.0`")
+    chosen = [values[int(rest[0])]] if rest else values
+    if None in chosen:
+        raise NoValueError(f"`{'.'.join((name, *rest))}` is known only at run time", CHOOSE)
+    return chosen[0] if rest else values
+
+
+def _results(op: ir.Operation) -> list[ir.Value]:
+    """Its results, or the operands that it writes."""
+    return list(op.results) or (list(op.operands)[segments(op)[0] :] if is_structured(op) else [])
+
+
+def _result(op: ir.Operation) -> ir.Value:
+    found = _results(op)
+    if not found:
+        raise NoValueError(f"{op.name} has no result")
+    return found[0]
+
+
+def _kind(op: ir.Operation) -> str:
+    if (found := kind_of(op)) is None:
+        raise NoValueError(f"{op.name} is of no kind: its indexing maps and its body are not known")
+    return found
+
+
+def _structured(op: ir.Operation) -> ir.Operation:
+    if not is_structured(op):
+        raise NoValueError(f"{op.name} has no indexing maps")
+    return op
+
+
+def _combiner(op: ir.Operation) -> str:
+    if "reduction" not in structure(_structured(op)).iterators:
+        raise NoValueError(f"{op.name} reduces nothing")
+    if (found := combination(op)) is not None:
+        return found.combiner.removeprefix("arith.")
+    if (several := combiner(op)) is not None:
+        return several.words.replace("arith.", "")
+    raise NoValueError(f"how {op.name} combines terms is not known")
+
+
+def _windows(op: ir.Operation) -> list[tuple[int, int]]:
+    if not (found := windows_of(structure(_structured(op)))):
+        raise NoValueError(f"{op.name} has no windows: it is no convolution and no pooling")
+    return found
+
+
+_READ = {
+    "kind": _kind,
+    "rank": lambda op: len(shape_of(_result(op))),
+    "type": lambda op: str(element_type(_result(op))),
+    "sizes": lambda op: structure(_structured(op)).extents,
+    "combiner": _combiner,
+    "inputs": lambda op: segments(_structured(op))[0],
+    "results": lambda op: len(_results(op)),
+    "strides": lambda op: tuple(stride for stride, _ in _windows(op)),
+    "dilations": lambda op: tuple(dilation for _, dilation in _windows(op)),
+}
+
+
+def summary(op: ir.Operation) -> str:
+    """The kind, the sizes and the type of an op, for lists of candidates: `contraction 64×64×32 f32`."""
+    if (kind := kind_of(op)) is None:
+        return op.name
+    sizes = "×".join("?" if n is None else str(n) for n in structure(op).extents)
+    words = [kind, sizes, str(element_type(_result(op)))]
+    if kind in ("reduction", "pooling"):
+        with suppress(NoValueError):
+            words.append(f"by {_combiner(op)}")
+    return " ".join(filter(None, words))

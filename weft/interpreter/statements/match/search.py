@@ -1,0 +1,145 @@
+"""The search of `match`: the ops of a scope, and for each of them the requirements that it does not
+fulfil."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ....dsl import tree
+from ....dsl.expressions import parts_of
+from ....dsl.tree import KINDS, OPERAND, PROPERTIES
+from ...ir.mlir import ancestors, ir, operations
+from ...ir.refusing import describe
+from ...ir.structured import is_loop, is_structured, operand_names, segments
+from ...matching.kinds import kind_of
+from ...matching.labels import labels_of
+from ...matching.properties import NoValueError, property_of
+from ...matching.relations import consumes, makers_of, operands_read
+from ...parallel.kinds import KINDS as LOOP_KINDS
+from ...parallel.kinds import differs as loop_differs
+from ...session.environment import Condition
+from ...session.rewriter import Handle, Operand, Rewriter
+
+LINALG = "linalg."
+MOST_ROWS = 8
+"""The number of candidates that an error lists."""
+
+
+Requirement = Callable[["ir.Operation"], "str | None"]
+"""A requirement of a `match`: the way in which an op does not meet it; None if it does."""
+
+
+def subjects(root: ir.Operation) -> Iterator[ir.Operation]:
+    """The ops below `root` that statements work on, outside of kernels: ops of linalg, and loops."""
+    functions = list(operations(root, "func.func")) or [root]
+    for function in functions:
+        for op in operations(function):
+            if is_loop(op) or (op.name.startswith(LINALG) and not next(ancestors(op)).name.startswith(LINALG)):
+                yield op
+
+
+def of_words(words: Sequence[str], module: ir.Module) -> Requirement:
+    """The op has one of these names, kinds or labels."""
+    others, loops = ([word for word in words if (word in LOOP_KINDS) == of_loops] for of_loops in (False, True))
+
+    def differs(op: ir.Operation) -> str | None:
+        if any(fits(op, word) for word in others):
+            return None
+        if loops and is_loop(op):
+            why = [loop_differs(module, op, word) for word in loops]
+            return None if None in why else ", ".join(filter(None, why))
+        if all(word.startswith('"') for word in words):
+            labels = labels_of(op)
+            return f"its label is {', '.join(labels)}" if labels else "no label"
+        return kind_of(op) or op.name
+
+    return differs
+
+
+def fits(op: ir.Operation, word: str) -> bool:
+    """Whether an op has this name, kind or label."""
+    if word.startswith('"'):
+        return word[1:-1] in labels_of(op)
+    if word not in KINDS:
+        return op.name == word
+    return word == "any" or kind_of(op) == word
+
+
+def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
+    """The op reads what the op of a handle makes, or one of its results, named as an operand that
+    it writes."""
+    anchor, name, names = _anchor(rewrite, related, "consumer_of")
+    inputs = segments(anchor)[0] if names else 0
+    if name in names[:inputs]:
+        notes = (f"it writes {', '.join(names[inputs:])}",)
+        raise rewrite.error("W0409", f"{anchor.name} only reads `{name}`", anchor, at="consumer_of", notes=notes)
+    number, written = None if name is None else names.index(name) - inputs, rewrite.span("consumer_of").text
+    return lambda op: None if consumes(op, anchor, number) else f"it does not read {written}"
+
+
+def of_producer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
+    """The op makes an operand of the op of a handle: the named one, or one that it reads."""
+    anchor, name, names = _anchor(rewrite, related, "producer_of")
+    values = operands_read(anchor) if name is None else [anchor.operands[names.index(name)]]
+    makers = {made for value in values for made in makers_of(anchor, value) if made != anchor}
+    written = rewrite.span("producer_of").text
+    return lambda op: None if op in makers else f"it does not make {written}"
+
+
+def _anchor(
+    rewrite: Rewriter, related: Handle | Operand, field: str
+) -> tuple[ir.Operation, str | None, tuple[str, ...]]:
+    """The op of a relation, the named operand, and the names of all of them. Raises W0409."""
+    handle, name = (related.handle, related.name) if isinstance(related, Operand) else (related, None)
+    op = rewrite.find(handle)
+    names = operand_names(op) if is_structured(op) else ()
+    if name is not None and name not in names:
+        notes = (f"its operands are {', '.join(names)}",) if names else ()
+        raise rewrite.error("W0409", f"{op.name} has no operand `{name}`", op, at=field, notes=notes)
+    return op, name, names
+
+
+def of_condition(condition: Condition) -> Requirement:
+    """The condition holds for the properties of the op; not where one of them has no value."""
+
+    def differs(op: ir.Operation) -> str | None:
+        found = (_unmet(condition, part, op) for part in _conjuncts(condition.expr))
+        return ", ".join(filter(None, found)) or None
+
+    return differs
+
+
+def _conjuncts(expr: tree.Expr) -> Iterator[tree.Expr]:
+    if isinstance(expr, tree.Binary) and expr.operator == "and":
+        yield from (*_conjuncts(expr.left), *_conjuncts(expr.right))
+    else:
+        yield expr
+
+
+def _unmet(condition: Condition, part: tree.Expr, op: ir.Operation) -> str | None:
+    """The properties of an op for which a part of the condition does not hold."""
+
+    def of(fields: Sequence[str]) -> Any:
+        return property_of(op, fields)
+
+    try:
+        if condition.holds(part, of):
+            return None
+    except NoValueError as error:
+        return error.args[0]
+    shown = []
+    for inner in parts_of(part):
+        if isinstance(inner, tree.NameRef) and inner.name in PROPERTIES:
+            shown.append((inner.name, condition.holds(inner, of)))
+        elif isinstance(inner, tree.Property) and (inner.name in PROPERTIES or OPERAND.fullmatch(inner.name)):
+            shown.append((inner.spelling, condition.holds(inner, of)))
+    return ", ".join(f"{name} is {value}" for name, value in shown) or "the condition does not hold"
+
+
+def rows(ops: Sequence[ir.Operation], requirements: Sequence[Requirement]) -> list[str]:
+    """A line for each candidate with what is different; those that differ least come first."""
+    found = [(op, [text for r in requirements if (text := r(op)) is not None]) for op in ops]
+    found.sort(key=lambda row: len(row[1]))
+    lines = [f"{describe(op)}: {', '.join(texts)}" for op, texts in found[:MOST_ROWS]]
+    return lines + ([f"and {len(found) - MOST_ROWS} others"] if len(found) > MOST_ROWS else [])
