@@ -152,8 +152,7 @@ def test_what_is_carried(name: str, tmp_path: Path) -> None:
     for way in WAYS.values():
         made = program(tmp_path, carried(name), f"let rows = match affine.for #0\nlet sum = match affine.for #1\n{way}")
         assert not made.wrong()
-        if name not in ("each element twice", "the same element"):  # no element determines the iteration
-            expect_no_assumption(assumed(made))
+        expect_no_assumption(assumed(made))
 
 
 PARALLEL = """\
@@ -183,6 +182,15 @@ func.func @f(%x: memref<8x10x20xi32>, %y: memref<8xi32>) {
 """
 
 
+def test_an_atomic_update_with_what_is_reduced(tmp_path: Path) -> None:
+    """The first lane alone makes it."""
+    update = "%old = memref.atomic_rmw addi %s, %y[%i] : (i32, memref<20xi32>) -> i32"
+    text = carried("a term with its index").replace("affine.store %s, %y[%i] : memref<20xi32>", update)
+    made = program(tmp_path, text, f"let rows = match parallel loop\nlet sum = match reduction loop\n{WAYS['lanes']}")
+    assert not made.wrong() and "atomicAdd(" in made.cuda
+    expect_no_assumption(assumed(made))
+
+
 AFFINE_PARALLEL = """\
 func.func @f(%x: memref<8x10x20xi32>, %y: memref<8xi32>) {
   affine.parallel (%i) = (0) to (8) {
@@ -210,6 +218,47 @@ def test_a_parallel_loop_that_reduces(text: str, space: str, tmp_path: Path) -> 
     made = program(tmp_path, text, f"{loops}map rows to blocks(x)\nmap sum to {space}\nlaunch rows")
     assert not made.wrong()
     expect_no_assumption(assumed(made))
+
+
+NEST = """\
+func.func @f(%x: memref<8x10x20xi32>, %w: memref<10xi32>, %y: memref<8xi32>) {
+  %c5 = arith.constant 5 : i32
+  affine.for %i = 0 to 8 {
+    %s = affine.for %j = 1 to 10 iter_args(%a = %c5) -> (i32) {
+      %u = affine.load %w[%j] : memref<10xi32>
+      %r = arith.addi %u, %c5 : i32
+      %t = affine.for %k = 0 to 20 step 3 iter_args(%b = %a) -> (i32) {
+        %v = affine.load %x[%i, %j, %k] : memref<8x10x20xi32>
+        %p = arith.muli %v, %r : i32
+        %n = arith.addi %b, %p : i32
+        affine.yield %n : i32
+      }
+      affine.yield %t : i32
+    }
+    affine.store %s, %y[%i] : memref<8xi32>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("space", ["threads(y: 4, x: 8) cyclic", "lanes cyclic"])
+def test_loops_that_go_on_with_what_is_carried(space: str, tmp_path: Path) -> None:
+    """They are one reduction of several dimensions."""
+    found = "let rows = match parallel loop\nlet sum = match reduction loop #0\n"
+    made = program(tmp_path, NEST, f"{found}map rows to blocks(x)\nmap sum to {space}\nlaunch rows")
+    assert not made.wrong() and any("each of 8·9·7 iterations once" in remark for remark in made.remarks)
+    expect_no_assumption(assumed(made))
+
+
+FIVE = "%r = arith.addi %u, %c5 : i32"
+
+
+@pytest.mark.parametrize("new", ["%r = arith.addi %u, %a : i32", f"{FIVE}\naffine.store %a, %w[%j] : memref<10xi32>"])
+def test_loops_that_do_more_with_what_is_carried(new: str, tmp_path: Path) -> None:
+    text = NEST.replace(FIVE, new)
+    said = refusal(tmp_path, text, "let sum = match affine.for #1\nmap sum to lanes cyclic")
+    assert codes(said) == ["W0343"], said
 
 
 TOTAL = """\
@@ -361,7 +410,7 @@ def at_random(r: random.Random) -> tuple[str, str]:
 
 @pytest.mark.parametrize("seed", range(300 if "WEFT_SOAK" in os.environ else 5))
 def test_at_random(seed: int, tmp_path: Path) -> None:
-    """Right by the simulator and by g++; what is only assumed has bounds from data, or nothing that determines its iteration."""
+    """Right by the simulator and by g++; what is only assumed has bounds from data, or from a row of lanes or threads."""
     text, ways = at_random(random.Random(seed))
     made = program(tmp_path, text, f"let rows = match loop #0\nlet sum = match reduction loop\n{ways}")
     numbers = np.random.default_rng(seed)
@@ -370,7 +419,7 @@ def test_at_random(seed: int, tmp_path: Path) -> None:
     some = {name: numbers.integers(-9, 9, shape).astype(dtype) for name, shape in (("x", (m, 70)), ("b", m), ("y", m))}
     inputs = some | {"n": numbers.integers(0, 71, m).astype(np.int32)}
     assert not made.wrong(inputs, folder=tmp_path) and not made.wrong(inputs, folder=tmp_path, native=True), f"{text}\n{ways}"
-    if " block\n" not in ways and "floordiv" not in text:
+    if " block\n" not in ways and ("%k = %i" not in text or "(y" not in ways):
         expect_no_assumption(assumed(made))
 
 
@@ -382,7 +431,7 @@ def test_at_random(seed: int, tmp_path: Path) -> None:
     [
         (SPMV, "parallel loop", 1), (SPMV, "reduction loop", 1), (SPMV, "loop", 2), (PARALLEL, "parallel loop", 1),
         (PARALLEL, "reduction loop", 1), (TOPK, "parallel loop", 1), (TOPK, "reduction loop", 1), (TOPK, "loop", 3),
-        (TOTAL, "parallel loop", 0),
+        (TOTAL, "parallel loop", 0), (NEST, "reduction loop", 2),
     ],
 )  # fmt: skip
 def test_kinds_of_loops(text: str, kind: str, found: int, tmp_path: Path) -> None:

@@ -17,9 +17,25 @@ from ..indices.arithmetic import inside as inside_of
 from ..indices.linear import Linear
 from ..indices.values import largest
 from ..ir.affine_maps import constraints
-from ..ir.mlir import affine, ahead_of, arith, attributes, children, ir, is_tensor, memref, operations, scf, vector
-from ..ir.structured import body_of, copy_marks, loop_inits, move_marks, replace
+from ..ir.mlir import (
+    affine,
+    ahead_of,
+    arith,
+    attributes,
+    children,
+    ir,
+    is_tensor,
+    made_within,
+    memref,
+    operations,
+    ops_of,
+    producer,
+    scf,
+    vector,
+)
+from ..ir.structured import body_of, copy_marks, loop_inits, loop_outputs, move_marks, replace, yielded
 from ..mapping.mapping import LoopDimension, loop_dimensions, product
+from ..memory.effects import is_pure
 from ..reductions.identities import COMBINERS, identity, number
 
 
@@ -67,6 +83,33 @@ def as_forall(loop: ir.Operation) -> ir.Operation:
     rank = len(body_of(loop).arguments)
     bounds = [known(o) for o in loop.operands]
     return one_forall([loop], bounds[:rank], bounds[rank : 2 * rank], bounds[2 * rank : 3 * rank])
+
+
+def carrying_nest(loop: ir.Operation) -> list[ir.Operation]:
+    """A loop that carries numbers, and those inside that each gets them from: together they are one
+    loop of several dimensions. The outermost first."""
+    nest = [loop]
+    while nest[-1].name == "scf.for":
+        body = body_of(nest[-1])
+        inner = [op for op in ops_of(body) if len(op.regions)]
+        if len(inner) != 1 or inner[0].name != "scf.for" or not inner[0].results:
+            break
+        (next_one,) = inner
+        passed, results = loop_outputs(nest[-1]), list(next_one.results)
+        alone = loop_inits(next_one) == passed and results == yielded(nest[-1])
+        alone = alone and all(len(list(value.uses)) == 1 for value in (*passed, *results))
+        if not alone or not all(is_fixed(bound, loop) for bound in list(next_one.operands)[:3]):
+            break
+        nest.append(next_one)
+    return nest
+
+
+def is_fixed(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a value is the same in all iterations of a loop, and depends on no memory read inside."""
+    if not made_within(value, loop):
+        return True
+    op = producer(value)
+    return op is not None and op != loop and is_pure(op) and all(is_fixed(operand, loop) for operand in op.operands)
 
 
 def reduces_nothing(op: ir.Operation) -> bool:

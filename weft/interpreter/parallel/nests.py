@@ -22,14 +22,19 @@ from ..ir.structured import (
     segments,
     shape_of,
 )
-from ..loops.forall import as_forall, end_of, make_forall, one_forall, reduces_nothing, without_affine_loops
+from ..loops.forall import as_forall, end_of, is_fixed, make_forall, one_forall, reduces_nothing, without_affine_loops
 from ..mapping.mapping import loop_dimensions, mapping_of
 from ..memory.effects import is_pure
+from ..memory.table import ATOMIC
 from ..session.rewriter import Rewriter
 from .collisions import Collision, collision
 
-STORES = ("memref.store", "affine.store", "vector.store")
-"""Ops that `map` executes as a single iteration."""
+_STORES = ("memref.store", "affine.store", "vector.store", ATOMIC)
+
+
+def is_store(op: ir.Operation) -> bool:
+    """Whether an op only changes memory, so that `map` executes it as a single iteration."""
+    return op.name in _STORES and not is_used(*op.results)
 
 
 def parallel_nest(rewrite: Rewriter, op: ir.Operation, dimensions: int | None, *, single: bool = False) -> ir.Operation:
@@ -65,7 +70,7 @@ def expect_unmapped(rewrite: Rewriter, op: ir.Operation, hint: str) -> None:
 def single_iteration(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
     """Wraps a store in a loop of one iteration, so that one processor executes it. Other ops are
     unchanged."""
-    if op.name not in STORES:
+    if not is_store(op):
         return op
     op = without_affine_loops(op)
     with ahead_of(op):
@@ -131,7 +136,7 @@ def whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
         if not any(producer(value) in inside for value in other.operands):
             if not is_pure(other):
                 break  # later ops may have to remain after it
-        elif other.name in STORES or is_pure(other):
+        elif is_store(other) or is_pure(other):
             inside.append(other)
         else:
             break
@@ -231,8 +236,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
         return None, "there is no loop inside"
     if inner.results:
         return None, f"the inner loop carries values from one iteration to the next: {describe(inner)}"
-    variables = {variable for loop in nest for variable in body_of(loop).arguments}
-    if any(_depends(bound, variables, nest[0]) for bound in inner.operands):
+    if not all(is_fixed(bound, nest[0]) for bound in inner.operands):
         return None, f"the bounds of the inner loop depend on the variable of the outer one: {describe(inner)}"
     for bound in inner.operands:
         move_in_front(bound, nest[0])
@@ -254,16 +258,6 @@ def merge_nested(outer: ir.Operation) -> ir.Operation:
         sides = [(d.lower, d.upper, d.step) for loop in (outer, inner) for d in loop_dimensions(loop)]
         outer = one_forall([outer, inner], *map(list, zip(*sides, strict=True)))
     return outer
-
-
-def _depends(value: ir.Value, variables: set[ir.Value], outside: ir.Operation) -> bool:
-    """Whether a value depends on one of the variables, or on memory read inside."""
-    op = producer(value)
-    if op is None:
-        return value in variables
-    if op == outside or not is_within(op, outside):
-        return False
-    return not is_pure(op) or any(_depends(o, variables, outside) for o in op.operands)
 
 
 def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: str | None = None) -> WeftError:

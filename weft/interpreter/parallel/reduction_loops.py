@@ -7,9 +7,10 @@
 
 A load with variables of the loop as subscripts becomes an operand, a view of the elements of all
 iterations, which gives the op its size; other loads remain in the body. Without such a load, a view
-that is not read has the size. Whether the body combines a
-carried number with terms is the subject of `reductions`, as for any other op. A store of a result
-becomes a loop of one iteration, for the first of the processors.
+that is not read has the size. Whether the body combines a carried number with terms is the subject
+of `reductions`, as for any other op. Loops of which each hands on what it carries to the next one
+inside become one op. A store of a result becomes a loop of one iteration, for the first of the
+processors.
 """
 
 from __future__ import annotations
@@ -23,15 +24,28 @@ from ..indices.arithmetic import Bound, bound_of, index_of, known, sum_of, terms
 from ..indices.linear import Linear
 from ..ir.cloning import clone_until
 from ..ir.copying import fill_with
-from ..ir.mlir import DYNAMIC, ahead_of, ir, is_tensor, linalg, made_within, memref, operations, ops_of, users
+from ..ir.mlir import (
+    DYNAMIC,
+    ahead_of,
+    children,
+    ir,
+    is_tensor,
+    linalg,
+    made_within,
+    memref,
+    move_in_front,
+    operations,
+    ops_of,
+    users,
+)
 from ..ir.refusing import WAS, describe
 from ..ir.structured import body_of, generic, is_loop, loop_inits, move_marks, replace, segments
-from ..loops.forall import without_affine_loops
+from ..loops.forall import carrying_nest, without_affine_loops
 from ..mapping.mapping import ATTRIBUTE, LoopDimension, Mapping
 from ..memory.effects import accesses, is_pure
 from ..memory.layouts import strided, subview
 from ..session.rewriter import Rewriter
-from .nests import STORES, single_iteration, whole
+from .nests import is_store, single_iteration, whole
 
 
 def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
@@ -79,22 +93,31 @@ class CarryingLoop:
 
     Args:
         op: a `scf.for` or a `scf.parallel`.
-        dimensions: its bounds.
+        innermost: of a nest; the op itself if it is none.
+        variables, dimensions: of all loops of the nest, and their bounds.
     """
 
     op: ir.Operation
+    innermost: ir.Operation
+    variables: list[ir.Value]
     dimensions: tuple[LoopDimension, ...]
 
     @classmethod
     def of(cls, op: ir.Operation) -> CarryingLoop:
-        """From its op."""
-        rank = len(body_of(op).arguments) - (len(op.results) if op.name == "scf.for" else 0)
-        rows = [[known(bound) for bound in list(op.operands)[n * rank :][:rank]] for n in range(3)]
-        return cls(op, tuple(LoopDimension(*each) for each in zip(*rows, strict=True)))
-
-    @property
-    def variables(self) -> list[ir.Value]:
-        return list(body_of(self.op).arguments)[: len(self.dimensions)]
+        """From its op; in a nest, moves all that the outer loops do into the innermost one."""
+        nest, variables, dimensions = carrying_nest(op), list[ir.Value](), list[LoopDimension]()
+        for loop in nest:
+            rank = len(body_of(loop).arguments) - (len(loop.results) if loop.name == "scf.for" else 0)
+            variables += list(body_of(loop).arguments)[:rank]
+            rows = [[known(bound) for bound in list(loop.operands)[n * rank :][:rank]] for n in range(3)]
+            dimensions += [LoopDimension(*each) for each in zip(*rows, strict=True)]
+        for bound in (value for loop in nest[1:] for value in list(loop.operands)[:3]):
+            move_in_front(bound, op)
+        first = body_of(nest[-1]).operations[0].operation
+        for loop in nest[:-1]:
+            for inner in [each for each in children(loop)[:-1] if each not in nest]:
+                inner.move_before(first)
+        return cls(op, nest[-1], variables, tuple(dimensions))
 
     def why_not(self) -> tuple[str, str] | None:
         """The reason why it is no structured op, with a hint; None if it is one."""
@@ -115,7 +138,7 @@ class CarryingLoop:
         """The loads that become operands: each subscript is the same in all iterations, or grows by
         a constant, along a dimension that no other subscript depends on."""
         numbers = {next(iter(index_of(variable).terms)): d for d, variable in enumerate(self.variables)}
-        for load in ops_of(body_of(self.op)):
+        for load in ops_of(body_of(self.innermost)):
             if load.name != "memref.load" or made_within(load.operands[0], self.op):
                 continue
             at = [sum_of(subscript) for subscript in list(load.operands)[1:]]
@@ -201,7 +224,7 @@ class CarryingLoop:
 
     def _combined(self, copies: dict[ir.Value, ir.Value], parts: list[ir.Value]) -> list[ir.Value]:
         """Clones the body; returns the new carried numbers."""
-        body = body_of(self.op)
+        body = body_of(self.innermost)
         if self.op.name == "scf.for":
             copies |= zip(list(body.arguments)[1:], parts, strict=True)
             return clone_until(body, copies)
@@ -237,7 +260,7 @@ def stores_of(op: ir.Operation) -> list[ir.Operation]:
     found = dict[ir.Operation, None]()
     for value in waiting:
         for user in users(value):
-            if user.block == op.block and user.name in STORES:
+            if user.block == op.block and is_store(user):
                 found[user] = None
             elif user.block == op.block and is_pure(user):
                 waiting += (result for result in user.results if result not in waiting)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from ....dsl.records import record
@@ -89,7 +89,7 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
     """Whether a value depends on loaded data, or on block arguments of a body."""
     made = producer(value)
     if made is None:
-        return value.owner == body
+        return body is not None and value.owner == body
     return made.name in ("memref.load", "tensor.extract", "scf.if") or any(
         is_of_data(operand, body) for operand in made.operands
     )
@@ -270,12 +270,13 @@ class CarriedBody:
     executes it.
 
     Args:
+        nest: the loop, and those inside that it consists of.
         point: the iteration of the payload.
         same_result: whether a value of the payload is a loop's result, and one of the kernel, too.
         terms: of a `scf.reduce`, by the argument of its combiner.
     """
 
-    loop: ir.Operation
+    nest: Sequence[ir.Operation]
     op: ir.Operation
     values: Values
     point: Mapping[Symbol, Linear]
@@ -285,9 +286,10 @@ class CarriedBody:
     def is_same(self) -> bool:
         """Whether both yield the same of the same."""
         inputs, _ = segments(self.op)
-        mine, its = list(body_of(self.op).arguments), ops_of(body_of(self.loop))
+        mine, loop = list(body_of(self.op).arguments), self.nest[-1]
+        its = [op for each in self.nest for op in ops_of(body_of(each))]
         loads = {str(each.location): each.results[0] for each in its if each.name == "memref.load"}
-        reduce, before = its[-1], loop_outputs(self.loop)
+        reduce, before = its[-1], loop_outputs(loop)
         if reduce.name == "scf.reduce":
             before = [region.blocks[0].arguments[0] for region in reduce.regions]
             merged = (region.blocks[0].arguments[1] for region in reduce.regions)
@@ -296,7 +298,7 @@ class CarriedBody:
         for argument in mine[:inputs]:
             if str(argument.location) in loads:
                 pairs[loads[str(argument.location)]] = argument
-        ends = yielded(self.loop)
+        ends = yielded(loop)
         if reduce.name == "scf.reduce":
             ends = [ops_of(region.blocks[0])[-1].operands[0] for region in reduce.regions]
         return all(self._same(one, other, pairs) for one, other in zip(ends, yielded(self.op), strict=True))

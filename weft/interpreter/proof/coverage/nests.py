@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from ....dsl.records import record
 from ...indices.algebra import trips_of
@@ -20,8 +21,8 @@ from ...indices.integers import range_of_type
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
 from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
 from ...ir.refusing import WAS
-from ...ir.structured import body_of, is_structured, structure
-from ...loops.forall import without_affine_loops
+from ...ir.structured import body_of, structure
+from ...loops.forall import carrying_nest, without_affine_loops
 from ...memory.effects import combiner
 from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
@@ -111,6 +112,7 @@ class Nests:
     reductions: list[LoopExecuted] = field(default_factory=list)
     _dimensions: dict[ir.Operation, tuple[NestDimension, ...]] = field(default_factory=dict, repr=False)
     results: dict[ir.Value, Read] = field(default_factory=dict)
+    _sizes: dict[ir.Operation, tuple[Linear | None, ...]] = field(default_factory=dict, repr=False)
     _constant: dict[ir.Value, bool] = field(default_factory=dict, repr=False)
 
     def is_branch(self, op: ir.Operation) -> bool:
@@ -182,9 +184,14 @@ class Nests:
         loop = self._at(str(op.location)) if WAS in op.attributes else None
         if loop is None or not loop.results:
             return False
-        space, values, body = structure(op), self.held.values, body_of(op)
+        space, values, body, outer = structure(op), self.held.values, body_of(op), self._around(loop)
         forms = [Linear.of(0 if d.high == 0 else d) for d in dims]
-        around, steps = (*loops, (op, tuple(forms))), list[NestAccess | None]()
+        around, steps, nest, own = list(loops), list[NestAccess | None](), carrying_nest(loop), iter(forms)
+        sizes = iter(extents_of(values, op, space))
+        for each in nest:  # the op is in the payload's own loops, with its dimensions as their counters
+            count = len(self._of_loop(each))
+            around.append((each, tuple(islice(own, count))))
+            self._sizes[each] = tuple(islice(sizes, count))
         for number, argument in enumerate(list(body.arguments)[: space.inputs]):
             of = self._at(str(argument.location))
             if of is not None and of.name == "memref.load":
@@ -200,11 +207,10 @@ class Nests:
                 self.held.since(cell[0], held) for cell, held in zip(cells, labels, strict=True) if cell is not None
             ]
             self.reductions.append(LoopExecuted(
-                loop, op, (*self.held.loops, *dims), tuple(self.held.guards), cells,
+                nest, op, (*self.held.loops, *dims), tuple(self.held.guards), cells,
                 tuple(dict.fromkeys(s for each in since for s in each)), tuple(held[-1] if held else None for held in labels),
             ))  # fmt: skip
         point = next((self._point(step) for step in steps if step is not None), None)
-        outer = self._around(loop)
         for number, cell in enumerate(cells):
             key: Key = ("nested", str(loop.location), number)
             self._equate(str(key), (loop.results[number], tuple(Linear.of(dim.symbol) for dim in outer)))
@@ -217,16 +223,17 @@ class Nests:
     def reduced(self) -> Iterator[NestExecuted]:
         """The loops with carried numbers that structured ops of the kernel execute."""
         for each in self.reductions:
-            steps = (step for step in self.steps if step.loops[-1:] and step.loops[-1][0] == each.op)
-            step = next((step for step in steps if self._around(step.of)[-1].loop == each.loop), None)
+            loop, last = each.nest[0], each.nest[-1]
+            steps = (step for step in self.steps if step.loops[-1:] and step.loops[-1][0] == last)
+            step = next((step for step in steps if self._around(step.of)[-1].loop == last), None)
             dims = () if step is None else self._around(step.of)
-            own = tuple(number for number, dim in enumerate(dims) if dim.loop == each.loop)
+            own = tuple(number for number, dim in enumerate(dims) if dim.loop in each.nest)
             nest = PayloadOp(
-                str(each.loop.location), each.loop.name, own, tuple(dim.symbol for dim in dims),
+                str(loop.location), loop.name, own, tuple(dim.symbol for dim in dims),
                 tuple(dim.extent for dim in dims), (), (), (), False, Counter(), False, None,
             )  # fmt: skip
             point = None if step is None else self._point(step)
-            several = sum(other.loop == each.loop for other in self.reductions)
+            several = sum(other.nest[0] == loop for other in self.reductions)
             if several > 1 or point is None:
                 few = "what it reads does not tell which iteration it is"
                 yield NestExecuted(nest, unclear=f"{several} ops of the kernel execute it" if several > 1 else few)
@@ -234,7 +241,7 @@ class Nests:
                 table = dict(zip(nest.dims, point, strict=True))
                 extents = tuple(None if n is None else n.put(table) for n in nest.extents)
                 nest = replace(nest, extents=extents)
-                body = CarriedBody(each.loop, each.op, self.held.values, table, self._result_at(table))
+                body = CarriedBody(each.nest, each.op, self.held.values, table, self._result_at(table))
                 yield NestExecuted(nest, each.execution(nest), point, each.unclear(body))
 
     def _result_at(self, point: dict[Symbol, Linear]) -> Callable[[ir.Value, ir.Value], bool]:
@@ -243,13 +250,10 @@ class Nests:
 
         def is_same(one: ir.Value, other: ir.Value) -> bool:
             made, read = producer(one), self.results.get(other)
-            if (
-                made is None
-                or read is None
-                or read.key != ("nested", str(made.location), ir.OpResult(one).result_number)
-            ):
+            if made is None or read is None:
                 return False
-            return read.at == tuple(Linear.of(dim.symbol).put(point) for dim in self._around(made))
+            at = tuple(Linear.of(dim.symbol).put(point) for dim in self._around(made))
+            return (read.key, read.at) == (("nested", str(made.location), ir.OpResult(one).result_number), at)
 
         return is_same
 
@@ -398,11 +402,11 @@ class Nests:
                 if dim in inner:
                     continue
                 same = [each for each in other.loops if each[0].location == dim.loop.location]
-                if len(same) != 1 or not (same[0][0].name == "scf.for" or is_structured(same[0][0])):
+                if len(same) != 1 or (same[0][0].name != "scf.for" and same[0][0] != dim.loop):
                     return None
                 ((loop, counters),) = same
                 inner[dim] = loop
-                whole = len(dim.bounds[0]) == 1 or is_structured(loop)
+                whole = len(dim.bounds[0]) == 1 or loop == dim.loop
                 form = _form(counters[dim.number]) if whole else self.held.values.linear(body_of(loop).arguments[0])
                 kept[dim.symbol] = form
             if other.of.name != ATOMIC or not any(map(is_of_data, list(other.of.operands)[2:])):
@@ -412,9 +416,8 @@ class Nests:
             return None
         table = found | kept
         for dim, loop in inner.items():
-            if is_structured(loop):
-                extent = extents_of(self.held.values, loop, structure(loop))[dim.number]
-                if extent is None or dim.extent is None or dim.extent.put(table) != extent:
+            if loop == dim.loop:
+                if dim.extent is None or dim.extent.put(table) != self._sizes[loop][dim.number]:
                     return None
                 continue
             low, high, by = dim.bounds

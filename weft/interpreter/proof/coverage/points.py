@@ -101,7 +101,7 @@ class LoopExecuted:
     """A structured op of the kernel that a loop of the payload has become.
 
     Args:
-        loop: of the payload, as `scf`.
+        nest: of the payload, as `scf`: the loop, and those inside that it consists of.
         op: of the kernel.
         symbols, guards: the counters of the loops around it and its own, and the conditions of
             execution.
@@ -110,7 +110,7 @@ class LoopExecuted:
         started: their contents before.
     """
 
-    loop: ir.Operation
+    nest: Sequence[ir.Operation]
     op: ir.Operation
     symbols: tuple[Symbol, ...]
     guards: tuple[Formula, ...]
@@ -124,7 +124,9 @@ class LoopExecuted:
 
     def unclear(self, body: CarriedBody) -> str:
         """The reason why its results are not known to be the payload's; empty if they are."""
-        for number, (init, label, cell) in enumerate(zip(loop_inits(self.loop), self.started, self.cells, strict=True)):
+        for number, (init, label, cell) in enumerate(
+            zip(loop_inits(self.nest[0]), self.started, self.cells, strict=True)
+        ):
             constant = made_by(init, "arith.constant")
             start = None if label is None or cell is None else label.start(cell[1])
             if constant is not None and start is not None and start.constant == value_of(constant.attributes["value"]):

@@ -42,8 +42,8 @@ class Map(Statement):
             row, as by `coalesce`: `grid(x)` fits loops and ops of any rank. Loops of the payload
             (`scf.for`, `affine.for`, `scf.parallel`, `affine.parallel`, `scf.forall`) can be mapped
             if no iteration accesses an element that another writes; as many perfectly nested ones
-            as there are axes become one loop. A single store is one iteration: with `threads(*)`
-            one thread executes it. One processor also executes all of any reduction if the space
+            as there are axes become one loop. A single store, or atomic update, is one iteration:
+            with `threads(*)` one thread executes it. One processor also executes all of any reduction if the space
             has one processor (`threads(x: 1)`), and all of a reduction to a single element
             (`tensor<f32>`), or of a loop over tiles of it, that is not shared: the handle then
             names the loop of one iteration around it. A reduction may also be shared, by `lanes` or
