@@ -90,7 +90,7 @@ schedule composed(gemm: handle = match linalg.matmul, init: handle = match? lina
   }
   alternatives {
     let (lanes, _) = tile one [1, 1]
-    map lanes to threads(x)
+    map lanes to threads(z, y, x)
   } else {
     let (lanes, _) = tile one [1, 1]
     map lanes to threads(y, x)

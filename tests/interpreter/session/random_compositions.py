@@ -122,7 +122,7 @@ class Written:
                 if number < refused:
                     unmet, _ = self.condition(False)
                     self.line(self.r.choice([
-                        f"require {unmet}", f"map {loop} to blocks(x)", f"let {self.name('r')} = match linalg.exp",
+                        f"require {unmet}", f"map {loop} to blocks(z, y, x)", f"let {self.name('r')} = match linalg.exp",
                         f"foreach {self.name('v')} in [1, 2] {{\n    map {loop} to blocks(y, x)\n  }}",
                     ]))  # fmt: skip
         self.line("}")

@@ -22,7 +22,7 @@ TWICE = """schedule s(n: int = 4, all: bool = true) {
   alternatives {
     let (tiles, one) = tile add [n, n]
     print one
-    map tiles to blocks(x)
+    map tiles to blocks(z, y, x)
   } else {
     alternatives {
       require n == 3, "only of three"
