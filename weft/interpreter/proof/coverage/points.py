@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, at_least, involved, less, redefined
-from ...ir.mlir import ir, made_by, users
+from ...ir.mlir import ancestors, ir, made_by, operations, users
 from ...ir.structured import body_of, is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import Unknown, is_zero, point_where
@@ -209,22 +209,29 @@ def previous_contents(execution: Executes, before: Sequence[Sequence[Label]]) ->
 def is_same(execution: Executes, previous: Sequence[tuple[Element, Read | None]], payload: PayloadOps) -> bool:
     """Whether an execution of an op without reductions computes what an iteration of the payload
     does: by the same arithmetic, of the same elements, previous contents included. As a term of a
-    reduction it may read another one's results while these are incomplete (`online`)."""
+    reduction it may read another one's results while these are incomplete (`online`): in a loop
+    over the terms of both."""
     missed = unread(execution)
     if missed and None in execution.reads and is_term(execution.of.location, payload):
+        around = next((each for each in ancestors(execution.op) if each.name in ("scf.for", "gpu.func")), None)
+        inside = {str(op.location) for op in operations(around)} if around is not None else set()
         made = (payload.at(each.key[1]) if each.key[0] == "result" else None for each in missed)
-        missed = [] if all(each is not None and each.reductions for each in made) else missed
+        missed = [] if all(each and each.reductions and each.location in inside for each in made) else missed
     known = all(there is not None and there.key == begin.key for begin, there in previous)
     return not missed and known and computes_as(execution, payload)
 
 
 def computes_as(execution: Executes, payload: PayloadOps) -> bool:
     """Whether an execution computes what an iteration of the payload's op does: the same number of
-    ops of each name, and the same expressions, where it reads elements of the same tensors."""
+    ops of each name, and the same expressions, where it reads elements of the same tensors. The
+    only unknown element that it reads is taken for the only one of the payload that it does not."""
     of = execution.of
     if computes(execution.op) != of.computes:
         return False
     keys = [None if each is None else each.key for each in execution.reads]
+    missed = {each.key for each in unread(execution)}
+    if execution.reads.count(None) == 1 and len(missed) == 1:
+        keys[execution.reads.index(None)] = missed.pop()
     same = {each.key for each in of.reads if each is not None} == {key for key in keys if key is not None}
     running = any(map(of.is_running, range(len(execution.cells))))  # outputs in another order, and others
     known = same and not running and of.arithmetic is not None

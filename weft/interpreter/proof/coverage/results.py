@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count, permutations
 
 from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either
 from ...ir.mlir import ir, made_by
-from ...ir.structured import body_of, yielded
+from ...ir.structured import body_of, segments, yielded
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero, point_where
-from .bodies import through_casts, value_of
+from .bodies import arithmetic, is_of_data, through_casts, value_of
 from .contents import Contents
 from .exactly_once import Store, executes_all, iterates
 from .labels import Read, conjuncts_of
@@ -126,3 +127,43 @@ def divided(
     own = conjuncts_of(summed.rows)
     rows = both(summed.rows, *(part for part in conjuncts_of(by.rows) if part not in own))
     return replace(summed, key=("result", *summed.key[1:]), rows=rows)
+
+
+def corrects(op: ir.Operation, number: int, key: Key, payload: PayloadOps) -> bool:
+    """Whether a result of an op is the factor by which a sum changes as the extreme in its terms
+    grows: that of the terms `exp(x - m)` is `exp(before - now)`, the term of the extreme before. Its
+    last result is the extreme for the terms: with a constant in place of the bound, at which `x - m`
+    has no value.
+
+    Args:
+        key: the sum, or its parts.
+    """
+    of, ends, inputs = payload.at(key[1]), yielded(op), segments(op)[0]
+    choice = made_by(ends[-1], "arith.select")
+    asked = None if choice is None else made_by(choice.operands[0], "arith.cmpf")
+    if asked is not None and choice is not None:
+        of_bound = asked.operands[0] == ends[0] and int(ir.IntegerAttr(asked.attributes["predicate"]).value) == _EQUAL
+        if not of_bound or choice.operands[2] != ends[0] or is_of_data(choice.operands[1], body_of(op)):
+            return False
+    elif ends[-1] != ends[0]:
+        return False
+    before, others = body_of(op).arguments[inputs], dict(zip(body_of(op).arguments, count()))
+    for element in (
+        () if of is None else [part for read in of.reads if read is not None for part in (read, *payload.made_of(read))]
+    ):
+        term = payload.at(element.key[1]) if element.key[0] == "result" else None
+        if term is None or term.reductions or term.arithmetic is None:
+            continue
+        keys = [each.key for each in term.reads if each is not None]
+        for x, m in permutations(keys, 2):
+            extreme = payload.at(m[1]) if m[0] == "result" else None
+            if extreme is None or not extreme.reductions or x not in [each and each.key for each in extreme.reads]:
+                continue
+            found = arithmetic(op, others | {before: x[1:], ends[-1]: m[1:]}, payload.expressions)
+            if found is not None and found[number] == term.arithmetic[0]:
+                return True
+    return False
+
+
+_EQUAL = 1
+"""`oeq`, the predicate of an `arith.cmpf`."""

@@ -27,7 +27,7 @@ from ...memory.layouts import mixed
 from ...memory.views import is_view
 from ...reductions.identities import update
 from ..kernels.root_buffers import RootBuffer
-from .bodies import chosen, conjuncts, hands_on, inside, is_of_data, through_casts
+from .bodies import chosen, conjuncts, hands_on, inside, is_of_data, through_casts, value_of
 from .contents import Contents
 from .counters import counted, ends_of
 from .initial_payload import extents_of
@@ -42,7 +42,7 @@ from .payloads import (
     PayloadOps,
 )
 from .points import Executes, is_same, pads_otherwise, places, previous_contents, solved, strays, unread
-from .results import divided
+from .results import corrects, divided
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Walk:
         executions: of its reductions.
         strangers: ops that update results as no known op of the payload does.
         strays: ops without reductions that read other elements than an iteration of the payload's
-            does, or compute something else of them.
+            does, or compute something else of them; and those with results that another op changes.
         last: the last structured op.
     """
 
@@ -75,6 +75,7 @@ class Walk:
         self.last: PayloadOp | None = None
         self._around: list[tuple[ir.Operation, tuple[Linear, ...]]] = []
         self._adding: set[tuple[RootBuffer, ir.Operation]] = set()
+        self._makers: dict[RootBuffer, tuple[ir.Operation, int]] = {}
 
     # ---- the walk ----------------------------------------------------------------------------------------------------
 
@@ -258,13 +259,8 @@ class Walk:
                     if part not in known
                 )
             found.append(known)
-        left = [part for part in others if not all(part in known for known in found)]
-        left += (
-            []
-            if of.reductions or point is None
-            else [part for part in masks if not all(part in known for known in found)]
-        )
-        for part in left:
+        asked = [*others, *(() if of.reductions or point is None else masks)]
+        for part in (part for part in asked if not all(part in known for known in found)):
             self.held.use(part, (*execution.guards, others.get(part, TRUE)))
         return found
 
@@ -311,6 +307,19 @@ class Walk:
         if of is None or read.key[1:] != of.writes[0].key[1:]:
             return False
         return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
+
+    def _corrects(self, op: ir.Operation, number: int, space: Structure, labels: Sequence[Label]) -> bool:
+        """Whether an op multiplies a sum by the factor with which the extreme of `online` grows."""
+        product, arguments = made_by(yielded(op)[number], "arith.mulf"), list(body_of(op).arguments)
+        factors = [] if product is None else [through_casts(operand) for operand in product.operands]
+        if arguments[space.inputs + number] not in factors or not labels:
+            return False
+        if (key := labels[-1].key) is None:
+            return value_of(labels[-1].outside) == 0
+        inputs = (factor for factor in factors if factor in arguments[: space.inputs])
+        views = [self.held.views.of(op.operands[arguments.index(factor)]) for factor in inputs]
+        made = [self._makers.get(view.root) for (view,) in views if len(views) == 1]
+        return any(each is not None and corrects(*each, key, self.payload) for each in made)
 
     def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
         """The iterations that count of a masked update: in others the results are unchanged.
@@ -408,18 +417,14 @@ class Walk:
                 self._adding.add((cell[0], op))
                 self.held.add(cell, known[0], self.held.since(cell[0], labels), dims)
                 return None
+            if not adds and not self._corrects(op, number, space, labels):
+                changed = (self.payload.at(label.key[1]) for label in labels if label.key is not None)
+                self.strays |= dict.fromkeys(of for of in changed if of is not None)
+                return self.held.forget(cell[0])
             results = (label.read(cell[1]) for label in labels if label.key is not None)
+            asked = [part for read in known for part in conjuncts_of(read.rows)]
             for there in (each for each in results if each is not None):
-                self.held.use(
-                    both(
-                        *(
-                            part
-                            for read in known
-                            for part in conjuncts_of(read.rows)
-                            if part not in conjuncts_of(there.rows)
-                        )
-                    )
-                )
+                self.held.use(both(*(part for part in asked if part not in conjuncts_of(there.rows))))
             return None
         if len(known) == 1 and len(reads) == 1 and hands_on(op, number):
             return self.held.write(cell, known[0], dims)
@@ -431,6 +436,7 @@ class Walk:
             held = reads[0].outside
             since = since if self._recording else reads[0].since  # in the first of many iterations; others find a sum
         if held is None:
+            self._makers[cell[0]] = (op, number)
             return self.held.forget(cell[0])
         return self.held.fill(cell, held, since, dims)
 
