@@ -97,7 +97,7 @@ UNSEEN = {
 FILES = {
     "fork.weft": "schedule fork() {\n  async-fork\n}\n",
     "zero.weft": "schedule zero() {\n  async-fork streams 0\n}\n",
-    "none.weft": "schedule none() {\n  let gemm = match? linalg.matmul\n}\n",
+    "none.weft": "schedule nothing() {\n  let gemm = match? linalg.matmul\n}\n",
 }
 COMMANDS = {
     "verify": ("verify", "p.mlir"),

@@ -121,13 +121,13 @@ class Computed(Case):
           let first = match linalg.matmul #0
           let second = match linalg.matmul #1
           let positive = match linalg.generic
-          let none = match linalg.fill #0
+          let empty = match linalg.fill #0
           let init = match linalg.fill #1
           let (tiles, out) = tile second [{self.bm}, _]
           fuse init into tiles
           fuse positive into tiles
           fuse first into tiles
-          fuse none into tiles
+          fuse empty into tiles
           map tiles to blocks(y)
           let (a, copy_a) = promote-to-shared first.lhs swizzle 128
           let (b, copy_b) = promote-to-shared first.rhs swizzle 128
@@ -140,7 +140,7 @@ class Computed(Case):
           map groups to warpgroups(y)
           let s = mma group [64, {self.k}, 16]
           let p = fragments(positive)
-          let start = fragments(none)
+          let start = fragments(empty)
           let (out_groups, out_group) = tile step [64, _]
           map out_groups to warpgroups(y)
           let o = mma out_group [64, {self.n}, 16]

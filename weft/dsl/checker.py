@@ -128,9 +128,8 @@ class _Checker:
             notes = (f"the first one is at {first.span}",)
             check.error("W0201", f"there are two schedules `{schedule.name}`", schedule.span, None, notes)
         elif schedule.name in RESERVED.union(tree.CONTROL):
-            check.error(
-                "W0205", f"`{schedule.name}` is a word of the language and can't name a schedule", schedule.span
-            )
+            message = f"`{schedule.name}` is a word of the language and can't name a schedule"
+            check.error("W0205", message, schedule.span, f"give it another name: `schedule my-{schedule.name}`")
         elif schedule.name in self.signatures and schedule is not self.file.schedules[-1]:
             message = f"`{schedule.name}` is a statement: a schedule of that name can't be called"
             check.error("W0205", message, schedule.span, f"give it another name: `schedule my-{schedule.name}`")
@@ -260,7 +259,8 @@ class _Checker:
         name = target.name
         old = check.scope.names.get(name)
         if name in RESERVED:
-            check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span)
+            hint = f"take another name: `let {name}_2 = …`"
+            check.error("W0205", f"`{name}` is a word of the language and can't be a name", target.span, hint)
         elif isinstance(old, UnknownValue):
             check.error(
                 "W0206",

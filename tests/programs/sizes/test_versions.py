@@ -307,9 +307,9 @@ def test_a_value_that_every_block_names_is_known_behind() -> None:
 @pytest.mark.parametrize(
     ("there", "instead", "said"),
     [
-        ("  foreach", "  let y = alone\n  foreach", "W0220: `alone` is not defined"),
+        ("  foreach", "  let y = alone\n  foreach", "W0229: `alone` is not visible here"),
         ("  foreach", "  let wide = 3\n  foreach", "W0206: `wide` names a value already"),
-        ("let wide = 4", "let wide = match linalg.exp", "W0220: `wide` is not defined"),
+        ("let wide = 4", "let wide = match linalg.exp", "W0229: `wide` is not visible here"),
         ("let wide = 4", 'let wide = "4"', "W0232"),
         ("let alone = 1", "let exp = 1", "W0206: `exp` still names the handle of line 2"),
     ],

@@ -140,8 +140,8 @@ payload "conv.mlir"
 schedule other() {{
   let conv = match linalg.{}
   let init = match? linalg.fill
-  let none = match? linalg.generic
-  by_groups(conv, init, none, 64, 64, 64, 64, 16, 2, 1, 24, 1, false, 1, {}, 2)
+  let absent = match? linalg.generic
+  by_groups(conv, init, absent, 64, 64, 64, 64, 16, 2, 1, 24, 1, false, 1, {}, 2)
 }}
 """
 
