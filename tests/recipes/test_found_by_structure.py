@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from weft.interpreter.ir.mlir import ir, ops_of
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
 from weft.payloads.payload import parse_payload
+from weft.pipeline import Choice, applied
 from weft.recipes.attention.payload import attention
 from weft.recipes.rows.payload import layernorm, softmax
 
@@ -122,3 +124,21 @@ def test_ops_are_found(name: str, number: int) -> None:
             assert wanted == "Y" and "bf16" not in text and "let Y = match?" in lines, step
         else:
             assert written[int(found[1]) - 1].strip().startswith(f"%{wanted} = linalg."), step
+
+
+@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("name", CASES)
+def test_shipped_recipes_find_their_ops(name: str, number: int, tmp_path: Path) -> None:
+    """In a shuffled payload, among others, a recipe finds each op that has a label, and none of the others."""
+    text, _, argument = CASES[name]
+    choose = random.Random(f"shipped {name} {number}")
+    module = parse_payload(Source("p.mlir", among_others(text, argument, choose)))
+    shuffled(module, choose)
+    path = tmp_path / "p.mlir"
+    path.write_text(str(module))
+    written = path.read_text().split("\n")
+    labels = [n for n, line in enumerate(written, 1) if "weft.name" in line and " = linalg." in line]
+    settings = {"d": "4"} if "attention" in name else {"type": "f16"} if name == "layernorm" else {}
+    session = applied(Choice(name.split(",")[0], path, settings).open()).session
+    finds = [step.remarks[0] for step in session.steps if " match" in step.text]
+    assert sorted(int(place[1]) for find in finds if (place := re.search(r"at \S*p\.mlir:(\d+)", find))) == sorted(labels)
