@@ -61,7 +61,7 @@ def _write(at: int, text: str, end: int) -> None:
 
 
 def read(page: mmap.mmap, at: int) -> str:
-    """The text at an offset of the page. 63:"""
+    """The text at an offset of the page."""
     return page[at : page.find(b"\0", at)].decode("utf-8", "surrogateescape")
 
 

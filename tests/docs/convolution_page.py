@@ -45,10 +45,10 @@ SHOWN = (
 
 
 def statements(recipe: str) -> list[str]:
-    """The statements of a shipped schedule, without comments and what stands before the first `let`."""
+    """The statements of a shipped schedule, without comments and what is before the first `let` or `versions`."""
     (path,) = ROOT.glob(f"weft/recipes/*/{recipe}.weft")
     lines = [re.sub(r"\s*//.*", "", line).strip() for line in path.read_text().splitlines()]
-    first = next(i for i, line in enumerate(lines) if line.startswith("let "))
+    first = next(i for i, line in enumerate(lines) if line.startswith(("let ", "versions")))
     return [line for line in lines[first:] if line and line != "}"]
 
 

@@ -224,7 +224,7 @@ def _too_large(name: str, size: str, limit: int, at: Span | None = None) -> Weft
 
 
 def decode(data: bytes, name: str, at: Span | None = None) -> str:
-    """`data` as UTF-8 text, without a byte order mark. Raises W0004, W0005. 232:"""
+    """`data` as UTF-8 text, without a byte order mark. Raises W0004, W0005."""
     if b"\0" in data:
         hint = "save it in the encoding `UTF-8`" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else None
         raise fail("W0004", f"`{name}` is binary: byte {data.index(0)} is zero", span=at, hint=hint)

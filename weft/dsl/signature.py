@@ -86,7 +86,8 @@ class Field:
         return self.written or self.name.replace("_", "-")
 
     def beside(self, written: Container[str]) -> Field:
-        """The field's definition in a statement with these fields."""
+        """The field's definition in a statement that has the fields `written`: without its `maximum`
+        if one of the flags `unless` is among them."""
         return dataclasses.replace(self, maximum=None) if any(flag in written for flag in self.unless) else self
 
 

@@ -1,9 +1,11 @@
 """Contents that a launch leaves in the host's buffers, for later launches: an attribute of the
 launch, with an entry for each buffer.
 
-parts A of matmul in (p, i, j)                      element (p, i, j) is a part of the result's
-element (i, j) rows of conv in (i, f), of images of H by W         element (i, f) is the result's (i
-/ W / H, i / W mod H, i mod W, f)
+Two examples:
+
+- "parts A of matmul in (p, i, j)": element (p, i, j) is a part of the result's element (i, j).
+- "rows of conv in (i, f), of images of H by W": element (i, f) is the result's element
+  (i / W / H, i / W mod H, i mod W, f).
 """
 
 from __future__ import annotations

@@ -239,7 +239,8 @@ class Order:
     # ---- paths -------------------------------------------------------------------------------------------------------
 
     def told(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """The operations known to be complete, in time, after an op."""
+        """The ops at which threads know that an op is complete (in the order `time`), each with the
+        pairs of instances."""
         seen = dict(self._hop(node.point, "time"))
         for end, way in self.seen(node, "time"):
             self._add(seen, end, way)
