@@ -13,7 +13,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from weft.dsl.highlighter import WeftLexer
 from weft.dsl.parser import parse_file
 from weft.dsl.syntax import language
-from weft.dsl.tree import Foreach, If, Item, Let, StatementNode, Versions
+from weft.dsl.tree import Node, StatementNode
 
 RECIPES = sorted((ROOT / "weft" / "recipes").glob("*/*.weft"))
 
@@ -69,24 +69,20 @@ def test_colors(text: str, kind: object, value: str) -> None:
     assert (kind, value) in list(WeftLexer().get_tokens(text))
 
 
-def nested(item: Item) -> Iterator[Item]:
-    """The item itself, or those in its blocks."""
-    if not isinstance(item, If | Foreach | Versions):
-        yield item
-        return
-    others = (item.body,) if isinstance(item, Foreach) else () if isinstance(item, Versions) else (item.then, item.otherwise)
-    blocks = item.blocks if isinstance(item, Versions) else others
-    for block in blocks:
-        for one in block:
-            yield from nested(one)
+def statements(node: object) -> Iterator[StatementNode]:
+    """The statements in a part of a tree, in the order of the text; those of defaults and nested schedules, too."""
+    if isinstance(node, StatementNode):
+        yield node
+    parts = vars(node).values() if isinstance(node, Node) else node if isinstance(node, tuple) else ()
+    for part in parts:
+        yield from statements(part)
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda p: p.stem)
 def test_statements_of_recipes(path: Path) -> None:
     own = [schedule for schedule in parse_file(path).schedules if schedule.span.source.name == str(path)]  # none of an `include`
-    body = [item for schedule in own for top in schedule.body for item in nested(top)]
-    items = [item.value if isinstance(item, Let) else item for item in body]
-    wanted = [item.keyword for item in items if isinstance(item, StatementNode)]
+    found = sorted(statements(tuple(own)), key=lambda node: (node.span.line, node.span.column))
+    wanted = [node.keyword for node in found]
     tokens = list(WeftLexer().get_tokens(path.read_text()))
     assert [value for kind, value in tokens if kind is Name.Builtin] == wanted
     assert "".join(value for _, value in tokens).strip() == path.read_text().strip()

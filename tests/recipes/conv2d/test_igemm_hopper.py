@@ -134,26 +134,18 @@ func.func @conv(%X: tensor<2x4x6x5x64xbf16>, %W: tensor<2x3x3x64x64xbf16>) -> te
 }
 """,
 }
-SCHEDULE = """
-include "{}"
-payload "conv.mlir"
-schedule other() {{
-  let conv = match linalg.{}
-  let init = match? linalg.fill
-  let absent = match? linalg.generic
-  by_groups(conv, init, absent, 64, 64, 64, 64, 16, 2, 1, 24, 1, false, 1, {}, 2)
-}}
-"""
-
-
 @pytest.mark.few(1)
 @pytest.mark.parametrize("store", [0, 32])
 @pytest.mark.parametrize("op", OTHER_AXES)
 def test_images_with_one_axis_and_with_three(op: str, store: int, tmp_path: Path) -> None:
     (tmp_path / "conv.mlir").write_text(OTHER_AXES[op])
-    (tmp_path / "other.weft").write_text(SCHEDULE.format(RECIPES / "igemm_hopper.weft", op, store))
-    done = planned(applied(Choice(str(tmp_path / "other.weft"), None, {}).open()))
-    axes = OTHER_AXES[op].split("%X: tensor<")[1].split("xbf16")[0].count("x") + 1
+    last = OTHER_AXES[op].split("%X: tensor<")[1].split("xbf16")[0].count("x")
+    text = (RECIPES / "igemm_hopper.weft").read_text().replace("linalg.conv_2d_nhwc_hwcf", f"linalg.{op}")
+    text = text.replace("conv.lhs.3", f"conv.lhs.{last}").replace("conv.rhs.3", f"conv.rhs.{last}")
+    (tmp_path / "other.weft").write_text(text)
+    settings = {"bm": "64", "bn": "64", "stages": "2", "store": str(store), "resident": "1", "buffers": "2"}
+    done = planned(applied(Choice(str(tmp_path / "other.weft"), tmp_path / "conv.mlir", settings).open()))
+    axes = last + 1
     assert f"load_pixels_{axes}d(&X_shared" in done.cuda
     expect_right(done, {}, SimDevice(), NativeDevice())
     code = sass.program(done.cuda, "conv", "sm_90a").instructions
