@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...dsl.diagnostics import WeftError
+from ...dsl.tree import LOOP_KINDS
 from ..ir.cloning import clone_module
 from ..ir.mlir import ir, is_tensor, operations
 from ..ir.structured import PARALLEL, SEQUENTIAL
@@ -48,9 +49,7 @@ def _is_parallel(module: ir.Module, loop: ir.Operation) -> str | None:
     return None if found is None else f"{found.pair} {'may depend' if found.assumed else 'depend'} on each other"
 
 
-KINDS: dict[str, Callable[[ir.Module, ir.Operation], str | None] | None] = {
-    "loop": None,
-    "parallel loop": _is_parallel,
-    "reduction loop": _reduces,
-}
+KINDS: dict[str, Callable[[ir.Module, ir.Operation], str | None] | None] = dict(
+    zip(LOOP_KINDS, (None, _reduces, _is_parallel), strict=True)
+)
 """The kinds; for each, a function that returns in what a loop differs, which may rewrite its module."""

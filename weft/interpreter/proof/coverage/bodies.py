@@ -147,7 +147,7 @@ def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dic
 
     def of(value: ir.Value) -> int | None:
         if value not in found:
-            found[value] = None if (expression := inner(value)) is None else expression
+            found[value] = inner(value)
         return found[value]
 
     def inner(value: ir.Value) -> int | None:
