@@ -3,7 +3,7 @@ buffers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...indices.linear import (
@@ -271,11 +271,7 @@ class Contents:
             self.overwritten |= set() if what.key is None else {what.key}
             return self.forget(root)
         if what.rows != TRUE:
-            ends = zip(coordinates, root.shape, strict=True)
-            beside = [
-                part for at, n in ends for part in (() if n is None else (at_least(at, 0), less(at, Linear.of(n))))
-            ]
-            self.use(what.rows if root.foreign or None in root.shape else either(what.rows, both(*beside)))
+            self.use(either(what.rows, self._spare(root, coordinates, what)))
         self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what, updated=updated)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
@@ -286,6 +282,20 @@ class Contents:
             if (staged and label.key == what.key and label.cells != made.cells) or label.key in others
         ]
         self.labels[root] = (*kept, made)
+
+    def _spare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Formula:
+        """Where a written element may be no result: in a tile of the kernel; and in a temporary of
+        the host, outside of what the payload's result has."""
+        if not root.foreign:
+            sizes = [Linear.of(n) for n in root.shape if n is not None]
+            return _inside(coordinates, sizes) if len(sizes) == len(coordinates) else FALSE
+        of = None if root in self.given or what.key is None else self.payload.at(what.key[1])
+        own = None if of is None else next((one for one in of.writes if one.key == what.key), None)
+        if of is None or own is None:
+            return FALSE
+        extents = {Linear.of(s): n for s, n in zip(of.dims, of.extents, strict=True) if n is not None}
+        ends = [n for form in own.at if (n := extents.get(form)) is not None]
+        return _inside(what.at, ends).negate() if len(ends) == len(own.at) == len(what.at) else FALSE
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
         """Records the offset of a written element from its place in the payload's result; None
@@ -428,3 +438,8 @@ class Contents:
 
 def _origin(root: RootBuffer) -> Coordinates:
     return tuple(Linear.of(0) for _ in root.shape)
+
+
+def _inside(at: Coordinates, ends: Iterable[Linear]) -> Formula:
+    """Whether each coordinate is at least 0 and below its end."""
+    return both(*(part for form, end in zip(at, ends, strict=True) for part in (at_least(form, 0), less(form, end))))
