@@ -61,7 +61,7 @@ def hilbert(rows: int, columns: int) -> list[Tile]:
 
 
 def _through(place: Tile, along: _Side, across: _Side) -> Iterator[Tile]:
-    """From the corner at `place` to the one at the other end of `along`."""
+    """The tiles of a curve from the corner at `place` to the corner at the other end of `along`."""
     if across.length == 1 or along.length == 1:
         side = along if across.length == 1 else across
         yield from (side.at(place, n) for n in range(side.length))

@@ -259,7 +259,7 @@ def _scalar(value: ir.Value) -> ir.Value:
 
 
 def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
-    """Inside or around: only tests that can fail are emitted."""
+    """The element inside or around the box; only tests that can fail are emitted."""
     inner = [s.moved(-span.offset) for s, span in zip(where, piece.spans, strict=True)]
     boxes = [(span.start - span.offset, span.stop - span.offset) for span in piece.spans]
     if any(_apart(s, *box) for s, box in zip(inner, boxes, strict=True)):

@@ -109,7 +109,7 @@ class Pack(Statement):
             align, size = self.align or element_bytes(kind), element_bytes(kind)
             if align % size:
                 why = f"`align {align}` ends within an element: those of {kind} have {size} bytes"
-                raise rewrite.error("W0476", why, op, "tensor maps want `align 16`", at="align")
+                raise rewrite.error("W0476", why, op, "tensor maps require `align 16`", at="align")
             lanes.append(align // size)
         return lanes
 

@@ -323,8 +323,8 @@ class Network(Arithmetic):
                 self.memory.overwritten(array, self._place(op), active)
 
     def _started_with(self, op: ir.Operation, array: ir.Value, value: Followed | None, active: Threads) -> None:
-        """Parts are combined into results by the threads that have stored the initial values of
-        these."""
+        """Checks that parts are combined into a result by the threads that have stored its initial
+        value."""
         missing = active & ~self._started.get(array, 0)
         inside = self._started_if.get(array, [])[: len(self._conditions)] == self._conditions
         sure = bool(self._sure & missing)
@@ -342,7 +342,7 @@ class Network(Arithmetic):
             self._of_its_element(op, array, value, self._sure & active)
 
     def _of_its_element(self, op: ir.Operation, array: ir.Value, value: Partial, active: Threads) -> None:
-        """Each element of a result must get the element of the parts with the same number."""
+        """Checks that each element of a result gets the part's element of the same number."""
         result, many, places = self.results[value.source or 0], self.block.count, self._places(op)
         if places is None or result.scan or ir.MemRefType(array.type).shape != ir.MemRefType(result.part.type).shape:
             return

@@ -286,7 +286,7 @@ class PayloadOps:
         return self.element_of(of)(tuple(unknown if is_of_data(v, body) else self.values.linear(v) for v in at))
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
-        """A reduction with running results, without these."""
+        """A reduction with running results, as one without them."""
         if of.location not in self._totals:
             whole = of.arithmetic and of.arithmetic[:1]
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)

@@ -86,7 +86,7 @@ class Unordered(PairClass):
 
 
 def _in_turn(conflict: Conflict) -> Conflict:
-    """With the instance of the earlier iteration first: of loops of two roles with equal counters."""
+    """The conflict with the instance of the earlier iteration first, in loops of two roles."""
     first, second = conflict.first, conflict.second
     if first is None or second is None or [n for _, n in first.iterations] <= [n for _, n in second.iterations]:
         return conflict
