@@ -242,7 +242,7 @@ def _counts(numbers: Any) -> bool:
 
 def _read_dlpack(value: Any) -> Seen:
     if not hasattr(value, "__dlpack__"):
-        hint = "arrays speak DLPack or `__cuda_array_interface__`; numbers are passed for scalars"
+        hint = "pass an array that supports DLPack or `__cuda_array_interface__`; for a scalar, a number"
         if isinstance(value, list | tuple):
             hint = "`numpy.asarray(x, numpy.float32)`, or of another type, makes an array of it"
         raise _refused(value, "it has no `__dlpack__`", hint)

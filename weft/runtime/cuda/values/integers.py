@@ -134,7 +134,7 @@ def _limited(exact: Range, within: Range | None) -> Range:
 
 
 def _opposite(e: Expr) -> Expr | None:
-    """`3` of `-3`, `x * 3` of `x * -3`, `x` of `x * -1`."""
+    """The negated expression, if it has a negative factor: `3` of `-3`, `x * 3` of `x * -3`."""
     if e.constant is not None:
         return literal(-e.constant) if e.constant < 0 else None
     if e.range is None or e.split is None or e.split[1] != "*":

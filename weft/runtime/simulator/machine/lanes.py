@@ -166,7 +166,7 @@ class Lanes:
         return np.where(zero, np.asarray(divisor).dtype.type(1), divisor)
 
     def left_open(self, where: Any, mask: Any, site: int, what: str) -> None:
-        """A value that is needed and not known, in the active lanes `where`, is a fault."""
+        """Records a fault for a value that is needed but undefined in the active lanes `where`."""
         if not np.any(where):
             return
         found = np.asarray(where)

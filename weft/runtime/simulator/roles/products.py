@@ -41,9 +41,9 @@ class GroupProductForm:
 
     @cached_property
     def left(self) -> np.ndarray:
-        """Of each element of the left operand (rows x depth), its offset from the matrix's
-        beginning in memory; for an operand in registers, its position in the group's fragments,
-        thread by thread."""
+        """The offset of each element of the left operand (rows x depth) from the matrix's beginning
+        in memory; for an operand in registers, its position in the group's fragments, thread by
+        thread."""
         if self.stated.left is not None:
             return _elements(self.stated.left, self.stated.rows, self.depth, self.stated.starts[0])
         held = left_layout(self.stated.product, self.depth)
