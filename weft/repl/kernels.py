@@ -70,7 +70,8 @@ def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
 
 @command("cuda", "the kernels' CUDA text; before a launch, the text of a launch now")
 def cuda(desk: Desk, text: str) -> None:
-    """Raises W0062 if nothing is mapped either, and what the emitter or the tried `launch` refuses."""
+    """Raises W0062 if nothing is launched or mapped, and the errors of emitter and tried
+    `launch`."""
     from ..runtime.cuda.module import emit
 
     fork = desk.session.fork(unproven=True)
