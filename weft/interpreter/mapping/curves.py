@@ -38,8 +38,8 @@ class _Side:
         return place[0] + steps * self.way[0], place[1] + steps * self.way[1]
 
     def cut(self) -> tuple[_Side, _Side]:
-        """Its halves. The first one has even length if possible: then the curve through it ends
-        where the next one begins."""
+        """The halves of the side. The first one has even length if possible: then the curve through
+        it ends where the next one begins."""
         half = self.length // 2
         half += half % 2 and self.length > 2
         return _Side(half, self.way), _Side(self.length - half, self.way)

@@ -59,7 +59,7 @@ def reaches(bound: Bound, full: int | ir.Value) -> bool:
 
 
 def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
-    """The conjunction of the tests, each as it is created; None without any."""
+    """The conjunction of tests, emitted as the tests are created; None without any."""
     mask: ir.Value | None = None
     for test in tests:
         mask = test if mask is None else arith.andi(mask, test)

@@ -102,8 +102,8 @@ class Pack(Statement):
         return {"gemm": rewrite.new_handle(made), "lhs": handles[0], "rhs": handles[1]}
 
     def _lanes(self, rewrite: Rewriter, op: ir.Operation, split: str | None) -> list[int]:
-        """For each operand, the number of elements of which the length of a row is a multiple.
-        Raises W0476."""
+        """For each operand, the number of elements that divides the length of a row. Raises
+        W0476."""
         lanes: list[int] = []
         for kind in (ir.BF16Type.get() if split == "bf16" else element_type(value) for value in list(op.operands)[:2]):
             align, size = self.align or element_bytes(kind), element_bytes(kind)

@@ -194,12 +194,12 @@ def is_described(kind: ir.Type) -> bool:
 
 
 def in_registers(kind: ir.Type) -> bool:
-    """Whether it is a matrix in registers, distributed over the threads of the group."""
+    """Whether a type is of a matrix in registers, distributed over the threads of the group."""
     return is_described(kind) and "#gpu.address_space<private>" in str(kind)
 
 
 def is_held(given: ir.Type, kind: ir.Type) -> bool:
-    """Whether a type is that of a thread's part of such a matrix."""
+    """Whether a type is of a thread's part of a matrix in registers."""
     held = matrix(kind)
     if (
         held is None

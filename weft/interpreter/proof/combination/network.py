@@ -361,8 +361,8 @@ class Network(Arithmetic):
         return Partial(None, [before_bit(self.block)] * self.block.count)
 
     def _begun(self, number: int, op: ir.Operation, places: Sequence[int], active: Threads) -> None:
-        """A part is set to an identity: a round begins where the first op that did so is executed
-        again."""
+        """Records that a part is set to an identity: where the first op that did so is executed
+        again, a round begins."""
         result = self.results[number]
         first = result.begun is None
         result.begun = op if first else result.begun
@@ -374,7 +374,7 @@ class Network(Arithmetic):
             self._begin_round(number)
 
     def _begin_round(self, number: int) -> None:
-        """Parts are begun anew: existing ones belong to an earlier round."""
+        """Begins a round: existing parts belong to an earlier one."""
         result = self.results[number]
         result.writing = False
         if result.contributing:
@@ -410,7 +410,7 @@ class Network(Arithmetic):
     def _accumulated(
         self, value: Followed, number: int, places: Sequence[int], active: Threads, op: ir.Operation
     ) -> Partial:
-        """A part with one more term: the thread's own, and no other's."""
+        """A part with one more term, which must be the thread's own."""
         result, many = self.results[number], self.block.count
         own = [1 << (place * many + t) for t, place in enumerate(places)]
         before = before_bit(self.block) if result.scan else 0

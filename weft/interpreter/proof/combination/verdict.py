@@ -129,7 +129,7 @@ class Result:
         return every if tokens >> t & 1 else every & ((1 << t) - 1)
 
     def _used_of_scan(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """For a scan: the combination before a thread's own terms, or all; each including the
+        """Checks a scan's value: it combines the terms before a thread's own, or all, and the
         initial value once."""
         for t in block.members(active):
             row, tokens = value.rows[t], value.rows[t] & block.every
@@ -146,7 +146,7 @@ class Result:
         return None
 
     def aged(self, block: Block, value: Partial) -> Partial:
-        """A value kept into a new round: the combination of all threads becomes the result of
+        """A value that is kept in a new round: the combination of all threads becomes the result of
         earlier rounds."""
         rows, spoiled, both = list(value.rows), 0, (before_bit(block), rounds_bit(block))
         for t, row in enumerate(rows):

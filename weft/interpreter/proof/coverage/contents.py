@@ -196,8 +196,8 @@ class Contents:
         return start
 
     def arrives(self, key: Key, some: Formula) -> bool:
-        """Whether all results end up in a buffer of the host, each in its place. `some`: if there
-        are iterations."""
+        """Whether all results end up in a buffer of the host, each in its place; with `some`, if
+        there are iterations."""
         return any(
             label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key, some)
             for root, labels in self.labels.items()

@@ -133,9 +133,9 @@ def _first(guards: Sequence[Formula], own: Sequence[Symbol], telling: Collection
 
 
 def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
-    """For an op that writes its running result, iterations must have the payload's order: the loops
-    are digits, the outermost the most significant. For parts that begin with the sum of earlier
-    parts, within each.
+    """Checks that an op that writes its running result has iterations in the payload's order: the
+    loops are digits, the outermost the most significant. Parts that begin with the sum of earlier
+    parts are checked one by one.
 
     Raises:
         Unclear: the forms do not show it.
@@ -234,7 +234,7 @@ def reads_outside(
 
 
 def _in_one_cell(symbols: Sequence[Symbol], execution: Iterations, algebra: Algebra) -> list[Symbol]:
-    """The counters on which the updated elements do not depend."""
+    """The loop counters on which the updated elements do not depend."""
     left = dict.fromkeys(symbols)
     for cell in execution.cells if left else ():
         told = set[Symbol]()

@@ -48,7 +48,7 @@ class Read:
 
     @property
     def constant(self) -> float | None:
-        """Its value, if it is a constant and no element of the payload."""
+        """The value, if it is a constant and no element of the payload."""
         return value_of(self.outside) if self.key is None else None
 
 

@@ -148,7 +148,7 @@ class PayloadOps:
 
     @classmethod
     def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
-        """For the payload of a session and a launch; ops are read on demand."""
+        """The ops of a session's payload, for a launch; each is read on demand."""
         made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
         made.around = HostLoops.around(launched, untouched, made.values)
         return made
@@ -363,7 +363,7 @@ class PayloadOps:
         return lambda at: Element(self._unread(value), at)
 
     def _unread(self, value: ir.Value) -> Key:
-        """For a value of unknown definition: a tensor of its own."""
+        """A tensor of its own, for a value of unknown definition."""
         op = producer(value)
         return "value", "" if op is None else f"{op.name} {op.location}", self.untouched.number(value)
 

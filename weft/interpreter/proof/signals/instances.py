@@ -244,7 +244,7 @@ class Instances:
     # ---- witnesses ---------------------------------------------------------------------------------------------------
 
     def sample(self, found: isl.Set, place: Place) -> dict[Symbol, int] | None:
-        """One of the instances: its symbols' values."""
+        """The values of the symbols of one of the instances."""
         known = self.sampled(found, place)
         return None if known is None else known[0]
 

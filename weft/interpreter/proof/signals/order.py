@@ -153,8 +153,8 @@ class Order:
 
     @cached_property
     def _ends(self) -> dict[OrderNode, list[tuple[OrderNode, isl.Map]]]:
-        """Of products that continue after their ops: the points where each thread of their group
-        observes the completion."""
+        """The points where each thread of a group observes the completion of products that continue
+        after their ops."""
         found: dict[OrderNode, list[tuple[OrderNode, isl.Map]]] = {}
         for node in self.nodes:
             product = node.thing

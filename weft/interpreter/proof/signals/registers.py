@@ -94,7 +94,7 @@ def _point(change: RegisterChange) -> Point:
 
 
 def _threads(change: RegisterChange, instances: Instances) -> isl.Set:
-    """The threads of a block that execute it, in some block."""
+    """The threads of a block that execute the op, in some block."""
     found = instances.of(_point(change))
     own = {symbol for form in instances.model.values.thread_ids() for symbol in form.symbols()}
     for position in reversed(range(len(instances.threads))):
