@@ -48,7 +48,7 @@ class ArrayLayout(NamedTuple):
 
     @property
     def row_major(self) -> bool:
-        """Whether its elements are contiguous and row-major; strides of dimensions with one element
+        """Whether the elements are contiguous and row-major; strides of dimensions with one element
         are ignored."""
         if self.strides is None or 0 in self.shape:
             return True

@@ -183,7 +183,7 @@ def unsigned_result(kind: ScalarType) -> tuple[str, Range]:
 
 
 def same_width(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Both as `long long` if either is, else both as `int` (narrower types promote)."""
+    """Both operands as `long long` if either is one, else as `int` (narrower types promote)."""
     if LONG in (a.type, b.type):
         return cast(LONG, a), cast(LONG, b)
     return (a if a.type == INT else cast(INT, a)), (b if b.type == INT else cast(INT, b))

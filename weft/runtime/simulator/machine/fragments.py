@@ -76,6 +76,6 @@ def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
 
 
 def _to_lanes(lanes: Lanes, given: np.ndarray) -> np.ndarray:
-    """From (warps, blocks, 32, registers, elements) to each thread's fragment, in the order of the
+    """Each thread's fragment from (warps, blocks, 32, registers, elements), in the order of the
     lanes."""
     return given.swapaxes(1, 2).reshape(-1, given.shape[1], *given.shape[3:])[lanes.local]

@@ -247,7 +247,7 @@ class Lanes:
 
 
 def _expect_fewer(passed: int | np.ndarray, most: int | None, what: str) -> None:
-    """Raises W0757."""
+    """Raises W0757 for more than a race check can distinguish."""
     if most is not None and int(np.max(passed)) >= most:
         raise fail(
             "W0757",

@@ -25,7 +25,7 @@ def pieces(carried: Made) -> tuple[Val, ...]:
 
 
 def at_depth(carried: Made, depth: int) -> Made:
-    """The same variables, in another scope."""
+    """The variables, seen from another scope."""
     made = [replace(part, depth=depth, const=None) for part in pieces(carried)]
     return carried.of(made) if isinstance(carried, Mem) else made[0]
 

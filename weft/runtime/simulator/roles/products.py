@@ -53,7 +53,7 @@ class GroupProductForm:
 
     @cached_property
     def right(self) -> np.ndarray:
-        """The same for the right operand (depth x columns)."""
+        """The offset of each element of the right operand (depth x columns), as in `left`."""
         if self.stated.by_rows:
             return _elements(self.stated.right, self.depth, self.stated.product.n)
         return _elements(self.stated.right, self.stated.product.n, self.depth, self.stated.starts[1]).T
