@@ -71,7 +71,7 @@ class Interface:
 
 @contextmanager
 def _through(call: tree.Call, use: tree.HandleRef) -> Iterator[None]:
-    """A context that adds to errors where the schedule of a call uses a handle."""
+    """A context that adds to errors the line in which the schedule of a call uses a handle."""
     try:
         yield
     except WeftError as error:
@@ -282,7 +282,7 @@ class _Checker:
             bound = check.find(tree.HandleRef(item.target.span, item.target.name))
             if bound.shape != "list":
                 message = f"`{item.target.name}` names no list of handles, to which `append` adds one"
-                raise fail("W0233", message, "begin one: `let all = []`", span=item.target.span)
+                raise fail("W0233", message, "begin a list: `let all = []`", span=item.target.span)
             check.live(tree.HandleRef(item.target.span, item.target.name), (bound.number, ""))
             check.consume(check.op(item.value), item.value, Gone("`append`", item.span, (item.target.name,)))
 

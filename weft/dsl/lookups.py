@@ -207,8 +207,8 @@ class ScopeCheck:
         return (bound.number, part), tuple(rest)
 
     def live(self, ref: tree.HandleRef, part: Part) -> None:
-        """Raises W0223 or W0227 for a handle that was consumed; notes one of the schedule around
-        this one."""
+        """Raises W0223 or W0227 for a handle that was consumed; notes the use of a handle of the
+        schedule around this one."""
         if (gone := self.scope.gone.get(part)) is not None:
             raise consumed(ref.spelling, ref.span, gone)
         if ABSENT < part[0] < self.scope.first:

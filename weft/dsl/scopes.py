@@ -163,7 +163,7 @@ class Scope:
 
         Args:
             ways: the scope at the end of each block.
-            without: for each block, what is said if it binds a name not.
+            without: for each block, the message if it does not bind a name.
             fresh: makes the number of a binding.
             chosen: the number of the block that is executed, if it is known.
         """

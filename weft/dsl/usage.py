@@ -42,7 +42,7 @@ def _shown(definition: str, field: str) -> str:
 
 
 def _alone(found: re.Match[str]) -> str:
-    """Brackets that had a condition beside those in them."""
+    """The inner brackets alone, where a pair around them only held their condition."""
     return found[1] or f"[{found[2]}]"
 
 

@@ -305,9 +305,9 @@ MOST_LAUNCHES = 16
 
 
 def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
-    """Annotates a gap with the contents that the launches in its stretch leave in each buffer, its
-    operands, then its results, the last launch first. For an op not launched yet, the op that
-    writes the buffer; null where any other op uses it."""
+    """Annotates a gap with the contents that its stretch leaves in each buffer, operands before
+    results. These are the contents that launches leave, the last launch first; for an op that is
+    not launched yet, the op that writes the buffer; and null where any other op uses the buffer."""
     found: list[list[str | tuple[str, int] | None]] = []
     for number in (*stretch.uses, *stretch.makes):
         left: list[str | tuple[str, int] | None] = []

@@ -120,7 +120,7 @@ def _array(attribute: ir.Attribute) -> ir.Attribute:
 
 @cache
 def _array_kinds() -> list[type]:
-    """The most frequent first. (Not at import: `weft statements` needs no bindings.)"""
+    """Array attributes, the most frequent first. (Not at import, which needs no bindings.)"""
     return [getattr(ir, f"Dense{of}ArrayAttr") for of in ("I64", "I32", "Bool", "I8", "I16", "F32", "F64")]
 
 

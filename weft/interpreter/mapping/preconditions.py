@@ -202,7 +202,7 @@ def _check_blocks(root: ir.Operation) -> None:
                 "two loops over blocks must nest perfectly",
                 op,
                 "`map` only one of them to `blocks`, or `tile` the op once",
-                f"{describe(between)} stands between them: several blocks would do it",
+                f"{describe(between)} is between them: several blocks would execute it",
             )
 
 

@@ -45,7 +45,7 @@ def _of_operand(value: ir.Value, name: str, rest: Sequence[str]) -> Any:
 
 
 def _chosen(values: tuple[int | None, ...], name: str, rest: Sequence[str]) -> Any:
-    """All values of a list, or the one with a number."""
+    """All values of a list, or the value with the given number."""
     if rest and int(rest[0]) >= len(values):
         raise NoValueError(f"`{name}` has {count(len(values), 'number')}, the first is `{name}.0`")
     chosen = [values[int(rest[0])]] if rest else values
@@ -55,7 +55,7 @@ def _chosen(values: tuple[int | None, ...], name: str, rest: Sequence[str]) -> A
 
 
 def _results(op: ir.Operation) -> list[ir.Value]:
-    """Its results, or the operands that it writes."""
+    """The results of an op, or the operands that it writes."""
     return list(op.results) or (list(op.operands)[segments(op)[0] :] if is_structured(op) else [])
 
 

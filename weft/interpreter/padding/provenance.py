@@ -35,7 +35,7 @@ class Image:
 
 @record
 class Filled:
-    """The same scalar everywhere."""
+    """A tensor with one scalar in all elements."""
 
     value: ir.Value
 

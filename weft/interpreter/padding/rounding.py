@@ -269,8 +269,8 @@ def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
 def _held(
     value: ir.Value, after: ir.Operation, old: Sequence[int | ir.Value], outside: Identity, must_hold: bool
 ) -> ir.Value:
-    """`value`, masked beyond the shape `old` (after `after`) where it must be `outside` there and
-    is not already."""
+    """`value`, masked beyond the shape `old` if it must be `outside` there and is not already; the
+    mask is emitted after the op `after`."""
     maker = producer(value)
     filling = None if maker is None else _filling(maker)
     if not must_hold or (filling is not None and filling == attribute(outside, element_type(value))):

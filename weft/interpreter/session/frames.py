@@ -74,8 +74,8 @@ def iterate(frames: tuple[Frame, ...], iteration: Iteration) -> tuple[Frame, ...
 
 
 def ended(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The frames after the block of the last one. The names that it keeps go to the frame around
-    it, and so do those that were bound before, too."""
+    """The frames after the block of the last one. The names that the block keeps, and those that
+    were also bound before it, go to the frame around it."""
     *outer, last = frames
     before = scope(tuple(outer))
     kept = {n: value for n, value in last.own.items() if n in last.keeps or n in before}

@@ -191,8 +191,8 @@ class Fuse(Statement):
                     "W0326",
                     f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
                     op,
-                    "`fuse` it into the loop around first, or choose tile sizes that divide; before `as-gemm` or"
-                    " `split-k` `map` "
+                    "`fuse` it into the loop around first, or choose tile sizes that divide; or, before `as-gemm` or"
+                    " `split-k`, `map` "
                     "and `launch` it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if"
                     " the payload "
                     "names its parts: `tensor.expand_shape` it, and read each part at a subscript of its own",

@@ -173,8 +173,8 @@ class Contents:
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
-        """Elements of a buffer are updated, in any order: elements of the host's, or parts of them
-        in a buffer initialized with the identity."""
+        """Records an update, in any order, of elements of a host's buffer, or of their parts in a
+        buffer that starts with the identity."""
         before, cells = self.labels.get(root, ()), tuple(map(self.cell, root.shape))
         at = tuple(map(Linear.of, cells))
         start = self.begin((root, at), key)
@@ -196,8 +196,8 @@ class Contents:
         return start
 
     def arrives(self, key: Key, some: Formula) -> bool:
-        """Whether all results end up in a buffer of the host, each in its place. `some`: if there
-        are iterations."""
+        """Whether all results end up in a buffer of the host, each in its place; with `some`, if
+        there are iterations."""
         return any(
             label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key, some)
             for root, labels in self.labels.items()
@@ -229,7 +229,7 @@ class Contents:
         since: tuple[Symbol, ...],
         dims: Sequence[Symbol],
     ) -> None:
-        """A buffer is filled with a constant."""
+        """Records that a buffer is filled with a constant."""
         made = self._inverted(*cell, Read(None, (), TRUE))
         self.labels[cell[0]] = (Label(None, made.cells, made.turns, outside=constant, since=since, rows=made.rows),)
         self.written.add(cell[0])
@@ -246,8 +246,8 @@ class Contents:
     def add(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
     ) -> None:
-        """Adds a sum, or its parts, to an element initialized with a constant: each part once,
-        otherwise the contents become unknown."""
+        """Records the addition of a sum, or of its parts, to an element initialized with a
+        constant. Each part must be added once, otherwise the contents become unknown."""
         if what.key is not None:
             self.begin(cell, what.key, what.rows)
         own = {*since, *involved(*cell[1])}
@@ -261,8 +261,8 @@ class Contents:
         self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False,
         adds: bool = False,
     ) -> None:  # fmt: skip
-        """An element of a buffer is written; `updated`: without terms it keeps its initial value;
-        `adds`: to the previous contents."""
+        """Records a write of an element. `updated`: without terms the element keeps its initial
+        value; `adds`: the value is added to the previous contents."""
         root, coordinates = cell
         self.written.add(root)
         self._stored(cell, dims, what, updated, adds)
@@ -321,28 +321,28 @@ class Contents:
         return self.payload.pieces(name, number) if kind == "returned" else []
 
     def use(self, rows: Formula, when: Sequence[Formula] = ()) -> None:
-        """An element is used that is a result where `rows` holds."""
+        """Records the use of an element that is a result where `rows` holds."""
         if rows != TRUE:
             self.uses.setdefault(((*self.guards, *when), rows))
 
     def expose(self, value: ir.Value) -> None:
-        """Arbitrary elements of a buffer are used."""
+        """Records that arbitrary elements of a buffer are used."""
         for label in self.label_of(value):
             self.use(TRUE if label.rows == TRUE else FALSE)
 
     def allocated(self, root: RootBuffer) -> None:
-        """Allocation of a buffer."""
+        """Records the allocation of a buffer."""
         self.depth[root], self._before[root] = len(self.loops), len(self.guards)
 
     def uses_others(self) -> bool:
-        """Whether an element is used that may be no result, or unwritten."""
+        """Whether the kernel uses an element that may be unwritten, or no result."""
         try:
             return any(point_where([*when, rows.negate()]) is not None for when, rows in self.uses)
         except Unknown:
             return True
 
     def told(self, cell: tuple[RootBuffer, Coordinates], formulas: Sequence[Formula]) -> list[Formula]:
-        """The formulas determined by the coordinates of a buffer, and the loops around that."""
+        """The formulas that depend only on the coordinates of a buffer and the loops around it."""
         *_, own, in_cells = self._cells(*cell)
 
         def are_own(formula: Formula) -> bool:

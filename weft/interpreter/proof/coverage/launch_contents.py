@@ -59,7 +59,7 @@ class Left:
 
     @classmethod
     def read(cls, text: str) -> Left:
-        """From the attribute's text."""
+        """The contents that the attribute's text states."""
         key, at, parts, constant, each, sizes = json.loads(text)
         made = None if at is None else ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{at}>")).value
         held = None if constant is None else ir.Attribute.parse(constant)
@@ -76,7 +76,8 @@ class Left:
         parts: bool,
         each: int,
     ) -> Left | None:
-        """From an element at `cells`; None where it is no map of these, and of known sizes."""
+        """The contents of an element at `cells`; None if it is no map of these and of known
+        sizes."""
         used, made_of = dict[Size, ir.AffineExpr](), (PRODUCT, *QUOTIENT, *REMAINDER)
         terms = ((size, form, s) for size, form in known.items() for s in form.symbols())
         sizes = {s: (size, form.content) for size, form, s in terms if form == Linear({s: form.content}, 0)}

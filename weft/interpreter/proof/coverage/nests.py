@@ -164,8 +164,8 @@ class Nests:
         return step
 
     def _equate(self, what: str, *each: tuple[ir.Value, Coordinates]) -> None:
-        """Binds integers, of the payload and of the kernel, to what they are `at`: equal where that
-        is."""
+        """Binds integers of the payload and of the kernel to unknown numbers, which are equal where
+        their coordinates are."""
         for value, at in each:
             if isinstance(value.type, ir.IndexType | ir.IntegerType):
                 self.held.values.bind(value, self.held.values.unread(what, at, *range_of_type(value.type)))

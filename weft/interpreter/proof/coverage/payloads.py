@@ -148,7 +148,7 @@ class PayloadOps:
 
     @classmethod
     def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
-        """For the payload of a session and a launch; ops are read on demand."""
+        """The ops of a session's payload, for a launch; each is read on demand."""
         made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
         made.around = HostLoops.around(launched, untouched, made.values)
         return made
@@ -286,7 +286,7 @@ class PayloadOps:
         return self.element_of(of)(tuple(unknown if is_of_data(v, body) else self.values.linear(v) for v in at))
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
-        """A reduction with running results, without these."""
+        """A reduction with running results, as one without them."""
         if of.location not in self._totals:
             whole = of.arithmetic and of.arithmetic[:1]
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)
@@ -363,7 +363,7 @@ class PayloadOps:
         return lambda at: Element(self._unread(value), at)
 
     def _unread(self, value: ir.Value) -> Key:
-        """For a value of unknown definition: a tensor of its own."""
+        """A tensor of its own, for a value of unknown definition."""
         op = producer(value)
         return "value", "" if op is None else f"{op.name} {op.location}", self.untouched.number(value)
 

@@ -76,7 +76,7 @@ class Executes(Iterations):
         return tuple(map(Linear.of, parts))
 
     def _follows(self, label: Label, point: Coordinates) -> bool:
-        """Whether its initial value is the sum of the parts before its own."""
+        """Whether the sum begins with the sum of the parts before its own."""
         if (
             label.key != (BEFORE, self.of.location, 0)
             or len(self.of.reductions) != 1
@@ -119,11 +119,11 @@ class LoopExecuted:
     started: tuple[Label | None, ...]
 
     def execution(self, of: PayloadOp) -> Executes:
-        """Its iterations, as those of an op."""
+        """The loop's iterations, as those of an op."""
         return Executes(of, self.symbols, self.guards, (), self.cells, self.since, self.op, self.started)
 
     def unclear(self, body: CarriedBody) -> str:
-        """The reason why its results are not known to be the payload's; empty if they are."""
+        """The reason why the results are not known to be the payload's; empty if they are."""
         for number, (init, label, cell) in enumerate(
             zip(loop_inits(self.nest[0]), self.started, self.cells, strict=True)
         ):

@@ -194,7 +194,7 @@ class PairClass:
         return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
 
     def _moved(self, still: PairClass) -> Example | None:
-        """A collision of one iteration, moved to the first and second; None without a dimension."""
+        """A collision within an iteration, moved to the first two; None if it lacks a dimension."""
         assert still.known is not None and self.loop is not None
         steps = {self.x(self.loop.counter): 0, self.y(self.loop.counter): 1}
         found = self._in_own_names(still.known, steps, turned=self.first is not still.first)

@@ -63,7 +63,7 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
         raise fail(
             "W0383",
             "which part of the buffer the op writes changes within the loop",
-            "`across` an inner loop, one that does not move the accumulator",
+            "write `across` an inner loop that does not move the accumulator",
         )
     _check_per_thread(base, loop)
     if sums_of(op) not in (None, str(element_type(base))):
@@ -165,7 +165,7 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
             raise fail(
                 "W0383",
                 "which part of the operand a thread owns changes within the loop",
-                "`across` an inner loop, one that does not move the tile",
+                "write `across` an inner loop that does not move the tile",
             )
         between = [o for o in ancestors(tile.view) if is_within(o, tile.nest[0]) and o not in tile.nest]
         if between:
