@@ -85,6 +85,10 @@ WRONG = {
     "a condition of a number": body(GEMM, TILE, "map tiles to blocks(x) cyclic if n"),
     "a condition of a handle": body(GEMM, TILE, "map tiles to blocks(x) cyclic if inner"),
     "a condition after what is required": body(GEMM, "pipeline gemm stages 3 if split"),
+    "a condition after a statement": body(GEMM, "vectorize gemm if split"),
+    "a condition after the results of a statement": body(
+        GEMM, "let (tiles, inner) = tile gemm [4] if split else tile gemm [n]", "print tiles"
+    ),
     "default that rewrites": body("print h", parameters=f"{MORE}, h: handle = tile g [3]"),
     "default of a number": body("print h", parameters=f"{MORE}, h: handle = 3"),
     "default of all": body("print h", parameters=f"{MORE}, h: handle = match* linalg.fill"),
