@@ -73,6 +73,7 @@ class TreeBuilder:
         "list": (tree.ListExpr, 0),
         "names": (tree.ListExpr, 0),
         "return": (tree.Return, 0),
+        "several": (tree.Several, 0),
         "versions": (tree.Versions, 0),
     }
     """Rules with children that form one field from the n-th on."""
