@@ -111,6 +111,11 @@ WRONG = {
     "a property of a list": body("let f = match* linalg.fill", "tile f [f.rank]"),
     "a loop over what is found in a list": body("let f = match* loop", "foreach op in match* linalg.fill in f { print op }"),
     "a handle and itself in a list": body(GEMM, TILE, "fuse [inner, tiles] into tiles"),
+    "a list that is compared by size": body(GEMM, "require gemm.sizes < [1, 2]"),
+    "a list that is compared with a number": body(GEMM, "let op = match any where rank == [1, 2]", "print op"),
+    "a gap in a list that is compared": body(GEMM, "require gemm.sizes == [1, _]"),
+    "a condition of a match that is no condition": body("let op = match any where rank == 1 if n", "print op"),
+    "a condition after what a match requires": body("let op = match linalg.fill if split", "print op"),
     "default that rewrites": body("print h", parameters=f"{MORE}, h: handle = tile g [3]"),
     "default of a number": body("print h", parameters=f"{MORE}, h: handle = 3"),
     "default of all": body("print h", parameters=f"{MORE}, h: handle = match* linalg.fill"),
@@ -170,6 +175,12 @@ RIGHT = {
     ),
     "a loop over all ops": body(
         GEMM, "foreach f in match* linalg.fill in gemm {", "  tile f [4]", "}", "foreach f in match* a.b { print f }"
+    ),
+    "matches with conditions": body(
+        GEMM, 'let f = match? fill #n of gemm.acc if split in gemm if n > 1 where rank == 2 if not split',
+        'let g = match* any where "weft.name" = "a" if split consumer of gemm if not split where sizes == [n, 2] if split',
+        "let wanted = [n, 2]", "require gemm.sizes != [1, n, 3] and gemm.sizes == wanted", "print [f, g]",
+        "let i = match linalg.fill #none", "versions {", "  if split { assume A.1 % 4 == 0 }", "} else {}", "print i",
     ),
     "lists of handles": body(
         GEMM, "let (tiles, inner) = tile gemm [n, n]", "let none_yet = match? linalg.add", "fuse [none_yet, inner] into tiles",
