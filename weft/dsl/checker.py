@@ -31,7 +31,7 @@ from .expressions import (
 from .lookups import ScopeCheck
 from .parameters import FINDING, RESERVED, check_arguments, check_parameters, unused
 from .records import record
-from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, names_of
+from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, names_of, twice
 from .signature import Signature, check_count, check_statement
 
 
@@ -159,7 +159,7 @@ class _Checker:
 
         def take(parameter: tree.Parameter) -> None:
             if isinstance(parameter.default, tree.StatementNode) and parameter.default.keyword in FINDING:
-                self._statement(parameter.default, None, scope)
+                self._statement(parameter.default, None, scope, once=True)
             bound = BoundName(next(self.numbers), parameter.span, loops=scope.loops)
             scope.bind(parameter.name, bound, parameter.span)
             handles[parameter.name] = (bound.number, "")
@@ -210,8 +210,8 @@ class _Checker:
 
     def _let(self, let: tree.Let, check: ScopeCheck) -> None:
         if isinstance(let.value, tree.StatementNode):
-            signature = self._statement(let.value, let, check.scope)
-            shape: Shape = "list" if let.value.keyword.endswith("*") else "one"
+            signature, listed = self._statement(let.value, let, check.scope)
+            shape: Shape = "list" if listed or let.value.keyword.endswith("*") else "one"
             what = f"`{let.value.keyword}`"
             results, variadic = (signature.results, signature.variadic) if signature else ((), True)
             more = signature.more if signature and variadic else ""
@@ -232,7 +232,7 @@ class _Checker:
             interface = self._call(let.value, let, check)
             shape, what = "one", f"schedule `{let.value.schedule}`"
             results, variadic, more = (interface.results, False, "") if interface else ((), True, "")
-        check_count(let, what, results, variadic, check)
+        check_count(let, what, results, variadic, check, lists=shape == "list")
         for target in let.targets:
             if let.destructured or (len(results) == 1 and not variadic):
                 self._bind(target, shape, (), "", check)
@@ -286,16 +286,20 @@ class _Checker:
             check.live(tree.HandleRef(item.target.span, item.target.name), (bound.number, ""))
             check.consume(check.op(item.value), item.value, Gone("`append`", item.span, (item.target.name,)))
 
-    def _statement(self, node: tree.StatementNode, let: tree.Let | None, scope: Scope) -> Signature | None:
+    def _statement(
+        self, node: tree.StatementNode, let: tree.Let | None, scope: Scope, *, once: bool = False
+    ) -> tuple[Signature | None, bool]:
+        """The signature of a statement, and whether it is executed for each handle of a list, which
+        it is not with `once`."""
         check = self.check(scope, node.keyword)
         signature = self.signatures.get(node.keyword)
         if signature is None:
             hint = "the word is reserved for a later version; `weft statements` lists the statements"
             check.error("W0204", f"`{node.keyword}` is not a statement of this version", node.span, hint)
-            return None
-        check.each = "" if let is None else None
+            return None, False
+        check.each = None if once else ""
         check_statement(node, signature, check, names_of(let, signature.results))
-        return signature
+        return signature, bool(check.each)
 
     def _call(self, call: tree.Call, let: tree.Let | None, check: ScopeCheck) -> Interface | None:
         schedule, interface = check.scope.schedules.get(call.schedule, (self.schedules.get(call.schedule), None))
@@ -375,7 +379,7 @@ class _Checker:
         self._free(item.variable, check)
         if isinstance(item.iterable, tree.StatementNode):
             iterable = item.iterable
-            if self._statement(iterable, None, scope) and iterable.keyword != "match*":
+            if self._statement(iterable, None, scope, once=True)[0] and iterable.keyword != "match*":
                 message = f"`foreach` iterates over the ops of a `match*`, not over what `{iterable.keyword}` returns"
                 check.error("W0233", message, iterable.span, "find several ops with `match*`")
         else:
@@ -402,10 +406,8 @@ class _Checker:
         once: set[Part] = set()
         for part, ref in written or ():
             if part in once:
-                message = (
-                    f"`{ref.spelling}` occurs twice in the list, and {gone.by} in line {gone.span.line} consumes it"
-                )
-                check.error("W0228", message, ref.span, f"write `{ref.spelling}` once")
+                with check.reporting():
+                    raise twice(ref, f"{gone.by} in line {gone.span.line}")
             else:
                 check.consume(part, ref, replace(gone, returned=(), unnamed=()))
             once.add(part)

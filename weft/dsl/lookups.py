@@ -43,6 +43,12 @@ def kind_of_property(fields: Sequence[str]) -> Kind | None:
     return None
 
 
+def one_is_meant(listed: str, span: Span, where: str = "") -> WeftError:
+    """The error of a list of handles in place of a handle."""
+    hint = f"iterate over them: `foreach op in {listed} {{ … }}`"
+    return fail("W0221", f"`{listed}` is a list, and one handle is meant{where}", span=span, hint=hint)
+
+
 class ScopeCheck:
     """Looks up names in a scope and reports errors. `keyword`: the statement that is checked."""
 
@@ -51,8 +57,8 @@ class ScopeCheck:
         self.report = report
         self.keyword = keyword
         self.each: str | None = None
-        """The name of a `match*` list in a statement that is executed for each of its ops; None:
-        not allowed yet, empty: any name."""
+        """The list in a statement that is executed for each of its handles; None: not allowed,
+        empty: none so far."""
         self.evaluator = Evaluator(self._lookup, self._report_all, self._present, self._read)
         self.value = self.evaluator.value
 
@@ -95,8 +101,7 @@ class ScopeCheck:
             return UnknownValue("int")
         bound = self.find(ref := tree.HandleRef(asked.span, asked.name, asked.fields))
         if bound.shape == "list":
-            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
+            raise one_is_meant(ref.name, ref.span)
         fields = self.single(ref)[1]
         if not fields:
             raise fail("W0221", f"`{ref.spelling}` is a handle, not a value", span=ref.span)
@@ -190,11 +195,8 @@ class ScopeCheck:
         """The live handle named by `ref`, and the remaining fields: `step.lhs` → (step, ("lhs",))."""
         bound = self.find(ref)
         part, rest = "", ref.fields
-        if bound.shape == "list" and self.each not in (ref.name, ""):
-            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
         if bound.shape == "list":
-            self.each = ref.name
+            self.iterate(ref.name, ref.span)
         if bound.shape == "several":
             names = quoted(f"{ref.name}.{result}" for result in bound.results)
             if not rest:
@@ -205,6 +207,13 @@ class ScopeCheck:
                 raise fail("W0222", f"`{ref.name}` has no result `{part}`", span=ref.span, hint=f"it has {names}")
         self.live(replace(ref, fields=(part,) if part else ()), (bound.number, part))
         return (bound.number, part), tuple(rest)
+
+    def iterate(self, listed: str, span: Span) -> None:
+        """Notes the list for which the statement is executed. Raises W0221 for a second one, and
+        where one handle is meant."""
+        if self.each not in (listed, ""):
+            raise one_is_meant(listed, span, f" beside the list `{self.each}`" if self.each else "")
+        self.each = listed
 
     def live(self, ref: tree.HandleRef, part: Part) -> None:
         """Raises W0223 or W0227 for a handle that was consumed; notes the use of a handle of the

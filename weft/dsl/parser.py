@@ -73,6 +73,7 @@ class TreeBuilder:
         "list": (tree.ListExpr, 0),
         "names": (tree.ListExpr, 0),
         "return": (tree.Return, 0),
+        "several": (tree.Several, 0),
         "versions": (tree.Versions, 0),
     }
     """Rules with children that form one field from the n-th on."""
@@ -196,9 +197,10 @@ class TreeBuilder:
         fields: dict[str, tree.FieldValue] = {}
         for part in parts:
             if isinstance(part, FilledField) and part.name == "only_if":
-                name, value = fields.popitem()
-                at = value.span if isinstance(value, tree.Node) else part.span
-                fields[name] = tree.Conditional(at, cast(Any, value), part.value)
+                of_clause = ("attribute", "equals") if next(reversed(fields)) == "equals" else (next(reversed(fields)),)
+                for name in of_clause:
+                    at = value.span if isinstance(value := fields[name], tree.Node) else part.span
+                    fields[name] = tree.Conditional(at, cast(Any, value), part.value)
             elif isinstance(part, FilledField):
                 if part.name in fields:
                     message = f"`{part.name.replace('_', '-')}` is given twice"

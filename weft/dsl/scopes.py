@@ -271,6 +271,12 @@ def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
     return fail("W0223", f"`{spelling}` was consumed by {gone.by} {where}", span=span, notes=notes, hint=hint)
 
 
+def twice(ref: tree.HandleRef, by: str) -> WeftError:
+    """The error of a handle that occurs twice in a list, of which each is consumed."""
+    message = f"`{ref.spelling}` occurs twice in the list, and {by} consumes it"
+    return fail("W0228", message, f"write `{ref.spelling}` once", span=ref.span)
+
+
 def let_of(results: Iterable[str]) -> str:
     """The syntax for naming results: `let (loop, op)`, `let op`."""
     names = list(results)

@@ -175,6 +175,13 @@ class HandleRef(Node):
 
 
 @record
+class Several(Node):
+    """`[a, t.op, step.lhs]` in place of a handle: the statement is executed for each of them."""
+
+    items: tuple[HandleRef, ...]
+
+
+@record
 class Dimension(Node):
     """A dimension of a space: `x`, `x: 16`, `x: ?`. `count`: None if none is given, `"?"` if
     symbolic."""
@@ -221,11 +228,11 @@ class Conditional(Node):
     """A clause with a condition: `pad 4 if bits(type) == 32`, `overlap if overlap`. It is left out
     if the condition does not hold."""
 
-    value: Expr | HandleRef | Space | Distribution | Word | Words | bool
+    value: Expr | HandleRef | Several | Space | Distribution | Word | Words | bool
     condition: Expr
 
 
-FieldValue = Conditional | Expr | HandleRef | Space | Distribution | Word | Words | bool
+FieldValue = Conditional | Expr | HandleRef | Several | Space | Distribution | Word | Words | bool
 
 
 @record

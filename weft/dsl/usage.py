@@ -47,7 +47,7 @@ def _alone(found: re.Match[str]) -> str:
 
 
 def _value(part: str, field: str) -> str:
-    if part == "handle":
+    if part in ("handle", "_several"):
         return (field or part).upper()
     if part in _PLAIN or part not in _rules():
         return _PLAIN.get(part, part)

@@ -265,8 +265,8 @@ def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
     for depth, frame in enumerate(frames, 1):
         env = scope(frames[:depth])
         if (iteration := frame.iteration) is not None:
-            for _ in iteration.values[iteration.number + 1 :]:
-                found = _counted(iteration.item.body, env, schedules, found)
+            for begin in iteration.begins[iteration.number + 1 :]:
+                found = _counted(begin.items, env, schedules, found)
         found = _counted(frame.items[frame.index :], env, schedules, found)
     return found
 
@@ -283,8 +283,9 @@ def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedul
     schedules = {**schedules, **{item.name: item for item in items if isinstance(item, tree.Schedule)}}
     for item in reversed(items):
         match item.value if isinstance(item, tree.Let) else item:
-            case tree.StatementNode():
-                rest += _Count(1)
+            case tree.StatementNode(fields=fields):
+                listed = [len(field.items) for field in fields.values() if isinstance(field, tree.Several)]
+                rest += _Count(sum(listed) or 1)
             case tree.Call(schedule=name) as call if name in schedules:
                 rest = _counted(schedules[name].body, {}, schedules, rest)
                 rest += _Count(len(matched(schedules[name], arguments(call, schedules[name]))))

@@ -45,8 +45,7 @@ def executed(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[s
     item = frames[-1].items[frames[-1].index - 1]
     if not isinstance(item, tree.Foreach):
         return bind(frames, let, results)
-    found = results["ops"]  # one absent handle if the scope is absent
-    return iterate(frames, Iteration(item, found if isinstance(found, tuple) else ()))
+    return iterate(frames, Iteration.over(item, results["ops"]))
 
 
 def named(state: State, value: tree.Expr | tree.HandleRef, let: tree.Let) -> State:
@@ -65,12 +64,22 @@ def named(state: State, value: tree.Expr | tree.HandleRef, let: tree.Let) -> Sta
 
 
 def iterate(frames: tuple[Frame, ...], iteration: Iteration) -> tuple[Frame, ...]:
-    """The frames at the begin of an iteration of a `foreach`; after the last iteration, the frames
-    around it."""
-    if iteration.number == len(iteration.values):
-        return frames
-    own = {iteration.item.variable.name: iteration.values[iteration.number]}
-    return (*frames, Frame(iteration.item.body, own, iteration=iteration))
+    """The frames at the begin of an iteration; after the last iteration, the frames around it, with
+    the lists of results bound."""
+    if iteration.number < len(iteration.begins):
+        return (*frames, replace(iteration.begins[iteration.number], iteration=iteration))
+    return (*frames[:-1], replace(frames[-1], own=extended(frames[-1].own, iteration.lists)))
+
+
+def iterated(frame: Frame) -> Iteration:
+    """The next iteration after that of a frame, which adds its results to the lists."""
+    iteration = cast(Iteration, frame.iteration)
+    lists: dict[str, tuple[Any, ...]] = {}
+    for name, before in iteration.lists.items():
+        result = frame.own.get(name, ())
+        several = result if isinstance(result, tuple) else (result,)
+        lists[name] = (*before, *(handle for handle in several if not getattr(handle, "absent", False)))
+    return replace(iteration, number=iteration.number + 1, lists=lists)
 
 
 def ended(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
@@ -181,7 +190,7 @@ def around(frames: tuple[Frame, ...]) -> Iterator[str]:
         if frame.call is not None:
             yield f"`{frame.call.schedule}` {line}"
         elif (iteration := frame.iteration) is not None:
-            yield f"iteration {iteration.number + 1} of {len(iteration.values)} {line}"
+            yield f"iteration {iteration.number + 1} of {len(iteration.begins)} {line}"
         elif (fork := frame.fork) is not None:
             yield f"block {fork.number + 1} of `versions` {line}"
         elif (attempt := frame.attempt) is not None:

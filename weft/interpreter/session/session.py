@@ -332,7 +332,8 @@ class Session:
         values = evaluate_fields(node, cls.signature, env, state.dead, state.read)
         text = statement_text(let or node)
         if any(handle.absent for handle in handles_of(values).values()):
-            results: dict[str, Any] = {n: Handle(-1, absent=True) for n in cls.signature.results}
+            nothing = () if node.keyword.endswith("*") else Handle(-1, absent=True)
+            results: dict[str, Any] = dict.fromkeys(cls.signature.results, nothing)
             step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
             return replace(state, frames=executed(rest, let, results), step=step)
         statement = cls(node=node, **values)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ....dsl import tree
-from ....dsl.expressions import parts_of
+from ....dsl.expressions import parts_of, show
 from ....dsl.tree import KINDS, LOOP_KINDS, OPERAND, PROPERTIES
 from ...ir.mlir import ancestors, ir, operations
 from ...ir.refusing import describe
@@ -134,7 +134,8 @@ def _unmet(condition: Condition, part: tree.Expr, op: ir.Operation) -> str | Non
             shown.append((inner.name, condition.holds(inner, of)))
         elif isinstance(inner, tree.Property) and (inner.name in PROPERTIES or OPERAND.fullmatch(inner.name)):
             shown.append((inner.spelling, condition.holds(inner, of)))
-    return ", ".join(f"{name} is {value}" for name, value in shown) or "the condition does not hold"
+    texts = (f"{name} is {show(value) if isinstance(value, tuple) else value}" for name, value in shown)
+    return ", ".join(texts) or "the condition does not hold"
 
 
 def rows(ops: Sequence[ir.Operation], requirements: Sequence[Requirement]) -> list[str]:
