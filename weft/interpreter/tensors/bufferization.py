@@ -48,7 +48,6 @@ from ..padding.masked_loads import is_masked_load
 from ..padding.provenance import PAD, Reason, name_padded_copies, padded_copies
 from ..padding.rounding import absorb_all_pads, expect_sizes
 from .destinations import (
-    FILL,
     allocate_expanded,
     fill_what_is_wanted,
     fold_reshapes,
@@ -90,8 +89,7 @@ def bufferize_module(module: ir.Module) -> None:
         copies = padded_copies(module)
         crop_before_padding(module)
     guard_writebacks(module)
-    if FILL in there:
-        fill_what_is_wanted(module)
+    fill_what_is_wanted(module)
     tidy(module)
     if any(map(is_masked_load, operations(module.operation))) and inline_masked_loads(module):
         tidy(module)
