@@ -36,7 +36,7 @@ def kind_of_property(fields: Sequence[str]) -> Kind | None:
             return PROPERTIES[name][0]
         case [name, axis] if axis.isdigit() and name in PROPERTIES and PROPERTIES[name][0] == "list":
             return "int"
-        case [operand, "sizes", axis] if OPERAND.fullmatch(operand) and axis.isdigit():
+        case [operand, "sizes" | "dims", axis] if OPERAND.fullmatch(operand) and axis.isdigit():
             return "int"
         case [name] if name in PROPERTIES:
             return PROPERTIES[name][0]

@@ -44,6 +44,7 @@ PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
     "rank": ("int", "the number of axes of its result"),
     "type": ("type", "the element type of its result"),
     "sizes": ("list", "the number of iterations along each of its dimensions, in the order of `tile`"),
+    "dims": ("list", "the dimension along each axis of its result, as a number"),
     "combiner": (
         "str",
         'the op of arith that combines terms, `"addf"`, `"maximumf"`; of other reductions a description',
@@ -55,8 +56,9 @@ PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
 }
 """Property → the kind of its value, and its meaning."""
 
-OF_OPERANDS = ("rank", "type", "sizes")
-"""The properties of an operand; `sizes` are those of its axes, and `lhs.0` is one of them."""
+OF_OPERANDS = ("rank", "type", "sizes", "dims")
+"""The properties of an operand; `sizes` are those of its axes, and `lhs.0` is one of them; `dims` are
+the dimensions of the op that its axes are indexed by."""
 
 OPERAND = re.compile(r"lhs|rhs|acc|(?:in|out)[0-9]+")
 """The names of operands."""

@@ -20,8 +20,9 @@ from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER
 from ...indices.arithmetic import affine_expression
 from ...indices.linear import Linear, Symbol, involved
 from ...ir.cloning import LEAVES
+from ...ir.copying import fill_constant, fill_value
 from ...ir.functions import arguments, own_name
-from ...ir.mlir import GAP, ancestors, ir, made_by, maker, operations, ops_of, producer
+from ...ir.mlir import GAP, ancestors, ir, maker, operations, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses, written
 from ...memory.views import is_view, last_writer, root_memref, way
@@ -185,13 +186,9 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
     if of is None or number >= len(of.results) or ir.ShapedType(of.results[number].type).shape != shape:
         return None
     with value.type.context:
-        if of.name == "linalg.fill":
-            constant = made_by(of.operands[0], "arith.constant")
-            return (
-                None
-                if constant is None
-                else Left(None, ir.AffineMap.get(0, 0, []), constant=constant.attributes["value"])
-            )
+        if fill_value(of) is not None:
+            constant = fill_constant(of)
+            return None if constant is None else Left(None, ir.AffineMap.get(0, 0, []), constant=constant)
         return Left(("result", str(of.location), number), ir.AffineMap.get_identity(len(shape)))
 
 

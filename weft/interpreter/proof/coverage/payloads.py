@@ -17,6 +17,7 @@ from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, equal, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
+from ...ir.copying import fill_value
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
@@ -78,6 +79,7 @@ class PayloadOp:
         starts: the constant with which an output is filled before, by output; None where it is
             none.
         begins: the element that is an output's initial value, by output.
+        fills: it writes one value to all elements of its result.
         copies: it only copies its input.
         repeats: its results are its input's elements, for the ops that read them.
         computes: the arithmetic of its body: count by op name.
@@ -112,6 +114,7 @@ class PayloadOp:
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
     indexed: bool = False
+    fills: bool = False
     repeats: bool = False
     arithmetic: Arithmetic = None
 
@@ -269,7 +272,7 @@ class PayloadOps:
             None if combined is None else combined.combiner,
             _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
             begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
-            indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op),
+            indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op), fills=fill_value(op) is not None,
             arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
         )  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, at_least, involved, less, redefined
+from ...ir.copying import fill_value
 from ...ir.mlir import ancestors, ir, made_by, operations, users
 from ...ir.structured import body_of, is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
@@ -142,10 +143,10 @@ class LoopExecuted:
         fills, others = list[ir.Operation](), list[ir.Operation]()
         for user in users(out):
             kept = user == self.op or user.name in ("memref.load", "memref.dealloc")
-            (fills if user.name == "linalg.fill" else [] if kept else others).append(user)
+            (fills if fill_value(user) is not None else [] if kept else others).append(user)
         if others or len(fills) != 1 or fills[0].block != self.op.block or not fills[0].is_before_in_block(self.op):
             return None
-        return fills[0].operands[0]
+        return fill_value(fills[0])
 
 
 def solved(

@@ -42,7 +42,7 @@ def returned(
         others = [label for label in labels if label.key not in {own.key for own in its}]
         for own in its:
             of = held.payload.at(own.key[1]) if own.key[0] == "result" else None
-            if of is None or of.name == "linalg.fill" or not isinstance(root.value, ir.Value):
+            if of is None or of.fills or not isinstance(root.value, ir.Value):
                 continue
             if not is_last(root.value, of if len(its) > 1 else None):
                 continue

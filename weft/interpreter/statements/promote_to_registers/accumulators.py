@@ -20,7 +20,7 @@ from ...buffers.tiles import ThreadTile, clone_nest, is_distributed, thread_nest
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...hardware.ampere.fragments import sums_of
 from ...ir.cloning import replace_operands
-from ...ir.copying import fill_with
+from ...ir.copying import fill_value, fill_with
 from ...ir.element_sizes import MOST_REGISTERS, registers_of
 from ...ir.functions import set_name
 from ...ir.mlir import (
@@ -202,7 +202,7 @@ def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
     """The fill before the loop that overwrites all of the base, if no op accesses the buffer in
     between; otherwise None."""
     op = _last_touch(base, loop)
-    return op if op is not None and op.name == "linalg.fill" and op.operands[1] == base else None
+    return op if op is not None and fill_value(op) is not None and op.operands[-1] == base else None
 
 
 def _last_touch(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
