@@ -14,7 +14,7 @@ uninterpreted values work, and keeps the sets small. Many barriers need no sets:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TypeVar
@@ -90,13 +90,28 @@ class PairClass:
     known: Example | None = None
     still: PairClass | None = None
     unsure: Barrier | None = None
-    _separated: dict[tuple[Steps, int, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        self._same = {loop.number for loop in self.shared[: self.equal]}
-        self.shared_names = Naming("")
-        self.x = Naming("x_", self.shared_names, self._shares)
-        self.y = Naming("y_", self.shared_names, self._shares)
+    # Most classes have a description that another has: nothing is made for them alone. What every
+    # class kept would grow with the square of the accesses, and the garbage collector visits it.
+    @cached_property
+    def shared_names(self) -> Naming:
+        return Naming("")
+
+    @cached_property
+    def x(self) -> Naming:
+        return Naming("x_", self.shared_names, self._shares)
+
+    @cached_property
+    def y(self) -> Naming:
+        return Naming("y_", self.shared_names, self._shares)
+
+    @cached_property
+    def _same(self) -> set[int]:
+        return {loop.number for loop in self.shared[: self.equal]}
+
+    @cached_property
+    def _separated(self) -> dict[tuple[Steps, int, int, int], isl.Set | bool | None]:
+        return {}
 
     def _shares(self, symbol: Symbol) -> bool:
         """Whether both instances see one value of the symbol."""
@@ -162,7 +177,7 @@ class PairClass:
     @cached_property
     def answers(self) -> CachedAnswers:
         """The results shared by all classes with the same description."""
-        return self.solver.answers.setdefault(self._key(self.first, self.second), CachedAnswers())
+        return self.solver.answers[self._key(self.first, self.second)]
 
     def _key(self, first: Access, second: Access) -> Hashable:
         """Everything that determines `_described`, except the model's contents."""
@@ -364,11 +379,13 @@ class PairClass:
     @cached_property
     def in_one_warp(self) -> bool:
         """Whether all collisions are between two threads of one warp. Raises Unknown."""
-        if self.still is not None and self._invariant(self.still):
-            return self.still.in_one_warp
-        return not self.known_in_two_warps and self._once("in one warp", self._never_two_warps, bool)
+        return self._once("in one warp", self._never_two_warps, bool)
 
     def _never_two_warps(self) -> bool:
+        if self.still is not None and self._invariant(self.still):
+            return self.still.in_one_warp
+        if self.known_in_two_warps:
+            return False
         if self.model.shape.threads is not None and self.model.shape.threads <= WARP:
             return True
         if self.model.in_rows_of_warps(self.first, self.second):
