@@ -316,7 +316,7 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
             raise fail(
                 "W0352",
                 f"a block of {shape} threads is not a whole number of warps of {WARP}",
-                f"choose counts for `threads` whose product is a multiple of {WARP}, such as"
+                f"choose counts for `threads` with a product that is a multiple of {WARP}, such as"
                 f" `threads(x: {-(-threads // WARP) * WARP})`",
                 notes=where,
             )

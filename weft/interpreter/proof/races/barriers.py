@@ -179,8 +179,8 @@ class _Search:
             self.unseparated.append(as_conflict(pair, everything))
 
     def _by_place(self, pair: PairClass) -> tuple[frozenset[int], list[list[Barrier]]]:
-        """The candidates whose places alone prove that they separate the class, and the pieces that
-        have to be examined: the same for all classes between the same barriers."""
+        """The candidates that are proven to separate the class by their places alone, and the pieces
+        that have to be examined: the same for all classes between the same barriers."""
         sure: frozenset[int] = frozenset()
         perhaps: list[list[Barrier]] = []
         for piece in pieces(self.rows, pair.first.place, pair.second.place):

@@ -23,11 +23,11 @@ import islpy as isl
 
 from ...hardware.limits import WARP
 from ...indices.algebra import at_or_above
-from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
+from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less, unequal
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
-from ..kernels.places import Loop, PlaceStep
+from ..kernels.places import Loop
 from ..solver import BarrierNaming, CachedAnswers, Naming, Solver, Unknown, coordinates, described
-from .phases import Steps, is_sure, meeting
+from .phases import Steps, executed_if, is_sure, meeting
 
 T = TypeVar("T")
 
@@ -252,7 +252,7 @@ class PairClass:
             for p, q in zip(self.first.coordinates, self.second.coordinates, strict=True):
                 parts.append(equal(self.x.form(p), self.y.form(q)))
         if self.loop is not None:
-            parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
+            parts.append(less(*(Linear.of(side(self.loop.counter)) for side in (self.x, self.y))))
         self._apart = self._different_threads() if self.same_block else self._different_blocks()
         parts.append(self._apart)
         for symbol in self.model.deciding:  # the execution of a barrier depends on these: dimensions of every set
@@ -266,8 +266,8 @@ class PairClass:
         if a is None or b is None or a.kind != b.kind or self.model.warp is None:
             return self._two_threads()
         apart = zip((a.row, a.column), (b.row, b.column), strict=True)
-        unequal = [part for mine, its in apart for part in _unequal(self.x.form(mine), self.y.form(its))]
-        return both(self._two_threads(), either(self._two_groups(WARP), *unequal))  # else one lane makes both
+        differ = [part for mine, its in apart for part in unequal(self.x.form(mine), self.y.form(its))]
+        return both(self._two_threads(), either(self._two_groups(WARP), *differ))  # else one lane makes both
 
     def _two_threads(self) -> Formula:
         ids = self.model.values.thread_ids()
@@ -275,15 +275,15 @@ class PairClass:
             linear = self.model.shape.linear_id(ids)
             x, y = self.x.form(linear), self.y.form(linear)
             # a pair of instances of one access would appear twice, once in each order
-            return less(x, y) if self.first is self.second and not self.carried else either(*_unequal(x, y))
-        return either(*(part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))))
+            return less(x, y) if self.first is self.second and not self.carried else either(*unequal(x, y))
+        return either(*(part for i in ids for part in unequal(self.x.form(i), self.y.form(i))))
 
     def _different_blocks(self) -> Formula:
         ids = [i for i in self.model.values.cluster_ids() if not i.is_constant]
         for naming in (self.x, self.y):
             for i in (*self.model.values.block_ids(), *self.model.values.thread_ids()):
                 naming.form(i)
-        sides = [part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))]
+        sides = [part for i in ids for part in unequal(self.x.form(i), self.y.form(i))]
         if self.first is self.second:
             sides = sides[::2]
         return either(*sides) if sides else FALSE
@@ -297,8 +297,8 @@ class PairClass:
         while ready := [each for each in waiting if self._named(self.x, each[1]) and self._named(self.y, each[2])]:
             waiting = [each for each in waiting if each not in ready]  # the numbers found may be parts of others
             for number, p, q in ready:
-                unequal = [part for a, b in zip(p, q, strict=True) for part in _unequal(self.x.form(a), self.y.form(b))]
-                out.append(either(*unequal, equal(self.x.form(number), self.y.form(number))))
+                differ = [part for a, b in zip(p, q, strict=True) for part in unequal(self.x.form(a), self.y.form(b))]
+                out.append(either(*differ, equal(self.x.form(number), self.y.form(number))))
         for each in values.multiples:
             if not (self._named(self.x, (each.value,)) and self._named(self.y, (each.value,))):
                 continue
@@ -374,7 +374,7 @@ class PairClass:
         group = self.model.group_of(threads)
         if group is None:
             raise Unknown
-        return either(*_unequal(self.x.form(group), self.y.form(group)))
+        return either(*unequal(self.x.form(group), self.y.form(group)))
 
     @cached_property
     def in_one_warp(self) -> bool:
@@ -436,8 +436,9 @@ class PairClass:
                 counter = loops[level].counter
                 pair = (other(counter), naming(counter)) if earlier else (naming(counter), other(counter))
                 if not (self.carried and level == self.equal and pair == (x(counter), y(counter))):
-                    formulas.append(_below(*pair))
-        formulas += self._sure(barrier, naming, as_x, as_y)
+                    formulas.append(less(*map(Linear.of, pair)))
+        placed = (self.first.place, as_x), (self.second.place, as_y)
+        formulas += map(naming.formula, executed_if(barrier.place, placed))
         formulas += naming.definitions()
         if naming.unsure:
             return False
@@ -445,23 +446,3 @@ class PairClass:
         if not formulas and not own:
             return True
         return self.solver.project(self.solver.set([*self.names, *own], formulas, own), len(self.names))
-
-    def _sure(self, barrier: Barrier, naming: Naming, as_x: int, as_y: int) -> list[Formula]:
-        """The conditions for this barrier instance to execute, less those that x or y implies."""
-        implied: set[PlaceStep] = set()
-        for access, same in ((self.first, as_x), (self.second, as_y)):
-            depth = 0
-            for mine, theirs in zip(barrier.place.steps, access.place.steps, strict=False):
-                depth += mine.loop is not None
-                if mine is not theirs or depth > same:
-                    break
-                implied.add(mine)
-        return [naming.formula(g) for s in barrier.place.steps if s not in implied for g in s.guards]
-
-
-def _unequal(a: Linear, b: Linear) -> tuple[Formula, Formula]:
-    return less(a, b), less(b, a)
-
-
-def _below(a: Symbol, b: Symbol) -> Formula:
-    return less(Linear.of(a), Linear.of(b))
