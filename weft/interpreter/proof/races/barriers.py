@@ -180,7 +180,7 @@ class _Search:
             self.unseparated.append(as_conflict(pair, everything))
 
     def _by_place(self, pair: PairClass) -> tuple[frozenset[int], list[list[Barrier]]]:
-        """The candidates whose places alone prove that they separate the class, and the pieces that
+        """The candidates that separate the class, as their places alone prove, and the pieces that
         have to be examined: the same for all classes between the same barriers."""
         sure: frozenset[int] = frozenset()
         perhaps: list[list[Barrier]] = []
