@@ -41,8 +41,10 @@ HOPPER = {
 }
 APPLIED = """
 import sys, time
+from contextlib import suppress
 from weft import pipeline
-import weft.interpreter.session.session
+with suppress(ImportError):
+    import weft.interpreter.session.session
 name, *settings = sys.argv[1:]
 given = dict(each.split("=") for each in settings)
 recipe = pipeline.Choice(name, None, given).open() if hasattr(pipeline, "Choice") else pipeline.Recipe.open(name, None, given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks
 from weft.interpreter.proof.races.proof import Findings
 from weft.interpreter.proof.races.uninitialized_reads import unwritten_reads
-from weft.interpreter.proof.solver import Solver
+from weft.interpreter.proof.solver import Naming, Solver
+from weft.interpreter.session.statement import Results, Rewriter
+from weft.interpreter.statements.insert_barriers import InsertBarriers
 
 
 def phases(count: int, *, looped: bool) -> KernelModel:
@@ -125,6 +128,35 @@ def test_a_sorting_network(few: int, many: int, looped: bool, tmp_path: Path, mo
         text = weft.apply(schedule).text
         assert text.count("gpu.barrier") + text.count("nvvm.bar.warp.sync") == loops[length] - 1
     assert 0 < asked[many] <= (loops[many] / loops[few]) ** 2 * asked[few]
+
+
+@pytest.mark.parametrize("looped", [False, True])
+def test_the_pairs_of_a_sorting_network(looped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Python does with the solver's answers grows by less than the pairs of loops in each step; a class of accesses that
+    another describes keeps no names of its own, for the garbage collector to visit."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    bitonic, named, apply = import_module("startup").bitonic, Naming.__init__, InsertBarriers.apply
+    names: Counter[int] = Counter()
+    found: list[tuple[int, int]] = []
+
+    def counted(naming: Naming, *given: Any, **more: Any) -> None:
+        names[loops] += 1
+        named(naming, *given, **more)
+
+    def applied(statement: InsertBarriers, rewrite: Rewriter) -> Results:
+        with monkeypatch.context() as only_here:
+            only_here.setattr(Naming, "__init__", counted)
+            results, lines = lines_run(lambda: apply(statement, rewrite))
+        found.append((loops, lines))
+        return results
+
+    monkeypatch.setattr(InsertBarriers, "apply", applied)
+    for length in (8, 32, 64, 128):  # the first one imports
+        schedule, loops = bitonic(length, tmp_path, looped=looped)
+        weft.apply(schedule)
+    for (few, lines), (many, more_lines) in pairwise(found[1:]):
+        assert more_lines < (many / few) ** 2 * lines
+    assert 0 < names[28] < (4 * 28) ** 2 / 2  # fewer than pairs of accesses
 
 
 def test_rows_of_blocks_are_told_apart_once() -> None:

@@ -17,6 +17,7 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import invert
 
 from ....dsl.records import record
 from ...hardware.limits import WARP
@@ -92,7 +93,7 @@ class _Demand:
     def add_twins(self, twins: Mapping[Barrier, Barrier], wide: frozenset[int]) -> None:
         """Adds the warp twins of the block barriers (`wide`), if all collisions are within one warp."""
         if self.in_one_warp:
-            self.whole |= {~n for n in self.whole & wide}
+            self.whole |= frozenset(map(invert, self.whole & wide))
             self.part |= {~n: twins[barrier] for n, barrier in self.part.items() if n in wide}
 
     @property
@@ -217,16 +218,16 @@ class _Search:
         reasons = {
             n: tuple(dict.fromkeys(as_conflict(pair, None) for d in needing[n] for pair in d.pairs)) for n in chosen
         }
-        spaces: dict[int, set[str]] = {n: set() for n in chosen}
+        by_space: dict[str, set[int]] = {}
         for d in self.demands:
-            ordered = {pair.first.buffer.space for pair in d.pairs}
-            for n in d.whole & chosen | d.part.keys() & chosen:
-                spaces[n] |= ordered
+            for space in {pair.first.buffer.space for pair in d.pairs}:
+                by_space.setdefault(space, set()).update(d.whole, d.part)
         numbers = {max(n, ~n): n for n in chosen}
+        spaces = {n: frozenset(space for space in by_space if key in by_space[space]) for n, key in numbers.items()}
         in_order = tuple(n for n in self.order if n in numbers)
         return ChosenBarriers(
-            in_order, {n: reasons[key] for n, key in numbers.items()}, {n: frozenset(spaces[key]) for n, key in numbers.items()},
-            tuple(self.unseparated), found.exact, frozenset(n for n in in_order if numbers[n] < 0 or self.barriers[n].narrow),
+            in_order, {n: reasons[key] for n, key in numbers.items()}, spaces, tuple(self.unseparated), found.exact,
+            frozenset(n for n in in_order if numbers[n] < 0 or self.barriers[n].narrow),
         )  # fmt: skip
 
     def _needing(self, chosen: frozenset[int]) -> dict[int, list[_Demand]]:

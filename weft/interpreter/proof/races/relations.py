@@ -91,27 +91,12 @@ class PairClass:
     still: PairClass | None = None
     unsure: Barrier | None = None
 
-    # Most classes have a description that another has: nothing is made for them alone. What every
-    # class kept would grow with the square of the accesses, and the garbage collector visits it.
-    @cached_property
-    def shared_names(self) -> Naming:
-        return Naming("")
-
-    @cached_property
-    def x(self) -> Naming:
-        return Naming("x_", self.shared_names, self._shares)
-
-    @cached_property
-    def y(self) -> Naming:
-        return Naming("y_", self.shared_names, self._shares)
-
-    @cached_property
-    def _same(self) -> set[int]:
-        return {loop.number for loop in self.shared[: self.equal]}
-
-    @cached_property
-    def _separated(self) -> dict[tuple[Steps, int, int, int], isl.Set | bool | None]:
-        return {}
+    # made on demand: most classes have the same description as another, which has answered everything
+    shared_names = cached_property(lambda self: Naming(""))
+    x = cached_property(lambda self: Naming("x_", self.shared_names, self._shares))
+    y = cached_property(lambda self: Naming("y_", self.shared_names, self._shares))
+    _same = cached_property(lambda self: {loop.number for loop in self.shared[: self.equal]})
+    _separated = cached_property[dict[tuple[Steps, int, int, int], "isl.Set | bool | None"]](lambda self: {})
 
     def _shares(self, symbol: Symbol) -> bool:
         """Whether both instances see one value of the symbol."""
@@ -386,9 +371,7 @@ class PairClass:
             return self.still.in_one_warp
         if self.known_in_two_warps:
             return False
-        if self.model.shape.threads is not None and self.model.shape.threads <= WARP:
-            return True
-        if self.model.in_rows_of_warps(self.first, self.second):
+        if (self.model.shape.threads or WARP + 1) <= WARP or self.model.in_rows_of_warps(self.first, self.second):
             return True
         names, parts = self._described
         far = [part for part in parts if part is not self._apart]  # different warps imply different threads
