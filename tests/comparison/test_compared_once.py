@@ -358,7 +358,7 @@ def _small() -> Iterator[Choice]:
             yield Choice(str(path), settings=read_golden(golden).choice.settings)
 
 
-QUICK = ("histogram", "igemm_nchw", "layernorm_welford", "hopper", "tensor_split_k")
+QUICK = ("attention", "scan", "histogram", "igemm_nchw", "layernorm_welford", "hopper", "tensor_split_k")
 
 
 @pytest.mark.parametrize("choice", [*_small()], ids=lambda one: Path(one.file).stem)

@@ -247,7 +247,6 @@ def test_a_statement_costs_what_it_touches(tmp_path: Path) -> None:
     assert lines[1] < 1.25 * lines[0], lines
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("body", [EACH, LATE.replace("threads(*)", "threads(y: 4, x: 4)"), LAUNCHED])
 def test_a_schedule_costs_what_the_payload_holds(body: str, tmp_path: Path) -> None:
     """Lines of Python for a schedule that does the same with each op: three times as many for three times as many ops."""

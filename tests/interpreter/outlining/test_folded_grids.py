@@ -76,7 +76,6 @@ OPEN = {
 }
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("case", STATIC)
 def test_recipes_as_if_hardware_numbered_fewer(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "GRID", FEW)

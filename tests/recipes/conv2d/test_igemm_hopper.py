@@ -45,6 +45,7 @@ LAYERS: dict[str, dict[str, object]] = {
     "threads store": {"store": 0, "k": 72}, "a warp group stores in parts": {"store": 16, "k": 104, "bn": 128, "n": 3},
     "wide": {"bm": 128, "bn": 128, "gm": 128, "stages": 1}, "one pixel each": {"h": 3, "w": 3, "pad": 0, "n": 70},
 }  # fmt: skip
+QUICK = ("3x3", "5x2, f16", "a tile of 128 channels", "rows in whole tiles", "one pixel each")
 
 
 def made(**settings: object) -> Planned:
@@ -56,8 +57,7 @@ def pixel_loads(done: Planned) -> int:
     return len(list(operations(done.applied.module, LOAD_PIXELS)))
 
 
-@pytest.mark.few(3)
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.soak) for name in LAYERS])
 def test_layers(name: str) -> None:
     done = made(**LAYERS[name])
     assert bool(pixel_loads(done)) == (name not in ("1x1", "one pixel each")), "the image is a matrix as it is"

@@ -33,7 +33,7 @@ def error(recipe: str, as_type: str) -> float:
     return float(np.abs(got - expected).max() / np.abs(expected).max())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few()
 @pytest.mark.parametrize("as_type", ["3xtf32", "bf16x3"])
 @pytest.mark.parametrize("recipe", TILES)
 def test_steps_are_added_outside_of_the_tensor_cores(recipe: str, as_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
