@@ -275,7 +275,8 @@ class Contents:
             beside = [
                 part for at, n in ends for part in (() if n is None else (at_least(at, 0), less(at, Linear.of(n))))
             ]
-            self.use(what.rows if root.foreign or None in root.shape else either(what.rows, both(*beside)))
+            local = not root.foreign and None not in root.shape
+            self.use(either(what.rows, both(*beside) if local else both(*self._exists(root, what)).negate()))
         self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what, updated=updated)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
@@ -286,6 +287,21 @@ class Contents:
             if (staged and label.key == what.key and label.cells != made.cells) or label.key in others
         ]
         self.labels[root] = (*kept, made)
+
+    def _exists(self, root: RootBuffer, what: Read) -> list[Formula]:
+        """That the payload has an element of a result that is written to a buffer of the host: an
+        axis may be longer there, for what a ragged tile reads beyond the result."""
+        of = None if what.key is None else self.payload.untouched.places.get(what.key[1])
+        if (
+            of is None
+            or what.key is None
+            or what.key[0] != "result"
+            or not root.foreign
+            or len(what.at) != len(root.shape)
+        ):
+            return []
+        own = zip(what.at, ir.ShapedType(of.results[what.key[2]].type).shape, root.shape, strict=True)
+        return [less(at, Linear.of(n)) for at, n, size in own if size is not None and 0 <= n < size]
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
         """Records the offset of a written element from its place in the payload's result; None
