@@ -65,9 +65,10 @@ print(time.process_time() - started)
 """
 """And to machine code: NVRTC needs no GPU."""
 BARRIERS = """
-import sys, time
+import gc, sys, time
 time.perf_counter = time.process_time  # what sessions measure their steps with
-from weft import pipeline
+from weft import __main__ as command, pipeline
+gc.set_threshold(getattr(command, "YOUNG", gc.get_threshold()[0]))  # as the command: else full collections make the steps
 recipe = pipeline.Choice(sys.argv[1]).open() if hasattr(pipeline, "Choice") else pipeline.Recipe.open(sys.argv[1])
 print(sum(step.seconds for step in pipeline.applied(recipe).session.steps if step.text == "insert-barriers"))
 """

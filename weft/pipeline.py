@@ -211,7 +211,7 @@ class Applied:
         return self.assumed_of(None)
 
     def assumed_of(self, kernels: Collection[str] | None) -> list[str]:
-        """The same for these kernels only; None: for all."""
+        """The lines of `assumed` for these kernels only; None: for all."""
         from .interpreter.ir.cloning import COMBINED
         from .interpreter.ir.functions import symbol
         from .interpreter.ir.mlir import ir, operations

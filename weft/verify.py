@@ -79,8 +79,8 @@ class Judged(_Part):
         return Judged(name=use.name, place=use.place, diagnostics=placed, distinct=(), **none, judged=False)
 
     def launched_by(self, place: str, noted: bool) -> Judged:
-        """The same verdict for another launch. `noted`: each diagnostic names the launch, as the
-        kernel has several."""
+        """The verdict, repeated for another launch. `noted`: each diagnostic names the launch, as
+        the kernel has several."""
         with_launch = tuple(replace(d, notes=(*d.notes, f"as launched by {place}")) for d in self.diagnostics)
         return replace(self, place=place, diagnostics=with_launch if noted else self.diagnostics)
 

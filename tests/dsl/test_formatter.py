@@ -34,6 +34,20 @@ CASES = {
         "schedule s() {\n  if a {\n    print\n  } else if not b {} else {\n    print\n  }\n"
         "  foreach x in [1] {\n    print\n\n    print\n  }\n}\n",
     ),
+    "blocks in one line": (
+        "schedule s(){\nif a{print}  // c\nforeach x in[1]{if x==b{print x}else{ }}\n"
+        "if a{f()}else if b{let c=tile d[1]}else{let c=d}\nif b{g()}\nelse if b{print}\nversions{assume A.1<=4}else{print\n}\n"
+        "schedule t(){if a{print}}\n}",
+        "schedule s() {\n  if a { print }  // c\n  foreach x in [1] { if x == b { print x } else {} }\n"
+        "  if a { f() } else if b { let c = tile d [1] } else { let c = d }\n  if b {\n    g()\n  } else if b {\n    print\n  }\n"
+        "  versions {\n    assume A.1 <= 4\n  } else {\n    print\n  }\n  schedule t() {\n    if a { print }\n  }\n}\n",
+    ),
+    "a line that is too long for its blocks": (
+        f"schedule s() {{\nif {' and '.join(f'condition_{n}' for n in range(9))} {{ print }}\n"
+        f"if {' and '.join(f'condition_{n}' for n in range(8))} {{ print a }} else {{ print b }} // c\n}}",
+        f"schedule s() {{\n  if {' and '.join(f'condition_{n}' for n in range(9))} {{\n    print\n  }}\n"
+        f"  if {' and '.join(f'condition_{n}' for n in range(8))} {{\n    print a\n  }} else {{\n    print b\n  }}  // c\n}}\n",
+    ),
     "a list of handles": (
         "schedule s() {\nforeach x in[a ,t . op,\n b, ] {print x}\n}",
         "schedule s() {\n  foreach x in [a, t.op,\n    b] {\n    print x\n  }\n}\n",

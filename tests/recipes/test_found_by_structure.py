@@ -1,14 +1,19 @@
 """The ops of a recipe's payload are found by what they are, in any order of the text, as generics or as named ops, and among
-others: 20 variants each of attention (also with tensor cores), softmax and layer norm."""
+others: 20 variants each of attention (also with tensor cores), softmax and layer norm. And they are scheduled as they are found:
+each variant is proven, with nothing assumed, and right."""
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from executors import expect_report
+from proven import expect_no_assumption
+from scheduled import report_of
 
 from weft.dsl.checker import check
 from weft.dsl.diagnostics import Source
@@ -20,7 +25,7 @@ from weft.interpreter.session.statement import signatures
 from weft.payloads.payload import parse_payload
 from weft.pipeline import Choice, applied
 from weft.recipes.attention.payload import attention
-from weft.recipes.rows.payload import layernorm, softmax
+from weft.recipes.rows.payload import layernorm, layernorm_welford, softmax
 
 ATTENTION = """
   let largest = match reduction where combiner == "maximumf"
@@ -66,7 +71,7 @@ def among_others(text: str, argument: str, choose: random.Random) -> str:
     kind = re.search(rf"%{argument}: (tensor<\w+>)", header)[1]  # type: ignore[index]
     before = f"""\
   %place = tensor.empty() : {kind}
-  %{argument}_abs = linalg.abs ins(%{argument} : {kind}) outs(%place : {kind}) -> {kind}
+  %{argument}_abs = linalg.abs {{weft.name = "before"}} ins(%{argument} : {kind}) outs(%place : {kind}) -> {kind}
 """
     body = before + re.sub(rf"%{argument}\b", f"%{argument}_abs", body)
     result, given = re.search(r"return (%\w+) : (\S+)", body).groups()  # type: ignore[union-attr]
@@ -100,18 +105,26 @@ def shuffled(module: ir.Module, choose: random.Random) -> None:
         op.move_after(before)
 
 
+FORMS = ("", "func.func(linalg-generalize-named-ops)", "func.func(linalg-specialize-generic-ops)")
+
+
+def variant(text: str, argument: str, number: int, choose: random.Random) -> tuple[str, ir.Module]:
+    """A payload's text among others, and its module: as it is, with generics alone, or with named ops where there are some; in a
+    random order."""
+    text = among_others(text, argument, choose)
+    module = parse_payload(Source("p.mlir", text))
+    if form := FORMS[number % 3]:
+        mlir.run_passes(module, form)
+    shuffled(module, choose)
+    assert module.operation.verify()
+    return text, module
+
+
 @pytest.mark.parametrize("number", range(20))
 @pytest.mark.parametrize("name", CASES)
 def test_ops_are_found(name: str, number: int) -> None:
     text, lines, argument = CASES[name]
-    choose = random.Random(f"{name} {number}")
-    text = among_others(text, argument, choose)
-    module = parse_payload(Source("p.mlir", text))
-    passes = ["", "func.func(linalg-generalize-named-ops)", "func.func(linalg-specialize-generic-ops)"]
-    if form := passes[number % 3]:
-        mlir.run_passes(module, form)
-    shuffled(module, choose)
-    assert module.operation.verify()
+    text, module = variant(text, argument, number, random.Random(f"{name} {number}"))
     file = parse_text(f"schedule s() {{{lines}}}\n", "s.weft")
     assert not check(file, signatures())
     session = Session(module, file, {})
@@ -142,3 +155,43 @@ def test_shipped_recipes_find_their_ops(name: str, number: int, tmp_path: Path) 
     session = applied(Choice(name.split(",")[0], path, settings).open()).session
     finds = [step.remarks[0] for step in session.steps if " match" in step.text]
     assert {int(place[1]) for find in finds if (place := re.search(r"at \S*p\.mlir:(\d+)", find))} == {*labels}
+
+
+OTHERS = """
+  let others = match* elementwise or contraction or reduction
+  foreach op in others {
+    let init = match? fill producer of op
+    let (each, one) = tile op [1, ...]
+    fuse init into each
+    map each to grid(x)
+    launch each
+  }
+"""
+BEFORE = """
+  let before = match? "before"
+  let (first, op_before) = tile before [1, ...]
+  map first to grid(x)
+  launch first
+"""
+SCHEDULED = {
+    "softmax": (softmax(5, 70, "f32"), "X", "rows/softmax", "", ""),
+    "layernorm": (layernorm(5, 70, "f16"), "X", "rows/layernorm", "type = f16", ""),
+    "layernorm_welford": (layernorm_welford(5, 70, "f32"), "X", "rows/layernorm_welford", "", ""),
+    "attention": (attention(2, 20, 37, 8, "f32", 0), "Q", "attention/attention", "d = 8", BEFORE),
+    "attention, causal": (attention(2, 20, 37, 8, "f32", 1), "Q", "attention/attention", "d = 8", BEFORE),
+    "attention_tensor": (attention(2, 20, 37, 16, "bf16", 0), "Q", "attention/attention_tensor", "d = 16", BEFORE),
+}
+
+
+@pytest.mark.parametrize("number", range(20 if "WEFT_SOAK" in os.environ else 3))
+@pytest.mark.parametrize("name", SCHEDULED)
+def test_variants_are_scheduled(name: str, number: int) -> None:
+    """Each in each form; ops around it have launches of their own."""
+    text, argument, path, settings, before = SCHEDULED[name]
+    _, module = variant(text, argument, number, random.Random(f"scheduled {name} {number}"))
+    call = f"{path.rpartition('/')[2]}({settings})"
+    lines = f'include "weft:{path}"\n\nschedule s() {{{before}\n  {call}\n{OTHERS}}}\n'
+    done = applied(Choice("", text=Source("s.weft", lines), program=Source("p.mlir", str(module))).open())
+    expect_no_assumption(done.assumed)
+    assert done.unproven == []
+    expect_report(report_of(done, number))

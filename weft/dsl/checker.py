@@ -9,8 +9,7 @@ consumes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +30,7 @@ from .expressions import (
 from .lookups import ScopeCheck
 from .parameters import FINDING, RESERVED, check_arguments, check_parameters, unused
 from .records import record
-from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, names_of
+from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, meant, names_of, through, twice
 from .signature import Signature, check_count, check_statement
 
 
@@ -69,16 +68,6 @@ class Interface:
     takes: Mapping[Part, Gone]
 
 
-@contextmanager
-def _through(call: tree.Call, use: tree.HandleRef) -> Iterator[None]:
-    """A context that adds to errors where the schedule of a call uses a handle."""
-    try:
-        yield
-    except WeftError as error:
-        note = f"`{call.schedule}` uses `{use.spelling}` in line {use.span.line}"
-        raise WeftError(*(replace(d, notes=(note, *d.notes)) for d in error.diagnostics)) from None
-
-
 NO_BLOCK = "the other way is an empty block, or an `if` without `else`"
 
 
@@ -89,9 +78,8 @@ class _Checker:
         """The schedule that is checked with the defaults of its parameters; parameters of others
         may have any value."""
         self.signatures = signatures
-        self.schedules: dict[str, tree.Schedule] = {}
         self.found: list[Diagnostic] = []
-        self.interfaces: dict[str, Interface] = {}
+        self.interfaces: dict[int, Interface] = {}
         self.path: list[tree.Schedule] = []
         self.unused: list[Diagnostic] = []
         self.numbers = itertools.count()
@@ -102,11 +90,11 @@ class _Checker:
     def run(self) -> None:
         if self.file.payload is not None:
             self._payload(self.file.payload)
+        first: dict[tuple[str, str], tree.Schedule] = {}
         for schedule in self.file.schedules:
-            self._schedule_name(schedule, self.schedules.setdefault(schedule.name, schedule))
-        for schedule in self.file.schedules:
-            if self.schedules[schedule.name] is schedule:
-                self.interface(schedule)
+            self._schedule_name(schedule, first.setdefault((schedule.span.source.name, schedule.name), schedule))
+        for schedule in first.values():
+            self.interface(schedule)
         if self.settled is None and not any(diagnostic.severity == "error" for diagnostic in self.found):
             self.found += self.unused
 
@@ -138,14 +126,15 @@ class _Checker:
 
     def interface(self, schedule: tree.Schedule) -> Interface:
         """Checks a schedule, once, and returns its interface."""
-        if schedule.name not in self.interfaces:
-            self.interfaces[schedule.name] = self._interface(schedule, Scope())
-        return self.interfaces[schedule.name]
+        if id(schedule) not in self.interfaces:
+            self.interfaces[id(schedule)] = self._interface(schedule, Scope())
+        return self.interfaces[id(schedule)]
 
     def _nested(self, schedule: tree.Schedule, scope: Scope) -> None:
         """Checks a schedule that is written in another one, with the names in scope there."""
-        first = next((one for one, _ in (*scope.schedules.values(),) if one.name == schedule.name), schedule)
-        self._schedule_name(schedule, self.schedules.get(schedule.name, first))
+        around = [one for one, _ in scope.schedules.values()]
+        beside = (s for s in self.file.schedules if s.span.source == schedule.span.source)
+        self._schedule_name(schedule, next((s for s in (*beside, *around) if s.name == schedule.name), schedule))
         scope.schedules[schedule.name] = schedule, None
         inner = replace(scope.copy(), first=next(self.numbers), captured={}, parameters={}, beyond=set())
         scope.schedules[schedule.name] = schedule, self._interface(schedule, inner, scope.gone)
@@ -159,7 +148,7 @@ class _Checker:
 
         def take(parameter: tree.Parameter) -> None:
             if isinstance(parameter.default, tree.StatementNode) and parameter.default.keyword in FINDING:
-                self._statement(parameter.default, None, scope)
+                self._statement(parameter.default, None, scope, once=True)
             bound = BoundName(next(self.numbers), parameter.span, loops=scope.loops)
             scope.bind(parameter.name, bound, parameter.span)
             handles[parameter.name] = (bound.number, "")
@@ -210,8 +199,8 @@ class _Checker:
 
     def _let(self, let: tree.Let, check: ScopeCheck) -> None:
         if isinstance(let.value, tree.StatementNode):
-            signature = self._statement(let.value, let, check.scope)
-            shape: Shape = "list" if let.value.keyword.endswith("*") else "one"
+            signature, listed = self._statement(let.value, let, check.scope)
+            shape: Shape = "list" if listed or let.value.keyword.endswith("*") else "one"
             what = f"`{let.value.keyword}`"
             results, variadic = (signature.results, signature.variadic) if signature else ((), True)
             more = signature.more if signature and variadic else ""
@@ -232,7 +221,7 @@ class _Checker:
             interface = self._call(let.value, let, check)
             shape, what = "one", f"schedule `{let.value.schedule}`"
             results, variadic, more = (interface.results, False, "") if interface else ((), True, "")
-        check_count(let, what, results, variadic, check)
+        check_count(let, what, results, variadic, check, lists=shape == "list")
         for target in let.targets:
             if let.destructured or (len(results) == 1 and not variadic):
                 self._bind(target, shape, (), "", check)
@@ -282,23 +271,32 @@ class _Checker:
             bound = check.find(tree.HandleRef(item.target.span, item.target.name))
             if bound.shape != "list":
                 message = f"`{item.target.name}` names no list of handles, to which `append` adds one"
-                raise fail("W0233", message, "begin one: `let all = []`", span=item.target.span)
+                raise fail("W0233", message, "begin a list: `let all = []`", span=item.target.span)
             check.live(tree.HandleRef(item.target.span, item.target.name), (bound.number, ""))
             check.consume(check.op(item.value), item.value, Gone("`append`", item.span, (item.target.name,)))
 
-    def _statement(self, node: tree.StatementNode, let: tree.Let | None, scope: Scope) -> Signature | None:
+    def _statement(
+        self, node: tree.StatementNode, let: tree.Let | None, scope: Scope, *, once: bool = False
+    ) -> tuple[Signature | None, bool]:
+        """The signature of a statement, and whether it is executed for each handle of a list, which
+        it is not with `once`."""
         check = self.check(scope, node.keyword)
         signature = self.signatures.get(node.keyword)
         if signature is None:
             hint = "the word is reserved for a later version; `weft statements` lists the statements"
             check.error("W0204", f"`{node.keyword}` is not a statement of this version", node.span, hint)
-            return None
-        check.each = "" if let is None else None
+            return None, False
+        check.each = None if once else ""
         check_statement(node, signature, check, names_of(let, signature.results))
-        return signature
+        return signature, bool(check.each)
 
     def _call(self, call: tree.Call, let: tree.Let | None, check: ScopeCheck) -> Interface | None:
-        schedule, interface = check.scope.schedules.get(call.schedule, (self.schedules.get(call.schedule), None))
+        try:
+            found = check.scope.schedules.get(call.schedule)
+            schedule, interface = (meant(self.file, call), None) if found is None else found
+        except WeftError as error:
+            self.found += error.diagnostics
+            return None
         if schedule is None and call.schedule in FUNCTIONS:
             check.value(call)
             return None
@@ -306,7 +304,8 @@ class _Checker:
             if call.schedule in self.signatures:
                 hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows its syntax"
             else:
-                hint = did_you_mean(call.schedule, (*check.scope.schedules, *self.schedules))
+                known = (schedule.name for schedule in self.file.callable_from(call.span.source))
+                hint = did_you_mean(call.schedule, (*check.scope.schedules, *known))
             check.error("W0203", f"there is no schedule `{call.schedule}`", call.span, hint)
             return None
         if schedule in self.path:
@@ -321,7 +320,7 @@ class _Checker:
         interface = interface or self.interface(schedule)
         handles = check_arguments(call, schedule, check)
         for part, use in interface.captured.items():
-            with check.reporting(), _through(call, use):
+            with check.reporting(), through(call, use):
                 check.live(replace(use, span=call.span), part)
         names = names_of(let, interface.results)
         gone = Gone(f"the call of `{schedule.name}`", call.span, names, () if names else interface.results)
@@ -375,7 +374,7 @@ class _Checker:
         self._free(item.variable, check)
         if isinstance(item.iterable, tree.StatementNode):
             iterable = item.iterable
-            if self._statement(iterable, None, scope) and iterable.keyword != "match*":
+            if self._statement(iterable, None, scope, once=True)[0] and iterable.keyword != "match*":
                 message = f"`foreach` iterates over the ops of a `match*`, not over what `{iterable.keyword}` returns"
                 check.error("W0233", message, iterable.span, "find several ops with `match*`")
         else:
@@ -402,10 +401,8 @@ class _Checker:
         once: set[Part] = set()
         for part, ref in written or ():
             if part in once:
-                message = (
-                    f"`{ref.spelling}` occurs twice in the list, and {gone.by} in line {gone.span.line} consumes it"
-                )
-                check.error("W0228", message, ref.span, f"write `{ref.spelling}` once")
+                with check.reporting():
+                    raise twice(ref, f"{gone.by} in line {gone.span.line}")
             else:
                 check.consume(part, ref, replace(gone, returned=(), unnamed=()))
             once.add(part)

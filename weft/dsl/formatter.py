@@ -3,7 +3,8 @@ succession.
 
 The formatter works on the grammar's tokens and the comments between them, so that comments keep
 their places and new statements need no code here. Line breaks inside brackets and after operators
-are kept; long calls and lists of parameters get more of them; all others follow from the syntax.
+are kept; long calls and lists of parameters get more of them; blocks that are written in one line
+stay in it, if it is short enough; all others follow from the syntax.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 from lark import Token
 
+from . import tree
 from .diagnostics import schedule_text
 from .expressions import FUNCTIONS
 from .parser import built
@@ -36,11 +38,16 @@ def format_text(text: str, name: str) -> str:
     """
     source = schedule_text(text.removeprefix("\ufeff"), name)
     found = reading(source, "file")
-    built(source, found)
-    lines = _Lines()
-    for piece in _pieces(source.text, [token for token in found.tokens if token.type != "_NL"]):
-        lines.add(piece)
-    return lines.text()
+    short = {place for span in _in_one_line(built(source, found).schedules) for place in span}
+    pieces = list(_pieces(source.text, [token for token in found.tokens if token.type != "_NL"], short))
+    while True:
+        lines = _Lines()
+        for piece in pieces:
+            lines.add(piece)
+        formatted = lines.text()
+        if not lines.wide:
+            return formatted
+        pieces = [replace(piece, short=piece.short and id(piece) not in lines.wide) for piece in pieces]
 
 
 @record
@@ -52,6 +59,7 @@ class _Piece:
         unary: whether it is a unary minus; for a comment, whether the statement continues after it.
         column: the column of a comment in the source: a comment after code keeps it if there is
             room.
+        short: whether it is in a block, with its `else`, that stays in its line.
     """
 
     kind: str
@@ -59,9 +67,32 @@ class _Piece:
     newlines: int
     unary: bool = False
     column: int = 0
+    short: bool = False
 
 
-def _pieces(text: str, tokens: list[Token]) -> Iterator[_Piece]:
+def _in_one_line(items: tuple[tree.Item, ...]) -> Iterator[range]:
+    """The places of the items with blocks that are in one line of the source, with their `else`."""
+    for item in items:
+        blocks: tuple[tuple[tree.Item, ...], ...] = ()
+        match item:
+            case tree.Schedule(body=body) | tree.Foreach(body=body):
+                blocks = (body,)
+            case tree.If(then=then, otherwise=otherwise):
+                blocks = then, otherwise
+            case tree.Versions(blocks=blocks) | tree.Alternatives(blocks=blocks):
+                pass
+        source, span = item.span.source, item.span
+        start = source.offset(span.line, span.column)
+        chained = source.text[:start].rstrip().endswith("else")
+        if blocks and "\n" not in span.text and not chained and not isinstance(item, tree.Schedule):
+            yield range(start, start + len(span.text))
+        else:
+            for block in blocks:
+                yield from _in_one_line(block)
+
+
+def _pieces(text: str, tokens: list[Token], short: set[int]) -> Iterator[_Piece]:
+    """The tokens and comments of a text. `short`: the places in blocks that stay in their lines."""
     end = 0
     before: str | None = None
     for index, token in enumerate(tokens):
@@ -75,7 +106,8 @@ def _pieces(text: str, tokens: list[Token]) -> Iterator[_Piece]:
         if closes and "\n" not in text[end : following.start_pos]:
             continue  # a trailing comma is kept only at the end of a line
         shown = text[start:end].replace("\r\n", "\n")
-        yield _Piece(token.type, " ".join(shown.split()) if token.type == "LOOPS" else shown, newlines, unary)
+        shown = " ".join(shown.split()) if token.type == "LOOPS" else shown
+        yield _Piece(token.type, shown, newlines, unary, short=start in short)
     yield from _gap(text, end, len(text))[0]
 
 
@@ -111,11 +143,19 @@ class _Line:
     text: str
     listed: bool
 
+    @property
+    def code(self) -> list[tuple[_Piece, int]]:
+        return [(piece, at) for piece, at in self.pieces if piece.kind != "COMMENT"]
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is too long, without its comment."""
+        return any(at + len(piece.text) > WIDTH for piece, at in self.code)
+
     def broken(self) -> Iterator[str]:
         """The line, or several if it is too long and has brackets of a call, or is in them."""
-        code = [(piece, at) for piece, at in self.pieces if piece.kind != "COMMENT"]
-        end = code[-1][1] + len(code[-1][0].text) if code else 0
-        if end <= WIDTH:
+        code = self.code
+        if not self.wide:
             yield self.text
         elif (group := self._group(code)) is not None:
             opening, closing = group
@@ -183,6 +223,8 @@ class _Lines:
         self.continued = False
         self.kept = True
         """Whether the current line begins at the beginning of a source line."""
+        self.wide: set[int] = set()
+        """The pieces of lines that are too long, in blocks that would stay in their lines."""
 
     def text(self) -> str:
         self._end()
@@ -219,7 +261,9 @@ class _Lines:
 
     def _end(self) -> None:
         if self.line:
-            self.lines += _Line(self.level, tuple(self.pieces), self.line.rstrip(), self.listed).broken()
+            line = _Line(self.level, tuple(self.pieces), self.line.rstrip(), self.listed)
+            self.wide |= {id(piece) for piece, _ in line.code if piece.short and line.wide}
+            self.lines += line.broken()
         self.line, self.pieces = "", []
 
     def _inside(self) -> bool:
@@ -243,6 +287,8 @@ class _Lines:
         if piece.kind == "COMMENT":
             return piece.newlines > 0
         if piece.kind == "ELSE" or (last.kind == "LBRACE" and piece.kind == "RBRACE"):
+            return False
+        if piece.short and last.short and not piece.newlines:
             return False
         return "RBRACE" in (last.kind, piece.kind) or last.kind == "LBRACE" or piece.newlines > 0
 

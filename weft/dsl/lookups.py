@@ -36,11 +36,17 @@ def kind_of_property(fields: Sequence[str]) -> Kind | None:
             return PROPERTIES[name][0]
         case [name, axis] if axis.isdigit() and name in PROPERTIES and PROPERTIES[name][0] == "list":
             return "int"
-        case [operand, "sizes", axis] if OPERAND.fullmatch(operand) and axis.isdigit():
+        case [operand, "sizes" | "dims", axis] if OPERAND.fullmatch(operand) and axis.isdigit():
             return "int"
         case [name] if name in PROPERTIES:
             return PROPERTIES[name][0]
     return None
+
+
+def one_is_meant(listed: str, span: Span, where: str = "") -> WeftError:
+    """The error of a list of handles in place of a handle."""
+    hint = f"iterate over them: `foreach op in {listed} {{ … }}`"
+    return fail("W0221", f"`{listed}` is a list, and one handle is meant{where}", span=span, hint=hint)
 
 
 class ScopeCheck:
@@ -51,8 +57,8 @@ class ScopeCheck:
         self.report = report
         self.keyword = keyword
         self.each: str | None = None
-        """The name of a `match*` list in a statement that is executed for each of its ops; None:
-        not allowed yet, empty: any name."""
+        """The list in a statement that is executed for each of its handles; None: not allowed,
+        empty: none so far."""
         self.evaluator = Evaluator(self._lookup, self._report_all, self._present, self._read)
         self.value = self.evaluator.value
 
@@ -83,7 +89,7 @@ class ScopeCheck:
             raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)
         if ref.name in ELEMENT_TYPES:
             return ref.name
-        self._expect_visible(ref)
+        self.expect_visible(ref)
         values = self.scope.known(UnknownValue)
         notes = (f"values here: {quoted(values) or 'none'}",)
         hint = did_you_mean(ref.name, (*values, *ELEMENT_TYPES, *SPLIT_TYPES))
@@ -95,8 +101,7 @@ class ScopeCheck:
             return UnknownValue("int")
         bound = self.find(ref := tree.HandleRef(asked.span, asked.name, asked.fields))
         if bound.shape == "list":
-            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
+            raise one_is_meant(ref.name, ref.span)
         fields = self.single(ref)[1]
         if not fields:
             raise fail("W0221", f"`{ref.spelling}` is a handle, not a value", span=ref.span)
@@ -158,7 +163,7 @@ class ScopeCheck:
         literal = isinstance(value, tree.Literal) and value.value is tree.NONE
         return literal or (isinstance(named, UnknownValue) and named.kind == "none")
 
-    def _expect_visible(self, ref: tree.NameRef | tree.HandleRef) -> None:
+    def expect_visible(self, ref: tree.NameRef | tree.HandleRef) -> None:
         """Raises W0229 for a name that ended with the block that binds it."""
         if (ended := self.scope.ended.get(ref.name)) is not None:
             message = f"`{ref.name}` is not visible here: a block that binds it ends before"
@@ -180,7 +185,7 @@ class ScopeCheck:
             if found.kind == "unknown":  # the cause was reported
                 raise WeftError
             raise fail("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", span=ref.span)
-        self._expect_visible(ref)
+        self.expect_visible(ref)
         handles = self.scope.known(BoundName)
         notes = (f"handles here: {quoted(handles)}" if handles else "no handle is bound here yet",)
         hint = did_you_mean(ref.name, handles)
@@ -190,11 +195,8 @@ class ScopeCheck:
         """The live handle named by `ref`, and the remaining fields: `step.lhs` → (step, ("lhs",))."""
         bound = self.find(ref)
         part, rest = "", ref.fields
-        if bound.shape == "list" and self.each not in (ref.name, ""):
-            hint = f"iterate over them: `foreach op in {ref.name} {{ … }}`"
-            raise fail("W0221", f"`{ref.name}` names all matched ops", span=ref.span, hint=hint)
         if bound.shape == "list":
-            self.each = ref.name
+            self.iterate(ref.name, ref.span)
         if bound.shape == "several":
             names = quoted(f"{ref.name}.{result}" for result in bound.results)
             if not rest:
@@ -206,9 +208,16 @@ class ScopeCheck:
         self.live(replace(ref, fields=(part,) if part else ()), (bound.number, part))
         return (bound.number, part), tuple(rest)
 
+    def iterate(self, listed: str, span: Span) -> None:
+        """Notes the list for which the statement is executed. Raises W0221 for a second one, and
+        where one handle is meant."""
+        if self.each not in (listed, ""):
+            raise one_is_meant(listed, span, f" beside the list `{self.each}`" if self.each else "")
+        self.each = listed
+
     def live(self, ref: tree.HandleRef, part: Part) -> None:
-        """Raises W0223 or W0227 for a handle that was consumed; notes one of the schedule around
-        this one."""
+        """Raises W0223 or W0227 for a handle that was consumed; notes the use of a handle of the
+        schedule around this one."""
         if (gone := self.scope.gone.get(part)) is not None:
             raise consumed(ref.spelling, ref.span, gone)
         if ABSENT < part[0] < self.scope.first:

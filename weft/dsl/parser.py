@@ -73,6 +73,7 @@ class TreeBuilder:
         "list": (tree.ListExpr, 0),
         "names": (tree.ListExpr, 0),
         "return": (tree.Return, 0),
+        "several": (tree.Several, 0),
         "versions": (tree.Versions, 0),
     }
     """Rules with children that form one field from the n-th on."""
@@ -161,7 +162,7 @@ class TreeBuilder:
     def _call_expr(self, span: Span, name: str, *given: tree.CallArgument) -> tree.CallExpr | tree.Call:
         """A function of values, or a call of a schedule if the arguments do not fit a function."""
         values = [argument.value for argument in given if argument.name is None]
-        expressions = tuple(value for value in values if not isinstance(value, tree.HandleRef))
+        expressions = tuple(value for value in values if not isinstance(value, tree.HandleRef | tree.Rest))
         whole = len(expressions) == len(given)
         return tree.CallExpr(span, name, expressions) if whole else tree.Call(span, name, given)
 
@@ -189,6 +190,9 @@ class TreeBuilder:
     def _positional(self, span: Span, value: tree.Expr | tree.HandleRef) -> tree.CallArgument:
         return tree.CallArgument(span, None, value)
 
+    def _others(self, span: Span, _: str) -> tree.CallArgument:
+        return tree.CallArgument(span, None, tree.Rest(span))
+
     def _if(self, span: Span, condition: Any, then: tuple[tree.Item, ...], otherwise: Any = ()) -> tree.If:
         return tree.If(span, condition, then, otherwise if isinstance(otherwise, tuple) else (otherwise,))
 
@@ -196,9 +200,10 @@ class TreeBuilder:
         fields: dict[str, tree.FieldValue] = {}
         for part in parts:
             if isinstance(part, FilledField) and part.name == "only_if":
-                name, value = fields.popitem()
-                at = value.span if isinstance(value, tree.Node) else part.span
-                fields[name] = tree.Conditional(at, cast(Any, value), part.value)
+                of_clause = ("attribute", "equals") if next(reversed(fields)) == "equals" else (next(reversed(fields)),)
+                for name in of_clause:
+                    at = value.span if isinstance(value := fields[name], tree.Node) else part.span
+                    fields[name] = tree.Conditional(at, cast(Any, value), part.value)
             elif isinstance(part, FilledField):
                 if part.name in fields:
                     message = f"`{part.name.replace('_', '-')}` is given twice"
@@ -347,9 +352,15 @@ def _target(include: tree.Include, folder: str) -> str:
 
 @dataclass
 class _Includes:
-    """Follows includes; the schedules of each file are included once."""
+    """Follows includes; the schedules of each file are included once.
 
-    seen: set[str] = field(default_factory=set)
+    Args:
+        seen: the name of each file that was read, by its path.
+        sees: for each file, the names of the files that it includes.
+    """
+
+    seen: dict[str, str] = field(default_factory=dict)
+    sees: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def follow(self, file: tree.File, path: tuple[str, ...]) -> tree.File:
         """`file` with the included schedules before its own. `path`: the chain of files from the
@@ -364,9 +375,10 @@ class _Includes:
                 raise fail("W0007", f"this `include` forms a cycle: {circle}", span=include.span, hint=hint)
             if len(path) > 32:
                 raise fail("W0007", "includes nest deeper than 32 files", span=include.span)
-            if identity in self.seen:
+            sees, known = self.sees.get(file.source.name, ()), identity in self.seen
+            self.sees[file.source.name] = (*sees, self.seen.setdefault(identity, target))
+            if known:
                 continue
-            self.seen.add(identity)
             source = read_source(target, limit=MAX_SCHEDULE_BYTES, at=include.span)
             included += self.follow(_built(source, "file"), (*path, identity)).schedules
-        return replace(file, schedules=(*included, *file.schedules))
+        return replace(file, schedules=(*included, *file.schedules), sees=self.sees)

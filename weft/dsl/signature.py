@@ -19,7 +19,7 @@ from .diagnostics import Diagnostic, Span, WeftError, count, fail, quoted
 from .expressions import Evaluator, Kind
 from .lookups import ScopeCheck
 from .records import record
-from .scopes import BoundName, Gone, Part, consumed, let_of
+from .scopes import BoundName, Gone, Part, consumed, let_of, twice
 
 FieldKind = Literal[
     "handle",  # HandleRef to a live handle (a field of it names one of several results)
@@ -285,7 +285,11 @@ def check_statement(node: tree.StatementNode, signature: Signature, check: Scope
     for field in signature.fields:
         value = given.get(field.name)
         with check.reporting():
-            if value is not None:
+            if value is not None and isinstance(node.fields[field.name], tree.Conditional):
+                listed, check.each = check.each, None
+                dying += _check_field(field.beside(given), value, check)
+                check.each = listed
+            elif value is not None:
                 dying += _check_field(field.beside(given), value, check)
             elif not field.optional and field.kind not in ("flag", "handles"):
                 raise missing(node.keyword, field, node.span)
@@ -298,10 +302,16 @@ def check_statement(node: tree.StatementNode, signature: Signature, check: Scope
 
 def expect_apart(node: tree.StatementNode, signature: Signature) -> None:
     """Raises W0239 if one handle is given for two fields that must differ."""
-    one, other = (node.fields.get(name) for name in signature.apart or ("", ""))
-    if isinstance(one, tree.HandleRef) and isinstance(other, tree.HandleRef) and one.spelling == other.spelling:
+    one, other = (_named(node.fields.get(name)) for name in signature.apart or ("", ""))
+    if both := [other[text] for text in one if text in other]:
         words = " and ".join(f"its {name}" for name in signature.apart or ())
-        raise fail("W0239", f"`{one.spelling}` is given to `{node.keyword}` as {words}", span=other.span)
+        raise fail("W0239", f"`{both[0].spelling}` is given to `{node.keyword}` as {words}", span=both[0].span)
+
+
+def _named(field: tree.FieldValue | None) -> dict[str, tree.HandleRef]:
+    """The handles that a field names, by their texts."""
+    refs = field.items if isinstance(field, tree.Several) else (field,)
+    return {ref.spelling: ref for ref in refs if isinstance(ref, tree.HandleRef)}
 
 
 def _judged(field: Field, value: str | SpaceSpec, span: Span, check: ScopeCheck) -> None:
@@ -315,6 +325,8 @@ def _judged(field: Field, value: str | SpaceSpec, span: Span, check: ScopeCheck)
 def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part, tree.HandleRef]]:
     """Checks one field; returns the handles that it consumes."""
     match field.kind, value:
+        case _, tree.Several():
+            return list(_check_each(field, value, check))
         case "handle", tree.HandleRef():
             part = check.op(value)
             return [(part, value)] if field.consumes else []
@@ -345,6 +357,21 @@ def _check_field(field: Field, value: Any, check: ScopeCheck) -> list[tuple[Part
     return []
 
 
+def _check_each(field: Field, several: tree.Several, check: ScopeCheck) -> Iterator[tuple[Part, tree.HandleRef]]:
+    """Checks a list of handles in a field; yields the handles that it consumes."""
+    check.iterate(several.span.text, several.span)
+    once: set[Part] = set()
+    for item in several.items:
+        check.each = ""
+        with check.reporting():
+            for part, ref in _check_field(field, item, check):
+                if part in once:
+                    raise twice(ref, f"`{check.keyword}`")
+                once.add(part)
+                yield part, ref
+    check.each = several.span.text
+
+
 _SSA_NAME = re.compile(r"%([A-Za-z_]\w*)")
 
 
@@ -363,12 +390,17 @@ def _check_raw(raw: tree.Word, check: ScopeCheck) -> None:
                 raise consumed(name, raw.span, gone)
 
 
-def check_count(let: tree.Let, what: str, results: tuple[str, ...], variadic: bool, check: ScopeCheck) -> None:
-    """Checks that `let (…)` has a name for each result."""
+def check_count(
+    let: tree.Let, what: str, results: tuple[str, ...], variadic: bool, check: ScopeCheck, *, lists: bool = False
+) -> None:
+    """Checks that `let (…)` has a name for each result. `lists`: each of them is a list."""
     if not results and not variadic:
         check.error("W0225", f"{what} returns nothing", let.span, "write it without `let`")
         return
     given = len(let.targets)
+    if lists and not let.destructured and len(results) > 1:
+        message = f"{what} returns a list of each result here, and one name is given for {count(len(results), 'list')}"
+        check.error("W0226", message, let.span, f"name the lists: `{let_of(results)} = …`")
     if not let.destructured or given == len(results) or (variadic and given > len(results)):
         return
     least = "at least " if variadic else ""

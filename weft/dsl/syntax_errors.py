@@ -246,6 +246,8 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
         return "equality is `==`"
     if word in ("==", "!=", "<", "<=", ">", ">=") and "AND" in failure.accepts:
         return "comparisons don't chain: `a < b and b < c`"
+    if word == "if" and "_NL" in failure.accepts:
+        return "a statement follows its condition, also in one line: `if CONDITION { STATEMENT }`"
     last = str(failure.tokens[-1]) if failure.tokens else ""
     if word == "(" and last in statements:
         return f"a statement takes no parentheses; `weft statements {last}` shows its syntax"

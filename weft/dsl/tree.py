@@ -8,7 +8,8 @@ file of each statement defines what its fields mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from enum import Enum
 from typing import Literal as Lit
 
@@ -44,6 +45,7 @@ PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
     "rank": ("int", "the number of axes of its result"),
     "type": ("type", "the element type of its result"),
     "sizes": ("list", "the number of iterations along each of its dimensions, in the order of `tile`"),
+    "dims": ("list", "the dimension along each axis of its result, as a number"),
     "combiner": (
         "str",
         'the op of arith that combines terms, `"addf"`, `"maximumf"`; of other reductions a description',
@@ -55,8 +57,9 @@ PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
 }
 """Property → the kind of its value, and its meaning."""
 
-OF_OPERANDS = ("rank", "type", "sizes")
-"""The properties of an operand; `sizes` are those of its axes, and `lhs.0` is one of them."""
+OF_OPERANDS = ("rank", "type", "sizes", "dims")
+"""The properties of an operand; `sizes` are those of its axes, and `lhs.0` is one of them; `dims` are
+the dimensions of the op that its axes are indexed by."""
 
 OPERAND = re.compile(r"lhs|rhs|acc|(?:in|out)[0-9]+")
 """The names of operands."""
@@ -175,6 +178,13 @@ class HandleRef(Node):
 
 
 @record
+class Several(Node):
+    """`[a, t.op, step.lhs]` in place of a handle: the statement is executed for each of them."""
+
+    items: tuple[HandleRef, ...]
+
+
+@record
 class Dimension(Node):
     """A dimension of a space: `x`, `x: 16`, `x: ?`. `count`: None if none is given, `"?"` if
     symbolic."""
@@ -221,11 +231,11 @@ class Conditional(Node):
     """A clause with a condition: `pad 4 if bits(type) == 32`, `overlap if overlap`. It is left out
     if the condition does not hold."""
 
-    value: Expr | HandleRef | Space | Distribution | Word | Words | bool
+    value: Expr | HandleRef | Several | Space | Distribution | Word | Words | bool
     condition: Expr
 
 
-FieldValue = Conditional | Expr | HandleRef | Space | Distribution | Word | Words | bool
+FieldValue = Conditional | Expr | HandleRef | Several | Space | Distribution | Word | Words | bool
 
 
 @record
@@ -385,12 +395,20 @@ class Include(Node):
 @record
 class File(Node):
     """A parsed file with the schedules that it includes; the last one written in this file is its
-    main schedule."""
+    main schedule. `sees`: for each file, the names of those that it includes."""
 
     source: Source
     includes: tuple[Include, ...]
     payload: Payload | None
     schedules: tuple[Schedule, ...]
+    sees: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def callable_from(self, source: Source) -> Iterator[Schedule]:
+        """The schedules that a text can call: those of its file, and then those of the files that
+        this one includes. A text of no file, a line of the REPL, is one of this file's."""
+        name = source.name if any(s.span.source.name == source.name for s in self.schedules) else self.source.name
+        for of in (name, *self.sees.get(name, ())):
+            yield from (s for s in self.schedules if s.span.source.name == of)
 
     @property
     def main(self) -> Schedule:

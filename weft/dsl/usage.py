@@ -42,12 +42,12 @@ def _shown(definition: str, field: str) -> str:
 
 
 def _alone(found: re.Match[str]) -> str:
-    """Brackets that had a condition beside those in them."""
+    """The inner brackets alone, where a pair around them only held their condition."""
     return found[1] or f"[{found[2]}]"
 
 
 def _value(part: str, field: str) -> str:
-    if part == "handle":
+    if part in ("handle", "_several"):
         return (field or part).upper()
     if part in _PLAIN or part not in _rules():
         return _PLAIN.get(part, part)

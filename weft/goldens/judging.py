@@ -72,7 +72,7 @@ class Maker:
         return f"{text}\n"
 
     def reads(self, golden: Golden) -> dict[Path, str]:
-        """The files that it is made from, each with its name in messages."""
+        """The files that a golden is made from, each with its name in messages."""
         return self._applied(golden).recipe.reads
 
     def check(self, golden: Golden) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def _show_verdict(desk: Desk, found: Findings, state: str) -> bool:
 
 @command("cuda", "the kernels' CUDA text; before a launch, the text of a launch now")
 def cuda(desk: Desk, text: str) -> None:
-    """Raises W0062 if nothing is mapped either, and what the emitter or the tried `launch` refuses."""
+    """Shows the text. Raises W0062 if nothing is launched or mapped, and what refuses the text."""
     from ..runtime.cuda.module import emit
 
     fork = desk.session.fork(unproven=True)
@@ -95,7 +95,7 @@ def cuda(desk: Desk, text: str) -> None:
 
 @command("run [auto|sim|cuda|cpu]", "run what is launched so far, and compare with the payload", "target")
 def run(desk: Desk, text: str) -> None:
-    """Raises W0062 if nothing is launched."""
+    """Runs the kernels and shows the report. Raises W0062 if nothing is launched."""
     from ..execution import run_applied
     from ..runtime.run.execution import RunOptions, open_device
 
@@ -113,7 +113,8 @@ def run(desk: Desk, text: str) -> None:
 
 @command("predict [CHIP]", f"the time on a GPU ({DEFAULT}) of what is launched so far, by a model", "chip")
 def predict(desk: Desk, text: str) -> None:
-    """Raises W0062 if nothing is launched, and what the time model does not cover."""
+    """Shows the prediction. Raises W0062 if nothing is launched, and what refuses the
+    prediction."""
     from ..execution import predicted
     from ..output.predicted import show_prediction
     from ..pipeline import planned

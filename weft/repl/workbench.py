@@ -235,7 +235,8 @@ def _place(span: Span) -> str:
 def total(session: Session) -> str:
     """The number of statements in all, executed ones included: `14`, or `14+` if it depends on
     values that are not known yet."""
-    state, schedules = session.state, session.schedules
+    state, every = session.state, session.file.schedules
+    schedules = {s.name: s for s in every if sum(other.name == s.name for other in every) == 1}
     left = _remaining(state.frames, schedules)
     for frame in state.frames:
         if (fork := frame.fork) is not None and not fork.last:
@@ -265,8 +266,8 @@ def _remaining(frames: tuple[Frame, ...], schedules: _Schedules) -> _Count:
     for depth, frame in enumerate(frames, 1):
         env = scope(frames[:depth])
         if (iteration := frame.iteration) is not None:
-            for _ in iteration.values[iteration.number + 1 :]:
-                found = _counted(iteration.item.body, env, schedules, found)
+            for begin in iteration.begins[iteration.number + 1 :]:
+                found = _counted(begin.items, env, schedules, found)
         found = _counted(frame.items[frame.index :], env, schedules, found)
     return found
 
@@ -283,11 +284,14 @@ def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedul
     schedules = {**schedules, **{item.name: item for item in items if isinstance(item, tree.Schedule)}}
     for item in reversed(items):
         match item.value if isinstance(item, tree.Let) else item:
-            case tree.StatementNode():
-                rest += _Count(1)
+            case tree.StatementNode(fields=fields):
+                listed = [len(field.items) for field in fields.values() if isinstance(field, tree.Several)]
+                rest += _Count(sum(listed) or 1)
             case tree.Call(schedule=name) as call if name in schedules:
                 rest = _counted(schedules[name].body, {}, schedules, rest)
-                rest += _Count(len(matched(schedules[name], arguments(call, schedules[name]))))
+                rest += _Count(len(matched(schedules[name], arguments(call, schedules[name], env))))
+            case tree.Call():  # of several files
+                rest += _Count(0, certain=False)
             case tree.If() as choice:
                 try:
                     way = choice.then if condition(choice.condition, env) else choice.otherwise

@@ -138,12 +138,14 @@ class Written:
 
     def passed(self, op: str, loop: str, inner: str, depth: int) -> None:
         """A schedule that tiles its argument."""
-        schedule, given, a, b = self.name("part"), self.name("h"), self.name("t"), self.name("o")
+        by_names = self.r.random() < 0.3
+        schedule, given, a, b = self.name("part"), op if by_names else self.name("h"), self.name("t"), self.name("o")
         self.old[given] = self.named(op)
-        with self.block(f"schedule {schedule}({given}: handle, unmapped: bool = true) {{"):
+        more = "n0: int, f1: bool = true, " * by_names
+        with self.block(f"schedule {schedule}({given}: handle, {more}unmapped: bool = true) {{"):
             self.cut(given, a, b, depth)
             self.line(f"require unmapped\n{'  ' * self.depth}return ({a}, {b})")
-        self.line(f"let ({loop}, {inner}) = {schedule}({self.r.choice([op, f'{given} = {op}'])})")
+        self.line(f"let ({loop}, {inner}) = {schedule}({'...' if by_names else self.r.choice([op, f'{given} = {op}'])})")
         self.bound(loop, a), self.bound(inner, b)
 
     def renamed(self, op: str, loop: str, inner: str, depth: int) -> None:
@@ -168,6 +170,30 @@ class Written:
         new += f" {clauses} if {order}" if clauses else ""
         with self.block(f"if {text} {{", live=holds):
             self.line(new, plain)
+
+    def listed(self, ops: list[str]) -> None:
+        """Statements for lists of ops: written out, some of them absent, and of results."""
+        every, inner, absent, more = self.name("all"), self.name("o"), self.name("h"), self.name("t")
+        (rows, m), (columns, n) = self.size(), self.size()
+        self.line(f"let {absent} = match? linalg.exp")
+        among = [*ops, absent]
+        self.r.shuffle(among)
+        self.line(f"let ({every}, {inner}) = tile [{', '.join(among)}] [{rows}, {columns}]")
+        loops = [(self.name("t"), self.name("o")) for op in among if op != absent]
+        live = [op for op in among if op != absent]
+        self.plain += [f"  let ({t}, {o}) = tile {self.named(op)} [{m}, {n}]" for op, (t, o) in zip(live, loops, strict=True)]
+        if self.r.random() < 0.5:
+            self.line(f"let ({more}, _) = tile {inner} [2, ...]")
+            again = [(self.name("t"), o) for _, o in loops]
+            self.plain += [f"  let ({t}, _) = tile {o} [2, 2]" for t, o in again]
+            self.line(f"let {absent} = match? linalg.exp")
+            self.line(f"map [{more}, {absent}] to threads(y, x)")
+            self.plain += [f"  map {t} to threads(y, x)" for t, _ in again]
+        text, holds = self.condition()
+        with self.block(f"if {text} {{", live=holds):
+            self.line(f"map {every} to blocks(y, x)")
+        if holds:
+            self.plain += [f"  map {t} to blocks(y, x)" for t, _ in loops]
 
     def collected(self, ops: list[str]) -> list[str]:
         """A loop that tiles several ops, and keeps loops in a list."""
@@ -209,8 +235,8 @@ def composed(seed: int) -> tuple[str, str]:
         made.plain.append(f"  let ({loop}, {inner}) = tile {inner}_op [{rows}, 4]")
         made.map(loop, "blocks")
     ops = list(handles.values())
-    if r.random() < 0.3:
-        made.collected(ops)
+    if (form := r.random()) < 0.4:
+        made.collected(ops) if form < 0.2 else made.listed(ops)
         return helper + made.text(), made.text(parameters=False)
     for op in ops:
         loop, inner = made.name("t"), made.name("o")

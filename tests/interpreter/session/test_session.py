@@ -274,8 +274,28 @@ def test_a_statement_on_all_that_matched_is_done_with_each() -> None:
     assert [s.keyword for s in made.steps] == ["match*", "match*", "map", "map", "print", "print"]
     assert made.ir.count("weft.map") == 2
     assert made.undo() and made.undo() and made.undo() and made.ir.count("weft.map") == 1
+
+
+def test_a_statement_on_a_list_returns_lists() -> None:
+    body = "let ops = match* linalg.generic\nlet gone = match? linalg.exp\nlet (tiles, inner) = tile [gone, ops] [4]\n"
+    made = session(body + "map tiles to blocks(x)\nlet gone = match? linalg.exp\n"
+                   "let none_of_them = match* fill in gone\nlet flat = coalesce none_of_them", GENERICS)
+    while made.step() is not None and len(made.steps) < 4:
+        pass
+    assert "iteration 2 of 2 in line 5" in made.steps[3].within[0] and made.steps[2].skipped
+    at = made.upcoming()
+    assert at is not None and at.span.line == 5
+    made.run()
+    assert [s.keyword for s in made.steps] == ["match*", "match?", *["tile"] * 3, "map", "map", "match?", "match*"]
+    sizes = [len(found) for name in ("tiles", "inner", "flat") if isinstance(found := made.environment[name], tuple)]
+    assert sizes == [2, 2, 0]
+    assert made.ir.count("weft.map") == 2
+
+
+def test_a_statement_on_a_list_is_checked() -> None:
+    body = "let ops = match* linalg.generic\n"
     for wrong, code in {
-        "let t = tile ops [4]": "W0221",
+        "let t = tile ops [4]": "W0226",
         "let more = match* linalg.generic\nfuse ops into more": "W0221",
         "tile ops [4]\nmap ops to grid(x)": "W0223",
     }.items():

@@ -342,6 +342,21 @@ def test_wrong_inputs_never_reach_the_payload() -> None:
         reference(payload, None, {"arg0": np.zeros((2, 4), np.float32), "arg1": np.zeros((4, 4), np.float32)})
 
 
+def test_a_result_of_a_negative_size_is_refused() -> None:
+    text = """func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %zero = arith.constant 0 : index
+      %five = arith.constant 5 : index
+      %one = arith.constant 1.0 : f32
+      %n = tensor.dim %x, %zero : tensor<?xf32>
+      %m = arith.subi %n, %five : index
+      %made = tensor.empty(%m) : tensor<?xf32>
+      %filled = linalg.fill ins(%one : f32) outs(%made : tensor<?xf32>) -> tensor<?xf32>
+      return %filled : tensor<?xf32>
+    }"""
+    with pytest.raises(WeftError, match="would be -2: the sizes"):
+        reference(parse(text), None, {"arg0": np.zeros(3, np.float32)})
+
+
 @pytest.mark.parametrize(("b", "t"), [(4, 37), (3, 41)])
 def test_gathers_of_odd_sizes_compile_at_once(b: int, t: int) -> None:
     """LLVM's last level of effort takes seconds for these, and runs no faster."""

@@ -105,8 +105,8 @@ class StructuredOp:
         return masked_loads(self.block, last, lanes, same)
 
     def gathered(self, lanes: int, *, alone: bool = True) -> MaskedLoad | None:
-        """The masked load that is the whole body, if it can load `lanes` elements at once; `alone`:
-        and if it uses no operand of the op."""
+        """The masked load that is the whole body, if it can load `lanes` elements at once; with
+        `alone`, only if it also uses no operand of the op."""
         yielded = list(list(self.block.operations)[-1].operands)
         return next((one for one in self.masked(lanes) if yielded == [one.value] and not (alone and one.takes)), None)
 

@@ -66,8 +66,8 @@ class LoopTile:
         return (low is None or low < 0) and not self.inside[axis][0], ends and not self.inside[axis][1]
 
     def tests(self, axis: int, at: ir.Value, first: Linear, extent: int) -> Iterator[ir.Value]:
-        """Conditions that an index into a part of the tile is inside of the buffer, where that is
-        not proven."""
+        """The unproven conditions for an index into a part of the tile to be inside of the
+        buffer."""
         begins, ends = self.beyond(axis, first, extent)
         kind = ir.MemRefType(self.buffer.type)
         if begins:
@@ -85,7 +85,7 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
     mine = [(op, value) for op, value in accesses if buffer_name(value) == name]
     if not mine:
         there = quoted(dict.fromkeys(filter(None, (buffer_name(value) for _, value in accesses))))
-        hint = f"name one that it accesses: {there}" if there else None
+        hint = f"name a buffer that it accesses: {there}" if there else None
         raise fail("W0330", f"{describe(loop)} accesses no buffer `{name}`", hint)
     writes = any(not isinstance(op.opview, memref.LoadOp) and not is_pure(op) for op, _ in mine)
     for op in operations(loop):

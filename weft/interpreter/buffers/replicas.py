@@ -14,7 +14,7 @@ from collections.abc import Collection
 
 from ..hardware.limits import OF_A_THREAD
 from ..ir.cloning import replace_operands
-from ..ir.copying import copies_to_linalg, copy_to
+from ..ir.copying import copies_to_linalg, copy_to, fill_value
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
 from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
@@ -132,7 +132,9 @@ def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
     if (made is not None and thread_nest(made) == thread_nest(op)) or not ir.MemRefType(result.type).has_static_shape:
         return None
     fills = [
-        user for user in users(result) if user.name == "linalg.fill" and not is_mapped(user) and user.block == op.block
+        user
+        for user in users(result)
+        if fill_value(user) is not None and not is_mapped(user) and user.block == op.block
     ]
     return fills[0] if len(fills) == 1 and fills[0].is_before_in_block(op) else None
 
@@ -204,7 +206,7 @@ def _sources(op: ir.Operation) -> list[ir.Operation | None]:
 
 def _is_started(op: ir.Operation) -> bool:
     """Whether the op is a fill or a copy: the start of a reduction."""
-    return op.name == "linalg.fill" or (isinstance(op.opview, linalg.CopyOp) and not is_mapped(op))
+    return fill_value(op) is not None or (isinstance(op.opview, linalg.CopyOp) and not is_mapped(op))
 
 
 def _is_everybodys(op: ir.Operation) -> bool:

@@ -90,8 +90,8 @@ def arrive(barriers: ir.Value, number: ir.Value) -> None:
 
 
 def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1, *, before: bool = False) -> None:
-    """Emits a wait at the insertion point, for the end of the phase of iteration `count`, where
-    `stages` iterations have a barrier each; with `before`, of the phase before."""
+    """Emits, at the insertion point, a wait for the end of the phase of iteration `count`, or, with
+    `before`, of the phase before it; `stages` iterations have a barrier each."""
     lap = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0), stages) + before
     odd = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(lap, 2)]), [count]).result
     parity = arith.CmpIOp(arith.CmpIPredicate.ne, odd, value_of(0)).result
@@ -99,7 +99,7 @@ def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1,
 
 
 def turn(count: ir.Value, stages: int, ahead: int = 0) -> ir.Value:
-    """The barrier's number of iteration `count`, or of the iteration `ahead` after it."""
+    """The number of the barrier of iteration `count`, or of the one `ahead` later."""
     place = ir.AffineExpr.get_mod(ir.AffineDimExpr.get(0) + ahead, stages)
     return affine.AffineApplyOp(ir.AffineMap.get(1, 0, [place]), [count]).result
 

@@ -169,8 +169,8 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
 
 
 def walked_otherwise(user: ir.Operation) -> Remark:
-    """A remark on how a user without a distributing map accesses a buffer: named by the payload's
-    op, or by its location."""
+    """A remark on the accesses of a buffer by an op without a distributing map; the op is named as
+    in the payload, or by its location."""
     reached = [user, *(all_users(user.results[0]) if user.name == "memref.subview" else ())]
     named = next((op for op in reached if is_structured(op) and location_text(op.location) != "unknown"), None)
     how = (

@@ -79,7 +79,7 @@ def retype(value: ir.Value, kind: ir.MemRefType) -> None:
 
 
 def rebased(view: ir.Operation, source: ir.Value) -> ir.Value:
-    """The same view of another buffer, at the insertion point."""
+    """A copy of a view on another buffer, at the insertion point."""
     made = view.clone(ir.InsertionPoint.current).operation
     made.operands[0] = source
     drop_handles(made)

@@ -374,7 +374,7 @@ def _copy_elements(
     owner: _Owner, op: ir.Operation, copy: ir.Operation, structured: StructuredOp, number: int, temporary: ir.Value
 ) -> bool:
     """Emits a loop over the iterations of the op that fills the temporary (or its tile), with its
-    map; an iteration copies what it wrote. False if the op does not determine what that is."""
+    map; an iteration copies the elements that it wrote. False if the op does not show these."""
     mapping = mapping_of(op)
     walked = _walked(owner, op, temporary)
     if walked is None or mapping is None:

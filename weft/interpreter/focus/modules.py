@@ -1,8 +1,8 @@
 """A module as an immutable value: its top-level ops, and each function as a sequence of sections.
 
-All versions of a module share one content, which is materialized in one of them. Another version is
-a change relative to a version nearer to that, and applies it to the content on access: a version
-costs the size of its change, in time and in memory.
+All versions of a module share one content, which is materialized in one of them. Every other
+version is a change relative to a version that is closer to the materialized one, and is applied to
+the content on access: a version costs time and memory in proportion to its change.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Content:
 
 
 def _names(items: Sequence[ir.Operation | Body]) -> tuple[list[str], list[str]]:
-    """The names of these, and of the kernels in them."""
+    """The names of these ops, and of the kernels in them."""
     ops = [item.husk if isinstance(item, Body) else item for item in items]
     tops = [symbol(op) for op in ops if "sym_name" in op.attributes]
     return tops, [symbol(kernel) for op in ops if op.name == "gpu.module" for kernel in operations(op, "gpu.func")]

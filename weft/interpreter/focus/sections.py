@@ -60,7 +60,7 @@ class Section:
 
     @cached_property
     def loops(self) -> bool:
-        """Whether it is a loop or a launch."""
+        """Whether the op is a loop or a launch."""
         return self.name.startswith(("scf.", "affine.for", "affine.parallel", "gpu."))
 
     @cached_property
@@ -273,7 +273,7 @@ class Body:
         return len(self._named.get(name, ()))
 
     def nth(self, name: str, number: int) -> tuple[Section, int]:
-        """The position of the `number`-th of them: the section, and its number within that."""
+        """The position of the `number`-th op of a name: the section, and the op's number there."""
         labels = self._named[name]
         return self._at(labels[number]), number - bisect_left(labels, labels[number])
 

@@ -141,7 +141,7 @@ class Dependences:
         return needed
 
     def reduced(self, found: int, left_out: Callable[[int], bool] = lambda other: False) -> tuple[int, ...]:
-        """Those that no other one waits for, in program order."""
+        """The operations that no other one of them waits for, in program order."""
         kept: list[int] = []
         while found:
             last = found.bit_length() - 1

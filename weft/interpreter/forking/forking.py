@@ -216,7 +216,7 @@ class _Block:
     # ---- rebuilding --------------------------------------------------------------------------------------------------
 
     def rebuild(self, forked: Forked, entry: ir.Value | None = None) -> None:
-        """`entry`: the token that the block takes, if it carries one."""
+        """Rebuilds the block. `entry`: the token that the block takes, if it carries one."""
         forked.assumed.update(self.dependences.assumed)
         tokens = _Tokens(forked)
         if entry is not None:

@@ -117,7 +117,7 @@ class Instruction:
 
     @property
     def begins(self) -> bool:
-        """Whether it starts asynchronous work."""
+        """Whether the instruction starts asynchronous work."""
         return self.agent is not None and self.orders is None
 
 

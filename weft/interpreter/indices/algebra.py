@@ -341,7 +341,7 @@ class Algebra:
         return out
 
     def none_at_least(self, form: Linear) -> Linear | None:
-        """What a form is the larger one of, with 0."""
+        """The form f, if the given form is defined as `max(f, 0)`; None for any other form."""
         return self._none_at_least.get(form.alone)
 
     def at_most(self, form: Linear) -> list[Linear]:

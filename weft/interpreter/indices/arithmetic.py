@@ -117,7 +117,7 @@ def sum_of(index: ir.Value) -> Linear:
 
 
 def _operate(operator: Operator, a: Linear | None, b: Linear | None) -> Linear | None:
-    """None where a division yields no sum."""
+    """The sum, or the product with a constant; None for other operators and operands."""
     if a is None or b is None or (b.terms and operator == "mul") or operator not in ("add", "mul"):
         return None
     return a + b if operator == "add" else a * b.constant

@@ -14,8 +14,8 @@ Size = int | ir.Value | None
 
 
 def digits_of(op: ir.Operation) -> list[tuple[ir.Value, Size]]:
-    """Its results, most significant first, each with its count of values; None where that of the
-    first is unknown."""
+    """The results, most significant first, each with its count of values; None for an unknown
+    count."""
     outer = ir.IntegerAttr(op.attributes[OUTER]).value if OUTER in op.attributes else None
     basis = mixed(op, "static_basis")[0]
     return list(zip(op.results, [outer, *basis[len(basis) - len(op.results) + 1 :]], strict=True))

@@ -142,8 +142,8 @@ class _Indices:
         return self._depths[term]
 
     def _ordered(self, form: Linear) -> Linear:
-        """The same form, simplified and ordered: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`;
-        the quotient and remainder of a thread's number by 32 are named `warp` and `lane`."""
+        """The form, simplified and ordered: `a*x - a*b * (x floordiv b)` is `a * (x mod b)`; the
+        quotient and remainder of a thread's number by 32 are named `warp` and `lane`."""
         found = self._with_remainders(form)
         if not self._order.keys() >= found.terms.keys():
             named = [self._named(term) * found.terms[term] for term in sorted(found.terms, key=self._place)]

@@ -414,6 +414,11 @@ def equal(a: Linear, b: Linear) -> Formula:
     return Formula("eq", a - b)
 
 
+def unequal(a: Linear, b: Linear) -> tuple[Formula, Formula]:
+    """The two ways in which a != b."""
+    return less(a, b), less(b, a)
+
+
 def both(*parts: Formula) -> Formula:
     """The conjunction, simplified."""
     flat = [q for p in parts for q in (p.parts if p.kind == "and" else (p,))]

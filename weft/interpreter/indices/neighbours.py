@@ -39,7 +39,7 @@ class Neighbours:
         return self._varying[value]
 
     def counts_alike(self, value: ir.Value) -> bool:
-        """Whether it is the variable of a loop with bounds that are the same for all neighbours."""
+        """Whether the value is the variable of a loop with the same bounds for all neighbours."""
         if producer(value) is not None or maker(value).name != "scf.for" or ir.BlockArgument(value).arg_number:
             return False
         return all(map(self.steady, _made_of(value)))

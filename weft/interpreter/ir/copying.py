@@ -1,9 +1,11 @@
-"""`linalg.copy`, created at the insertion point, or in place of `memref.copy`; `linalg.fill`."""
+"""Copies and fills: `linalg.copy` and `linalg.fill`, created at the insertion point, `linalg.copy` in place of
+`memref.copy`; and the value of any op that fills."""
 
 from __future__ import annotations
 
-from .mlir import ahead_of, ir, linalg, operations
-from .structured import copy_marks
+from .affine_maps import dimension_of
+from .mlir import ahead_of, ir, linalg, made_by, operations
+from .structured import body_of, copy_marks, segments, structure, yielded
 
 
 def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
@@ -22,6 +24,33 @@ def fill_with(target: ir.Value, value: ir.Value) -> ir.Operation:
     made = linalg.FillOp(results, [value], [target]).operation
     linalg.fill_builtin_region(made)
     return made
+
+
+def fill_value(op: ir.Operation) -> ir.Value | None:
+    """The value that a structured op writes to all elements of its only output: of a `linalg.fill`,
+    or of a `linalg.generic` that does the same; None for another op."""
+    if op.name != "linalg.generic":
+        return op.operands[0] if op.name == "linalg.fill" else None
+    inputs, outputs = segments(op)
+    body = body_of(op)
+    if outputs != 1 or inputs > 1 or len(body.operations) != 1:
+        return None
+    space = structure(op)
+    written = {dimension_of(e) for e in space.maps[-1].results}
+    if written != set(range(space.rank)) or len(space.maps[-1].results) != space.rank:
+        return None
+    (value,), arguments = yielded(op), list(body.arguments)
+    if value not in arguments:
+        return None if inputs else value
+    number = arguments.index(value)
+    return op.operands[number] if number < inputs and not isinstance(op.operands[number].type, ir.ShapedType) else None
+
+
+def fill_constant(op: ir.Operation | None) -> ir.Attribute | None:
+    """The constant that an op writes to all elements of its only output; None for another op."""
+    value = None if op is None else fill_value(op)
+    made = None if value is None else made_by(value, "arith.constant")
+    return None if made is None else made.attributes["value"]
 
 
 def copies_to_linalg(root: ir.Operation) -> None:

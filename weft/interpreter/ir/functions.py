@@ -36,7 +36,7 @@ def symbol(op: ir.Operation | ir.OpView) -> str:
 
 
 def own_name(function: ir.Operation) -> str:
-    """The name of the function of which it is a version; else its own."""
+    """The name of the function that this one is a version of; else its own name."""
     return ir.StringAttr(function.attributes[VERSION_OF if VERSION_OF in function.attributes else "sym_name"]).value
 
 

@@ -120,7 +120,7 @@ def _array(attribute: ir.Attribute) -> ir.Attribute:
 
 @cache
 def _array_kinds() -> list[type]:
-    """The most frequent first. (Not at import: `weft statements` needs no bindings.)"""
+    """Array attributes, the most frequent first. (Not at import, which needs no bindings.)"""
     return [getattr(ir, f"Dense{of}ArrayAttr") for of in ("I64", "I32", "Bool", "I8", "I16", "F32", "F64")]
 
 
@@ -142,7 +142,9 @@ def context() -> ir.Context:
     """A fresh context: every upstream dialect known, unregistered ones allowed (older payloads have
     some)."""
     global _prepared
-    made = ir.Context(_BUILT.split())
+    made = ir.Context([])
+    for name in _BUILT.split():
+        made.get_dialect_descriptor(name)  # `Context` itself would import the Python module of each
     made.enable_multithreading(False)  # passes over small modules take a third of the time that they take with threads
     made.allow_unregistered_dialects = True
     if not _prepared:

@@ -46,7 +46,7 @@ def sizes_of(value: ir.Value) -> list[int | ir.Value]:
 
 
 def size_of(value: ir.Value, axis: int) -> int | ir.Value:
-    """One of `sizes_of`."""
+    """The size of a tensor along an axis, as in `sizes_of`."""
     found = size_origin(value, axis)
     if not isinstance(found, tuple):
         return found

@@ -357,7 +357,7 @@ def from_origin(op: ir.Operation) -> bool:
 
 
 def uncut(value: ir.Value) -> ir.Value:
-    """The source of a crop to the front; the value itself if it is none."""
+    """The source of a slice from a tensor's first element; the value itself if it is none."""
     op = producer(value)
     return op.operands[0] if op is not None and from_origin(op) else value
 

@@ -150,8 +150,7 @@ def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | 
     """Makes the blocks of a cluster share loads. `there`: whether a block has a tile, None if every
     block has. Returns remarks on what is shared. Raises W0407."""
     if not sharing.remarks:
-        hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` bring what is the same for blocks that "
-        hint += "follow each other along x"
+        hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` load tiles that blocks along x share"
         if sharing.uneven:
             hint = "take clusters of as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
         why = f"blocks of a cluster of {sharing.cluster.size} share no tile that the tensor memory accelerator brings"
@@ -200,9 +199,9 @@ def _arrive_in_all(function: ir.Operation, size: int) -> None:
 
 
 def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
-    """Whether only products of warp groups read the tiles with loads that wait for these barriers,
-    and only loads fill them. The proof checks this later; an op without known accesses is assumed
-    to access its operands."""
+    """Whether the tiles that are loaded after waits for these barriers are read only by products of
+    warp groups, and filled only by loads. The proof checks this later; an op without known accesses
+    is assumed to access its operands."""
     loops = [op.parent.operation for op in operations(function, AWAIT) if barrier_of(op)[0] == barriers]
     loads = [load_of(op) for loop in loops for op in operations(loop, *LOADS)]
     tiles = [load.tile for load in loads if load is not None]

@@ -175,7 +175,7 @@ def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None
         for operand in outlined.operands:
             if is_shared(operand.type):
                 why = "is each block's shared memory, but made outside of the kernel, on the host"
-                hint = "stage in the loop over blocks: `tile` and `map` that loop first, `promote-to-shared` then"
+                hint = "first `tile` and `map` the loop over blocks, then `promote-to-shared` inside it"
                 raise fail("W0361", f"`{value_name(operand)}` {why}", hint)
         return outlined
 

@@ -41,11 +41,11 @@ class Layout:
 
     @classmethod
     def of(cls, *digits: tuple[str, int, str, int, int]) -> Layout:
-        """Of digits, each as (axis, stride, number, divisor, count)."""
+        """The layout of digits given as (axis, stride, number, divisor, count)."""
         return cls(tuple(Digit(*digit) for digit in digits))
 
     def at(self, axis: str, **numbers: Any) -> Any:
-        """A coordinate, from numbers or arrays of them; missing ones are 0."""
+        """A coordinate, from numbers or arrays of numbers; missing numbers are 0."""
         mine = (d for d in self.digits if d.axis == axis and d.of in numbers)
         return sum(d.stride * (numbers[d.of] // d.divisor % d.count) for d in mine)
 

@@ -85,7 +85,7 @@ class Swizzle:
 
     @staticmethod
     def of_box(kind: ir.MemRefType) -> Swizzle | None:
-        """The same, for a box in shared memory; None for other rows."""
+        """The swizzle of a box in shared memory with rows as long as a span; else None."""
         item = element_bytes(kind.element_type)
         span = kind.shape[-1] * item
         return Swizzle.of_rows(span, item) if span in SPANS and kind.rank > 1 else None
@@ -102,7 +102,7 @@ class Swizzle:
 
     @property
     def map(self) -> ir.AffineMap:
-        """As a map of the row's number."""
+        """The xor value as an affine map of the row's number."""
         row = ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(0), self.lines) * self.step
         return ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(row, self.pieces) * self.width])
 

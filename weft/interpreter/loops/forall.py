@@ -86,8 +86,8 @@ def as_forall(loop: ir.Operation) -> ir.Operation:
 
 
 def carrying_nest(loop: ir.Operation) -> list[ir.Operation]:
-    """A loop that carries numbers, and those inside that each gets them from: together they are one
-    loop of several dimensions. The outermost first."""
+    """A loop that carries numbers, and the loops inside from which each loop gets them, outermost
+    first: together they are one loop of several dimensions."""
     nest = [loop]
     while nest[-1].name == "scf.for":
         body = body_of(nest[-1])

@@ -38,8 +38,8 @@ class _Side:
         return place[0] + steps * self.way[0], place[1] + steps * self.way[1]
 
     def cut(self) -> tuple[_Side, _Side]:
-        """Its halves. The first one has even length if possible: then the curve through it ends
-        where the next one begins."""
+        """The halves of the side. The first one has even length if possible: then the curve through
+        it ends where the next one begins."""
         half = self.length // 2
         half += half % 2 and self.length > 2
         return _Side(half, self.way), _Side(self.length - half, self.way)
@@ -61,7 +61,7 @@ def hilbert(rows: int, columns: int) -> list[Tile]:
 
 
 def _through(place: Tile, along: _Side, across: _Side) -> Iterator[Tile]:
-    """From the corner at `place` to the one at the other end of `along`."""
+    """The tiles of a curve from the corner at `place` to the corner at the other end of `along`."""
     if across.length == 1 or along.length == 1:
         side = along if across.length == 1 else across
         yield from (side.at(place, n) for n in range(side.length))

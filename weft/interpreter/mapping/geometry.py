@@ -303,8 +303,8 @@ def _warp_threads(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set
 
 
 def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[tuple[str, str]]) -> None:
-    """W0352: the block is a whole number of warps, as many as each map over warps has. W0345:
-    likewise its lanes."""
+    """Checks that the block is a whole number of warps, as many as each map over warps has (W0352),
+    and that each warp has all lanes that a map over lanes takes (W0345)."""
     grouped = [one for one in mapped if one.mapping.space in limits.IN_WARPS]
     if not grouped:
         return
@@ -316,7 +316,7 @@ def _check_warps(mapped: Sequence[Mapped], block: dict[str, int], symbolic: set[
             raise fail(
                 "W0352",
                 f"a block of {shape} threads is not a whole number of warps of {WARP}",
-                f"give the maps to threads counts with a product that is a multiple of {WARP}, such as"
+                f"choose counts for `threads` with a product that is a multiple of {WARP}, such as"
                 f" `threads(x: {-(-threads // WARP) * WARP})`",
                 notes=where,
             )

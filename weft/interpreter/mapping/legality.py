@@ -95,8 +95,8 @@ def _check_target(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
-    """Over registers: a loop with a known trip count, or an op in a loop, executed entirely by each
-    thread. Over the tensor memory accelerator: an op that copies."""
+    """Checks maps to `registers`: a loop with a known trip count, or an op in a loop, which each
+    thread executes entirely; and to the tensor memory accelerator: an op that copies."""
     if mapping.space == "tma":
         loop = op.name == "scf.forall"
         why = "a loop is not a copy" if loop else "boxes are copied as wholes, without a distribution or a vector"
@@ -106,10 +106,13 @@ def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
     elif op.name != "scf.forall" and not has_parent(op, "scf.forall", "scf.for"):
         why, hint = "each thread would do all of an op that is in no loop", "`map` it to `threads(x)`, or `grid(x)`"
     elif mapping.dist is not None:
-        why, hint = "each thread does all of these iterations: there is nothing to distribute", "`registers` alone"
+        why, hint = (
+            "each thread does all of these iterations: there is nothing to distribute",
+            "write `to registers` alone",
+        )
     elif None in trip_counts(Mapped(op, mapping)):
         why = "how many registers are taken must be known when the kernel is built"
-        hint = "pieces of static tiles; or map the loop over all of them to fewer blocks, `blocks(x: n) block`, without this one"
+        hint = "`tile` with static sizes; or map the loop over all pieces to fewer blocks, `blocks(x: n) block`"
     else:
         return
     raise refuse("W0349", f"`{mapping}`: {why}", op, hint)
@@ -216,7 +219,7 @@ def can_order(op: ir.Operation, mapping: Mapping) -> bool:
 
 
 def _check_block(op: ir.Operation, mapping: Mapping) -> None:
-    """More iterations than a block has threads, with one thread (or warp) each."""
+    """Refuses one thread (or warp) per iteration for more iterations than a block can have."""
     threads = {"threads": 1, **limits.IN_WARPS, **dict.fromkeys(OF_ALL, 0)}.get(mapping.space, 0)
     trips = trip_counts(Mapped(op, mapping)) if threads and mapping.vector <= 1 else []
     if len(trips) != len(mapping.counts) or not trips or SYMBOLIC in mapping.counts:
@@ -234,8 +237,8 @@ def _check_block(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_order(op: ir.Operation, mapping: Mapping) -> None:
-    """An order is a permutation of a grid, with one tile per block; or of iterations, rows by
-    columns, that processors share."""
+    """Checks that an order permutes a grid with one tile per block, or iterations, rows by columns,
+    that processors share."""
     if mapping.hilbert or not mapping.ordered:
         return check_curve(op, mapping)
     rank = len(loop_dimensions(op)) if op.name == "scf.forall" else len(handed_out(op))
@@ -256,7 +259,7 @@ def _check_order(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def _check_fit(op: ir.Operation, mapping: Mapping) -> None:
-    """Without a distribution each processor gets one iteration, so there must be enough processors."""
+    """Checks that a map without a distribution has enough processors, one per iteration."""
     if mapping.dist is not None or mapping.every or not mapping.distributes or not mapping.axes:
         return
     for axis, count, trips in zip(mapping.axes, mapping.counts, most_trips(Mapped(op, mapping)), strict=True):
@@ -360,7 +363,7 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             "W0342",
             f"`{grouped[0].space}` are the block's threads in another order, and the other loop distributes over"
             f" threads",
-            "`warps` outside and `lanes` inside, or `threads(y, x)`",
+            "`map` the outer loop to `warps` and the inner one to `lanes`; or use `threads(y, x)` alone",
             notes=notes(),
         )
     if within.space in limits.CALLED and around.space in limits.CALLED:
@@ -371,5 +374,5 @@ def _check_nest(inner: ir.Operation, within: Mapping, outer: ir.Operation, aroun
             out = f"one map takes all of them: `{within.space}(y: 2, x: 2)` of a loop of two dimensions"
         raise fail("W0342", said, out, notes=notes())
     if within.space in ("blocks", "grid") and around.space != "blocks":
-        said = "a loop over blocks cannot stand in a loop over threads"
-        raise fail("W0342", said, "`blocks` outside, `threads` inside", notes=notes())
+        said = "a loop over blocks cannot be inside a loop over threads"
+        raise fail("W0342", said, "`map` the outer loop to `blocks`, and the inner one to `threads`", notes=notes())

@@ -83,7 +83,7 @@ class Mapping:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all lanes of a warp in a row, or all warps of a warp group."""
+        """Whether the map is to all lanes of a warp in a row, or to all warps of a warp group."""
         return self.space in OF_ALL and self.counts == (OF_ALL[self.space],)
 
     @property
@@ -143,8 +143,8 @@ class Mapping:
         return ir.DictAttr.get(entries)
 
     def slots(self) -> frozenset[tuple[str, str]]:
-        """The hardware dimensions that it occupies, e.g. `("threads", "x")`. No other map of the
-        nest may occupy them."""
+        """The hardware dimensions that the map occupies, e.g. `("threads", "x")`. No other map of
+        the nest may occupy them."""
         if self.every:
             return frozenset(("threads", axis) for axis in "xyz")
         if self.is_whole:

@@ -56,8 +56,8 @@ def _in_group(
 
 
 def by_groups(y: Linear, x: Linear, rows: Bound, group: int) -> tuple[Linear, Linear, int]:
-    """The same tile, and the height of its group, where the numbers of rows and columns are known
-    at run time, or blocks are in clusters.
+    """The tile of `grouped`, and the height of its group, where the numbers of rows and columns are
+    known at run time, or blocks are in clusters.
 
     The grid has a row of blocks for each group, of `group * columns` blocks: they take the group's
     tiles column by column, so that the divisions are by a constant. In a last group that is cut,

@@ -55,8 +55,7 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
             "the threads of a block combine what they have reduced, and it has a number of threads known only"
             " at run time",
             op,
-            f"give the maps to threads counts with a product that is a multiple of {WARP}, such as"
-            f" `threads(x: 128) cyclic`",
+            f"choose counts for `threads` with a product that is a multiple of {WARP}, such as `threads(x: 128) cyclic`",
         )
     return _agreeing(around, op, geometry)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..hardware.lanes import BARRIERS
 from ..hardware.queries import FREE
+from ..ir.copying import fill_value
 from ..ir.mlir import ancestors, children, ir, is_tensor, is_within, operations
 from ..ir.refusing import describe, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, body_of, is_structured, segments, yielded
@@ -139,7 +140,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     hints = {
         "scf.forall": "`map` this loop to `threads(x)`; or to `registers`, if each thread is to go through all of it",
         "scf.parallel": "`map` this loop to `threads(x)`",
-        "linalg.fill": "map it, or `tile` it and map the loop"
+        "fill": "map it, or `tile` it and map the loop"
         + (
             ""
             if any(_shared_in_loops(first, root))
@@ -153,7 +154,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
         "W0351",
         f"{describe(first)} is distributed by no map: every thread of the block would do it",
         first,
-        made if _is_made(first) else hints.get(first.name, own),
+        made if _is_made(first) else hints.get("fill" if fill_value(first) is not None else first.name, own),
         *(f"also: {describe(op)}" for op in undistributed[1:6]),
     )
 
@@ -202,7 +203,7 @@ def _check_blocks(root: ir.Operation) -> None:
                 "two loops over blocks must nest perfectly",
                 op,
                 "`map` only one of them to `blocks`, or `tile` the op once",
-                f"{describe(between)} stands between them: several blocks would do it",
+                f"{describe(between)} is between them: several blocks would execute it",
             )
 
 

@@ -199,7 +199,7 @@ class Hardware:
         return self._cluster * size
 
     def order_blocks(self, mapping: Mapping, trips: Sequence[Bound]) -> None:
-        """From now on, a block's id is that of its tile in the map's order."""
+        """Replaces a block's id, from now on, by that of its tile in the map's order."""
         if not mapping.orders_grid:
             return
         x, y = sorted(mapping.axes)

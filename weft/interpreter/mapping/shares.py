@@ -99,7 +99,7 @@ def _in_their_order(form: Linear, guards: Sequence[Formula], values: Values) -> 
 
 
 def _first_alone(guard: Formula) -> Symbol | None:
-    """The number of a thread that must be 0."""
+    """The thread number that must be 0 under a guard; None for other guards."""
     if guard.form is None or guard.form.constant or len(guard.form.terms) != 1:
         return None
     ((symbol, factor),) = guard.form.terms.items()
@@ -108,6 +108,6 @@ def _first_alone(guard: Formula) -> Symbol | None:
 
 
 def _is_unbounded(form: Linear) -> bool:
-    """Whether a single block's number determines it, in a grid with as many blocks as iterations,
-    an open number."""
+    """Whether a single block number determines the form, in a grid of unknown size, with a block
+    per iteration."""
     return len(form.terms) == 1 and all(s.kind == "block" and s.high is None for s in form.symbols())

@@ -1,2 +1,2 @@
-"""What `match` decides by: the kind of an op, its properties, and the ops that its operands come
-from."""
+"""The criteria of `match`: the kind of an op, its properties, and the ops that make its
+operands."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from ...dsl.diagnostics import count
+from ..ir.affine_maps import dimension_of
 from ..ir.mlir import ir
 from ..ir.structured import element_type, is_structured, operand_names, segments, shape_of, structure
 from ..reductions.combiners import combiner
@@ -27,25 +28,28 @@ def property_of(op: ir.Operation, fields: Sequence[str]) -> Any:
     first, *rest = fields
     names = operand_names(op) if is_structured(op) else ()
     if first in names:
-        return _of_operand(op.operands[names.index(first)], first, rest or ["sizes"])
+        return _of_operand(op, names.index(first), first, rest or ["sizes"])
     if first not in _READ:
         raise NoValueError(f"no operand `{first}`, but {', '.join(names) or 'none with a name'}")
     value = _READ[first](op)
     return value if not isinstance(value, tuple) else _chosen(value, first, rest)
 
 
-def _of_operand(value: ir.Value, name: str, rest: Sequence[str]) -> Any:
+def _of_operand(op: ir.Operation, number: int, name: str, rest: Sequence[str]) -> Any:
+    value = op.operands[number]
     match [*rest]:
         case ["rank"]:
             return len(shape_of(value))
         case ["type"]:
             return str(element_type(value))
+        case ["dims", *axis]:
+            return _chosen(_dimensions(op, number), f"{name}.dims", axis)
         case _:
             return _chosen(shape_of(value), name, [axis for axis in rest if axis != "sizes"])
 
 
 def _chosen(values: tuple[int | None, ...], name: str, rest: Sequence[str]) -> Any:
-    """All values of a list, or the one with a number."""
+    """All values of a list, or the value with the given number."""
     if rest and int(rest[0]) >= len(values):
         raise NoValueError(f"`{name}` has {count(len(values), 'number')}, the first is `{name}.0`")
     chosen = [values[int(rest[0])]] if rest else values
@@ -54,8 +58,17 @@ def _chosen(values: tuple[int | None, ...], name: str, rest: Sequence[str]) -> A
     return chosen[0] if rest else values
 
 
+def _dimensions(op: ir.Operation, number: int) -> tuple[int, ...]:
+    """The op's dimension along each axis of an operand."""
+    indexing = structure(_structured(op)).maps[number]
+    found = tuple(d for e in indexing.results if (d := dimension_of(e)) is not None)
+    if len(found) < len(indexing.results):
+        raise NoValueError(f"an axis is indexed by a sum of dimensions or by a constant: `{indexing}`")
+    return found
+
+
 def _results(op: ir.Operation) -> list[ir.Value]:
-    """Its results, or the operands that it writes."""
+    """The results of an op, or the operands that it writes."""
     return list(op.results) or (list(op.operands)[segments(op)[0] :] if is_structured(op) else [])
 
 
@@ -99,6 +112,7 @@ _READ = {
     "rank": lambda op: len(shape_of(_result(op))),
     "type": lambda op: str(element_type(_result(op))),
     "sizes": lambda op: structure(_structured(op)).extents,
+    "dims": lambda op: _dimensions(op, segments(_structured(op))[0]),
     "combiner": _combiner,
     "inputs": lambda op: segments(_structured(op))[0],
     "results": lambda op: len(_results(op)),

@@ -37,7 +37,7 @@ def _moved(op: ir.Operation) -> list[ir.Value]:
     of a ragged tile."""
     if is_masked_load(op):
         return [inner.operands[0] for inner in operations(op) if isinstance(inner.opview, tensor.ExtractOp)][:1]
-    return [op.operands[0]] if kind_of(op) in MOVING else []
+    return [op.operands[0]] if op.name == "memref.copy" or kind_of(op) in MOVING else []
 
 
 def _step(reader: ir.Operation, at: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]]:

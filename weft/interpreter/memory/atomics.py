@@ -21,7 +21,7 @@ def has_form(word: str, kind: ir.Type) -> bool:
 
 
 def forms() -> str:
-    """All forms, for hints: `addf` on f32 and f64, …"""
+    """All atomic updates that GPUs have, for hints: `addf` on f32 and f64, …"""
     by: dict[tuple[str, ...], list[str]] = {}
     for word, kinds in FORMS.items():
         if word != "assign":

@@ -17,12 +17,10 @@ from ..hardware.instructions import INSTRUCTIONS, Kind, MemoryEffect, Rule
 from ..hardware.queries import SYNCHRONIZING
 from ..ir import structured
 from ..ir.constants import table_of
+from ..ir.copying import fill_value
 from ..ir.functions import segments
 from ..ir.mlir import children, constant_of, ir, is_tensor, is_used
 from .table import ATOMIC, CONTROL, IMPURE, MASKED, NO_ACCESS, PURE_DIALECTS, RULES
-
-_OVERWRITING = ("linalg.fill", "linalg.copy")
-"""Structured ops that write each element of their output; for others, the indexing maps decide."""
 
 _LLVM_UNKNOWN = ("llvm.call", "llvm.inline_asm", "llvm.invoke", "llvm.fence", "llvm.intr.coro", "llvm.intr.memcpy")
 
@@ -188,7 +186,7 @@ def _structured(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
         if not is_memref(value):
             continue
         if number >= inputs:
-            found.append(MemoryEffect("write", value, certain=op.name in _OVERWRITING))
+            found.append(MemoryEffect("write", value, certain=op.name == "linalg.copy" or fill_value(op) is not None))
         if number < inputs or len(inside) <= number or is_used(inside[number]):
             found.append(MemoryEffect("read", value))
     return tuple(found)

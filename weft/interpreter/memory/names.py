@@ -36,7 +36,7 @@ Elsewhere = Callable[[str], Set[str]]
 
 
 def nameless(place: ir.Location) -> Sequence[str]:
-    """For a payload without text."""
+    """No names, for a payload without text."""
     return ()
 
 

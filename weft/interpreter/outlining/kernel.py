@@ -181,7 +181,7 @@ def outline(host_module: ir.Module, root: ir.Operation, *, taken: Taken | None =
             )
             if is_mbarriers(operand.type):
                 what = "memory barriers are a block's, and here a loop around it makes them, which no map distributes"
-                hint = "`map` the loop around the one of `pipeline` to `blocks`"
+                hint = "`map` the loop around the pipelined one to `blocks`"
             raise fail("W0361", what, hint)
     module = ir.Module.create(root.location)
     taken = taken or Taken()

@@ -59,7 +59,7 @@ def reaches(bound: Bound, full: int | ir.Value) -> bool:
 
 
 def _all(tests: Iterable[ir.Value]) -> ir.Value | None:
-    """The conjunction of the tests, each as it is created; None without any."""
+    """The conjunction of tests, emitted as the tests are created; None without any."""
     mask: ir.Value | None = None
     for test in tests:
         mask = test if mask is None else arith.andi(mask, test)
@@ -259,7 +259,7 @@ def _scalar(value: ir.Value) -> ir.Value:
 
 
 def _chosen(piece: Placed, where: Sequence[Subscript], kind: ir.Type) -> ir.Value:
-    """Inside or around: only tests that can fail are emitted."""
+    """The element inside or around the box; only tests that can fail are emitted."""
     inner = [s.moved(-span.offset) for s, span in zip(where, piece.spans, strict=True)]
     boxes = [(span.start - span.offset, span.stop - span.offset) for span in piece.spans]
     if any(_apart(s, *box) for s, box in zip(inner, boxes, strict=True)):

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from ...dsl.records import record
 from ..ir.cloning import is_named
+from ..ir.copying import fill_value
 from ..ir.mlir import has_parent, ir, is_used, made_by, operations, producer, users
 from ..ir.refusing import describe
 from ..ir.sizes import SizeForm, difference, forms_of, pad_widths
@@ -35,7 +36,7 @@ class Image:
 
 @record
 class Filled:
-    """The same scalar everywhere."""
+    """A tensor with one scalar in all elements."""
 
     value: ir.Value
 
@@ -223,9 +224,9 @@ def _of_insertion(op: ir.Operation) -> Provenance | None:
 
 def _filled(value: ir.Value) -> Provenance | None:
     """A fill, or a fill with something already inserted."""
-    fill, insertion = made_by(value, "linalg.fill"), made_by(value, "tensor.insert_slice")
-    if fill is not None and not is_named(fill):
-        return Filled(fill.operands[0])
+    maker, insertion = producer(value), made_by(value, "tensor.insert_slice")
+    if maker is not None and (filling := fill_value(maker)) is not None and not is_named(maker):
+        return Filled(filling)
     return None if insertion is None else _of_insertion(insertion)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value_of
 from ..ir.cloning import is_named
+from ..ir.copying import fill_constant
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, has_parent, ir, made_by, operations, producer, users
 from ..ir.reshapes import larger_source, reshaped_alike
 from ..ir.sizes import SizeForm, emitted, form_of, forms_of, iterations_of, sizes_of
@@ -191,14 +192,7 @@ def start_of(value: ir.Value) -> ir.Attribute | None:
         loop = value.owner.owner.operation
         outputs = loop_outputs(loop) if loop.name == "scf.forall" else []
         return start_of(loop_inits(loop)[outputs.index(value)]) if value in outputs else None
-    op = producer(value)
-    return _filling(op) if op is not None else None
-
-
-def _filling(op: ir.Operation) -> ir.Attribute | None:
-    """The constant that an op fills its output with."""
-    source = made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
-    return None if source is None else source.attributes["value"]
+    return fill_constant(producer(value))
 
 
 def _operand(
@@ -270,10 +264,10 @@ def _reads(op: ir.Operation, position: int, space: Structure) -> bool:
 def _held(
     value: ir.Value, after: ir.Operation, old: Sequence[int | ir.Value], outside: Identity, must_hold: bool
 ) -> ir.Value:
-    """`value`, masked beyond the shape `old` (after `after`) where it must be `outside` there and
-    is not already."""
+    """`value`, masked beyond the shape `old` if it must be `outside` there and is not already; the
+    mask is emitted after the op `after`."""
     maker = producer(value)
-    filling = None if maker is None else _filling(maker)
+    filling = fill_constant(maker)
     if not must_hold or (filling is not None and filling == attribute(outside, element_type(value))):
         return value
     with ir.InsertionPoint.after(after), after.location:
@@ -283,7 +277,7 @@ def _held(
 def _has_own_kernel(maker: ir.Operation) -> bool:
     """Whether an op of a function stays one of its own, since no handle names it that a statement
     could `fuse`: its result keeps its size then, and the kernels that read it check theirs."""
-    simple = _filling(maker) is not None or masked_loads.is_masked_load(maker)
+    simple = fill_constant(maker) is not None or masked_loads.is_masked_load(maker)
     return has_parent(maker, "func.func") and not simple and not is_named(maker)
 
 

@@ -92,7 +92,7 @@ def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
 def _collision_in(
     kernel: ir.Operation, operands: Sequence[ir.Value], dimension: int, by_blocks: bool
 ) -> Collision | None:
-    """`operands`: the host's values that are passed as the kernel's arguments."""
+    """A collision between blocks of a kernel. `operands`: the host's values of its arguments."""
     from ..indices.algebra import LaunchShape
     from ..indices.linear import NOTHING, less
     from ..proof.kernels.places import PlaceStep

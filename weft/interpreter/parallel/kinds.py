@@ -18,7 +18,7 @@ LOOPS = (*SEQUENTIAL, *PARALLEL)
 
 
 def differs(module: ir.Module, loop: ir.Operation, kind: str) -> str | None:
-    """In what a loop differs from those of a kind; None for one of these. The module is only read."""
+    """The reason why a loop is not of a kind; None if it is. The module is only read."""
     if (why := KINDS[kind]) is None:
         return None
     number = next(n for n, op in enumerate(operations(module.operation, *LOOPS)) if op == loop)

@@ -156,7 +156,7 @@ def whole(rewrite: Rewriter, op: ir.Operation, rank: int) -> ir.Operation:
 
 
 def _make_ahead(value: ir.Value, loop: ir.Operation, inside: Sequence[ir.Operation]) -> None:
-    """Moves the definition of a value between a loop and its uses before the loop."""
+    """Moves the definition of a value, which is between a loop and its uses, to before the loop."""
     op = producer(value)
     if op is None or op in inside or op.block != loop.block or op.is_before_in_block(loop):
         return

@@ -104,7 +104,7 @@ class CarryingLoop:
 
     @classmethod
     def of(cls, op: ir.Operation) -> CarryingLoop:
-        """From its op; in a nest, moves all that the outer loops do into the innermost one."""
+        """The loop of an op; in a nest, moves all ops of the outer loops into the innermost one."""
         nest, variables, dimensions = carrying_nest(op), list[ir.Value](), list[LoopDimension]()
         for loop in nest:
             rank = len(body_of(loop).arguments) - (len(loop.results) if loop.name == "scf.for" else 0)
@@ -161,8 +161,8 @@ class CarryingLoop:
         return [d for d in range(len(self.dimensions)) if d not in stated]
 
     def _of_length(self) -> ir.Value | None:
-        """A buffer of which a view, with strides of 0, can have the number of iterations: it is not
-        read."""
+        """A buffer that is never read: a view of it, with strides of 0, can have the number of
+        iterations as its size."""
         loaded = (load.operands[0] for load in operations(self.op, "memref.load"))
         large = (one for one in loaded if not made_within(one, self.op) and one.type.rank >= len(self.dimensions))
         return next(large, None)
@@ -238,8 +238,8 @@ class CarryingLoop:
 
 
 def _slice(source: ir.Value, parts: Sequence[tuple[Bound, Bound, int]], kept: Sequence[int]) -> ir.Value:
-    """A view with an offset, a size and a step for each dimension of the buffer, of which it has those
-    `kept`."""
+    """A view with an offset, a size and a step for each dimension of the buffer; the view has only
+    the dimensions `kept`."""
     kind = ir.MemRefType(source.type)
     strides, _ = strided(kind)
     steps = [DYNAMIC if strides[n] == DYNAMIC and parts[n][2] else strides[n] * parts[n][2] for n in kept]

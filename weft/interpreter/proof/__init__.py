@@ -1,1 +1,1 @@
-"""What is proven of kernels and of the host functions that launch them: exact, by integer sets."""
+"""Proofs about kernels and the host functions that launch them: exact, by integer sets."""

@@ -10,6 +10,7 @@ take four seconds. The command line ends a child process that stays in one call 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeVar
@@ -69,7 +70,7 @@ class Solver:
         self.lost = 0
         self.questions = 0
         self._sets: dict[str, isl.Set] = {}
-        self.answers: dict[Hashable, CachedAnswers] = {}
+        self.answers: defaultdict[Hashable, CachedAnswers] = defaultdict(CachedAnswers)
 
     def spend(self, work: int) -> None:
         """Charges work that was done elsewhere, measured in ISL operations. Raises `Unknown` if no

@@ -45,7 +45,7 @@ class Combiner:
 
 
 def added(one: ir.Value, other: ir.Value) -> ir.Value:
-    """Their sum."""
+    """The sum of two partial results."""
     return (arith.addi if isinstance(one.type, ir.IntegerType) else arith.addf)(one, other)
 
 
@@ -61,8 +61,8 @@ def combiner(op: ir.Operation) -> Combiner | None:
 
 
 def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
-    """`values`: the results' new values; `masked`: the number of other uses of each previous
-    result."""
+    """The combiner for these values, the results' new ones; None if they show none. `masked`: the
+    number of other uses of each previous result."""
     updates = [update(op, number, value, 1 + masked) for number, value in enumerate(values)]
     found = [u for u in updates if u is not None]
     if len(found) < len(updates):
@@ -144,7 +144,7 @@ def _order(compare: ir.Operation, term: ir.Value, best: ir.Value) -> tuple[bool,
 
 
 def _on_ties(value: ir.Value, terms: tuple[ir.Value, ir.Value], places: tuple[ir.Value, ir.Value]) -> bool:
-    """Whether it is true for equal values with a smaller index."""
+    """Whether a condition is true for equal values with a smaller index."""
     both = made_by(value, "arith.andi")
     if both is None:
         return False
@@ -184,9 +184,9 @@ def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
         return None
 
     def together(ones: Values, others: Values, ordered: bool) -> list[ir.Value]:
-        """Exchanging the two operands changes only signs that cancel: the result is the same to the
-        bit in either order. The initial count of the first is arbitrary; that of a part is its
-        number of terms."""
+        """Combines two partial results, with equal bits in either order: exchanging them changes
+        only signs that cancel. The first may have any initial count; a part's count is its number
+        of terms."""
 
         def constant(value: float) -> ir.Value:
             return arith.constant(ones[0].type, value)
@@ -218,7 +218,7 @@ def _divided(value: ir.Value, by: ir.Value) -> ir.Value | None:
 
 
 def _is_one(value: ir.Value) -> bool:
-    """Whether it is the constant 1.0."""
+    """Whether a value is the constant 1.0."""
     made = made_by(value, "arith.constant")
     return made is not None and ir.FloatAttr(made.attributes["value"]).value == 1.0
 
@@ -235,7 +235,7 @@ def _predicate(compare: ir.Operation) -> str:
 
 
 def _is_index(value: ir.Value, dimension: int) -> bool:
-    """Whether it is the index of a dimension, in an integer type."""
+    """Whether a value is the index of a dimension, in an integer type."""
     while (cast := made_by(value, "arith.index_cast", "arith.extsi")) is not None:
         value = cast.operands[0]
     return (_step(value, dimension) or 0) > 0

@@ -147,8 +147,8 @@ def fillings(
 
 
 def _ends(space: Structure, position: int, dimensions: Iterable[int]) -> bool:
-    """Whether an input is indexed by one of these dimensions alone on an axis: then it ends where
-    that does."""
+    """Whether one of these dimensions alone indexes an axis of an input: the input then ends where
+    the dimension ends."""
     found = {dimension_of(e) for e in space.maps[position].results}
     return any(d in found for d in dimensions)
 

@@ -13,8 +13,8 @@ from ...dsl import tree
 from ...dsl.diagnostics import WeftError, count, fail, quoted
 from ...dsl.expressions import Read, evaluate, show
 from ...dsl.parameters import bind_parameters, matched
-from ...dsl.scopes import Gone
-from .environment import NamedResults, handles_in, single
+from ...dsl.scopes import Gone, meant
+from .environment import Environment, NamedResults, handles_in, single
 from .rewriter import Handle
 from .state import Frame, Iteration, State, Step, after, extended, scope, statement_text, visible
 
@@ -45,8 +45,7 @@ def executed(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[s
     item = frames[-1].items[frames[-1].index - 1]
     if not isinstance(item, tree.Foreach):
         return bind(frames, let, results)
-    found = results["ops"]  # one absent handle if the scope is absent
-    return iterate(frames, Iteration(item, found if isinstance(found, tuple) else ()))
+    return iterate(frames, Iteration.over(item, results["ops"]))
 
 
 def named(state: State, value: tree.Expr | tree.HandleRef, let: tree.Let) -> State:
@@ -65,17 +64,27 @@ def named(state: State, value: tree.Expr | tree.HandleRef, let: tree.Let) -> Sta
 
 
 def iterate(frames: tuple[Frame, ...], iteration: Iteration) -> tuple[Frame, ...]:
-    """The frames at the begin of an iteration of a `foreach`; after the last iteration, the frames
-    around it."""
-    if iteration.number == len(iteration.values):
-        return frames
-    own = {iteration.item.variable.name: iteration.values[iteration.number]}
-    return (*frames, Frame(iteration.item.body, own, iteration=iteration))
+    """The frames at the begin of an iteration; after the last iteration, the frames around it, with
+    the lists of results bound."""
+    if iteration.number < len(iteration.begins):
+        return (*frames, replace(iteration.begins[iteration.number], iteration=iteration))
+    return (*frames[:-1], replace(frames[-1], own=extended(frames[-1].own, iteration.lists)))
+
+
+def iterated(frame: Frame) -> Iteration:
+    """The next iteration after that of a frame, which adds its results to the lists."""
+    iteration = cast(Iteration, frame.iteration)
+    lists: dict[str, tuple[Any, ...]] = {}
+    for name, before in iteration.lists.items():
+        result = frame.own.get(name, ())
+        several = result if isinstance(result, tuple) else (result,)
+        lists[name] = (*before, *(handle for handle in several if not getattr(handle, "absent", False)))
+    return replace(iteration, number=iteration.number + 1, lists=lists)
 
 
 def ended(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The frames after the block of the last one. The names that it keeps go to the frame around
-    it, and so do those that were bound before, too."""
+    """The frames after the block of the last one. The names that the block keeps, and those that
+    were also bound before it, go to the frame around it."""
     *outer, last = frames
     before = scope(tuple(outer))
     kept = {n: value for n, value in last.own.items() if n in last.keeps or n in before}
@@ -91,16 +100,19 @@ def appended(item: tree.Append, frames: tuple[Frame, ...], dead: Mapping[int, Go
     return (*frames[:depth], replace(frame, own=own), *frames[depth + 1 :])
 
 
-def arguments(call: tree.Call, schedule: tree.Schedule) -> dict[str, tree.Expr | tree.HandleRef]:
-    """The arguments of a call by parameter."""
-    positional = [a.value for a in call.arguments if a.name is None]
+def arguments(call: tree.Call, schedule: tree.Schedule, env: Environment) -> dict[str, tree.Expr | tree.HandleRef]:
+    """The arguments of a call by parameter; `...` gives those that have a name in scope."""
+    rest = [a.value for a in call.arguments if isinstance(a.value, tree.Rest)]
+    positional = [a.value for a in call.arguments if a.name is None and a.value not in rest]
     given = {p.name: value for p, value in zip(schedule.parameters, positional, strict=False)}
-    return given | {a.name: a.value for a in call.arguments if a.name is not None}
+    given |= {a.name: a.value for a in call.arguments if a.name is not None}
+    others = [p.name for p in schedule.parameters if rest and p.name not in given and p.name in env]
+    return given | {name: tree.NameRef(rest[0].span, name) for name in others}
 
 
 def call_frame(
     call: tree.Call,
-    schedules: Mapping[str, tree.Schedule],
+    file: tree.File,
     frames: tuple[Frame, ...],
     dead: Mapping[int, Gone],
     let: tree.Let | None,
@@ -110,10 +122,10 @@ def call_frame(
     W0221, W0230."""
     env = scope(frames)
     home = next((depth for depth in visible(frames) if call.schedule in frames[depth].schedules), None)
-    schedule = schedules.get(call.schedule) if home is None else frames[home].schedules[call.schedule]
+    schedule = meant(file, call) if home is None else frames[home].schedules[call.schedule]
     if schedule is None:
         raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
-    given = arguments(call, schedule)
+    given = arguments(call, schedule, env)
     handles: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for parameter in schedule.parameters:
@@ -181,7 +193,7 @@ def around(frames: tuple[Frame, ...]) -> Iterator[str]:
         if frame.call is not None:
             yield f"`{frame.call.schedule}` {line}"
         elif (iteration := frame.iteration) is not None:
-            yield f"iteration {iteration.number + 1} of {len(iteration.values)} {line}"
+            yield f"iteration {iteration.number + 1} of {len(iteration.begins)} {line}"
         elif (fork := frame.fork) is not None:
             yield f"block {fork.number + 1} of `versions` {line}"
         elif (attempt := frame.attempt) is not None:

@@ -69,7 +69,6 @@ class Session:
         self.file, self.written = file, written
         self.unproven = unproven
         registry()  # imports the statements here instead of in the first step
-        self.schedules = {s.name: s for s in file.schedules}
         start = State(Version(clone_module(module), untidy=True), (begin(file.main, values, {}),))
         self.payload = Untouched.of(start.module)
         self._states: list[State] = [start]
@@ -279,7 +278,7 @@ class Session:
         """An independent session that continues from the current state (or from `state`), for
         trials. `unproven`: for inspection, not for a build."""
         copy = object.__new__(Session)
-        copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
+        copy.file, copy.unproven = self.file, self.unproven or unproven
         copy._known, copy.written, copy.payload = self._known, self.written, self.payload
         copy._states, copy._at = [*self._states[: self._at], state or self.state], self._at
         copy._kept = self._at
@@ -315,7 +314,7 @@ class Session:
                 break
             else:
                 with called_from(state.frames):
-                    state = passed(state, frame.items[frame.index], self.schedules)
+                    state = passed(state, frame.items[frame.index], self.file)
         return state
 
     def _statement(self, state: State, node: Executed, let: tree.Let | None) -> State:
@@ -332,7 +331,8 @@ class Session:
         values = evaluate_fields(node, cls.signature, env, state.dead, state.read)
         text = statement_text(let or node)
         if any(handle.absent for handle in handles_of(values).values()):
-            results: dict[str, Any] = {n: Handle(-1, absent=True) for n in cls.signature.results}
+            nothing = () if node.keyword.endswith("*") else Handle(-1, absent=True)
+            results: dict[str, Any] = dict.fromkeys(cls.signature.results, nothing)
             step = Step(text, node.span, node.keyword, ("nothing to do: absent",), 0.0, state.version, skipped=True)
             return replace(state, frames=executed(rest, let, results), step=step)
         statement = cls(node=node, **values)

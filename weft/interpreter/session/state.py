@@ -38,11 +38,21 @@ def extended(mapping: Mapping[K, V], new: Mapping[K, V]) -> Mapping[K, V]:
 
 @record
 class Iteration:
-    """A `foreach` with its values, and the number of the current one."""
+    """A `foreach`, or a statement with a list of handles, and the number of the current iteration.
 
-    item: tree.Foreach
-    values: tuple[Any, ...]
+    Args:
+        begins: the frame at the begin of each iteration.
+        lists: the names that the statement's `let` binds to lists, with the handles so far.
+    """
+
+    begins: tuple[Frame, ...]
     number: int = 0
+    lists: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def over(cls, item: tree.Foreach, values: tuple[Any, ...]) -> Iteration:
+        """The iterations of a `foreach` over these values."""
+        return cls(tuple(Frame(item.body, {item.variable.name: value}) for value in values))
 
 
 @record
@@ -227,7 +237,8 @@ def statement_at(state: State) -> tuple[Executed, tree.Let | None] | None:
     `let` around it, or `alternatives`; None for any other item, or at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
-    if isinstance(item, tree.StatementNode) and list_in(item, state.env) is not None:
+    node = item.value if isinstance(item, tree.Let) else item
+    if isinstance(node, tree.StatementNode) and list_in(node, state.env) is not None:
         return None
     if isinstance(item, tree.Let) and not isinstance(item.value, tree.Call):
         return item.value, item
@@ -236,14 +247,30 @@ def statement_at(state: State) -> tuple[Executed, tree.Let | None] | None:
     return (item, None) if isinstance(item, tree.StatementNode | tree.Alternatives) else None
 
 
-def list_in(node: tree.StatementNode, env: Environment) -> tree.HandleRef | None:
-    """The field of a statement that names the handles of a `match*`: the statement is executed for
-    each of them. The checker allows at most one such field."""
-    for ref in node.fields.values():
+def list_in(node: tree.StatementNode, env: Environment) -> tuple[str, tree.HandleRef | tree.Several] | None:
+    """The field of a statement that is a list of handles, or names one: the statement is executed
+    for each of them. The checker allows at most one such field."""
+    for name, ref in node.fields.items():
         found = env.get(ref.name) if isinstance(ref, tree.HandleRef) else None
-        if isinstance(ref, tree.HandleRef) and isinstance(found, tuple) and (is_handle(found) or not found):
-            return ref
+        named = isinstance(found, tuple) and (is_handle(found) or not found)
+        if isinstance(ref, tree.Several) or (isinstance(ref, tree.HandleRef) and named):
+            return name, ref
     return None
+
+
+def each_of(item: tree.StatementNode | tree.Let, state: State) -> Iteration | None:
+    """The iterations of a statement over the list in it; None if there is none."""
+    node = item.value if isinstance(item, tree.Let) else item
+    if not isinstance(node, tree.StatementNode) or (found := list_in(node, state.env)) is None:
+        return None
+    name, listed = found
+    lists = {t.name: () for t in item.targets if t.name != "_"} if isinstance(item, tree.Let) else {}
+    if isinstance(listed, tree.HandleRef):
+        handles = elements(tree.HandleRef(listed.span, listed.name), state.env, state.dead)
+        return Iteration(tuple(Frame((item,), {listed.name: handle}) for handle in handles), lists=lists)
+    nodes = [replace(node, fields={**node.fields, name: ref}) for ref in listed.items]
+    items = [replace(item, value=one) if isinstance(item, tree.Let) else one for one in nodes]
+    return Iteration(tuple(Frame((one,)) for one in items), lists=lists)
 
 
 def statement_text(item: tree.Node) -> str:

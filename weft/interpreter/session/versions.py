@@ -41,7 +41,7 @@ def enter(fork: Fork, state: State) -> State:
     before, number = fork.before, len(state.versions) + 1
     if number > MOST_VERSIONS:
         message = f"the schedule would have more than {MOST_VERSIONS} versions"
-        hint = "each `versions` multiplies them: `assume` before it what holds for all"
+        hint = "each `versions` multiplies their number: write an `assume` that holds for all blocks before it"
         raise fail("W0466", message, hint, span=fork.item.span)
     version = (
         Version(_another(before.module, number), untidy=before.version.untidy) if state.versions else before.version

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from ...dsl import tree
 from ...dsl.diagnostics import WeftError, fail
 from ...dsl.scopes import bound_by_all
-from .frames import appended, call_frame, ended, iterate, returned
-from .state import Fork, Frame, Iteration, State, after, condition, elements, list_in, require
+from .frames import appended, call_frame, ended, iterate, iterated, returned
+from .state import Fork, Frame, Iteration, State, after, condition, each_of, elements, require
 from .versions import enter, leave
 
 
@@ -22,20 +21,19 @@ def onward(state: State) -> State:
     if last.fork is not None:
         return leave(last.fork, state)
     if last.iteration is not None:
-        following = replace(last.iteration, number=last.iteration.number + 1)
-        return replace(state, frames=iterate(tuple(frames), following))
+        return replace(state, frames=iterate(tuple(frames), iterated(last)))
     return replace(state, frames=tuple(frames) if last.call is not None else ended(state.frames))
 
 
-def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
+def passed(state: State, item: tree.Item, file: tree.File) -> State:
     """The state after an item that is not a statement: at the begin of a block that it enters, or
     past the item. Raises `WeftError`."""
     rest, env, read = after(state.frames), state.env, state.read
     match item:
         case tree.Let(value=tree.Call() as call):
-            return replace(state, frames=(*rest, call_frame(call, schedules, state.frames, state.dead, item, read)))
+            return replace(state, frames=(*rest, call_frame(call, file, state.frames, state.dead, item, read)))
         case tree.Call():
-            return replace(state, frames=(*rest, call_frame(item, schedules, state.frames, state.dead, None, read)))
+            return replace(state, frames=(*rest, call_frame(item, file, state.frames, state.dead, None, read)))
         case tree.Schedule(name=name):
             *outer, frame = rest
             return replace(state, frames=(*outer, replace(frame, schedules={**frame.schedules, name: item})))
@@ -47,12 +45,10 @@ def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]
         case tree.If():
             body = item.then if condition(item.condition, env, read) else item.otherwise
             return replace(state, frames=(*rest, Frame(body, keeps=bound_by_all((item.then, item.otherwise)))))
-        case tree.StatementNode() if (several := list_in(item, env)) is not None:
-            each = tree.Foreach(item.span, tree.Binding(several.span, several.name), several, (item,))
-            walked = tree.HandleRef(several.span, several.name)
-            return replace(state, frames=iterate(rest, Iteration(each, elements(walked, env, state.dead, read))))
+        case tree.StatementNode() | tree.Let() if (each := each_of(item, state)) is not None:
+            return replace(state, frames=iterate(rest, each))
         case tree.Foreach(iterable=iterable) if not isinstance(iterable, tree.StatementNode):
-            return replace(state, frames=iterate(rest, Iteration(item, elements(iterable, env, state.dead, read))))
+            return replace(state, frames=iterate(rest, Iteration.over(item, elements(iterable, env, state.dead, read))))
         case tree.Versions():
             return enter(Fork(item, replace(state, frames=rest)), state)
         case tree.Return():

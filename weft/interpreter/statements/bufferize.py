@@ -50,7 +50,7 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         (op for op in operations(rewrite.module.operation, "scf.while") if any(map(is_tensor, op.results))), None
     )
     try:
-        bufferize_module(rewrite.module)
+        repeated = bufferize_module(rewrite.module)
     except ir.MLIRError as error:
         hint = (
             '`run-pass "inline"` before this: upstream makes no buffer for the result of a call of unknown size'
@@ -68,4 +68,6 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         )
         raise rewrite.error("W0336", what, hint=hint)
     rewrite.name_buffers()
+    for what in repeated:
+        rewrite.remark(f"reads through {what}")
     rewrite.remark("bufferized: tensors became memrefs")

@@ -53,7 +53,7 @@ class Coalesce(Statement):
         if len(dimensions) < 2:
             message = "this loop has one dimension, and no parallel loop is perfectly nested in it"
             why = why_alone(loop)
-            notes, hint = ((why,) if why else ()), "leave `coalesce` out: one dimension goes onto one axis as it is"
+            notes, hint = ((why,) if why else ()), "leave `coalesce` out: one dimension is mapped to one axis as it is"
             if why is not None:
                 hint += "; each processor then runs the loops inside whole"
             raise rewrite.error("W0363", message, loop, hint, notes=notes)

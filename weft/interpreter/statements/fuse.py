@@ -55,6 +55,7 @@ class Fuse(Statement):
             mark_twins,
             start_inside,
         )
+        from ..tensors.moved_slices import read_sources
         from ..tensors.reshaped_slices import follow
 
         producer, loop = rewrite.find(self.producer), rewrite.find(self.loop)
@@ -74,7 +75,7 @@ class Fuse(Statement):
             rewrite.remark(f"each tile is combined with {kind}, atomically")
             return {}
         with rewrite.placing(producer):
-            followed = [what for result in producer.results for what in follow(result, loop)]
+            followed = [what for r in producer.results for what in (*follow(r, loop), *read_sources(r, loop))]
         if followed:
             rewrite.remark(f"through {', '.join(followed)}")
         self._is_read(rewrite, producer, loop)
@@ -97,6 +98,8 @@ class Fuse(Statement):
     def _raised(self, rewrite: Rewriter, loop: ir.Operation) -> tuple[ir.Operation, ir.Operation]:
         """Raises a producer on memrefs to tensors, for a loop that yields tensors; returns producer
         and loop."""
+        from ..tensors.moved_slices import movers_of
+
         if not len(loop.results):
             raise rewrite.error(
                 "W0327",
@@ -105,6 +108,10 @@ class Fuse(Statement):
                 "fuse before the statement that bufferizes it; its `map` is kept",
                 at="loop",
             )
+        for mover in movers_of(rewrite.find(self.producer)):
+            made = rewrite.new_handle(mover)
+            levels.on_tensors(rewrite, made, for_readers=True)
+            del rewrite.find(made).attributes[made.tag]
         producer = levels.expect_values(rewrite, self.producer, "W0327", "producer", for_readers=True)
         return producer, rewrite.find(self.loop)
 
@@ -191,8 +198,8 @@ class Fuse(Statement):
                     "W0326",
                     f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
                     op,
-                    "`fuse` it into the loop around first, or choose tile sizes that divide; before `as-gemm` or"
-                    " `split-k` `map` "
+                    "`fuse` it into the loop around first, or choose tile sizes that divide; or, before `as-gemm` or"
+                    " `split-k`, `map` "
                     "and `launch` it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if"
                     " the payload "
                     "names its parts: `tensor.expand_shape` it, and read each part at a subscript of its own",

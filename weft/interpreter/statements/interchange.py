@@ -46,6 +46,10 @@ class Interchange(Statement):
                 notes=(f"dimensions {space.text()}",),
             )
         made = rewrite.new_handle(op)
+        if self.order == tuple(range(space.rank)):
+            rewrite.remark("the dimensions have this order already")
+            del op.attributes[self.target.tag]
+            return {"op": made}
         del op.attributes[self.target.tag]
         body = rewrite.matcher("op", made)
         subject = "op"

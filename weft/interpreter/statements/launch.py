@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...dsl.diagnostics import WeftError
+from ...dsl.diagnostics import WeftError, alternatives
 from ..hardware.hopper.mbarriers import REGISTERS
 from ..hardware.hopper.warpgroups import PRODUCTS, accumulator, fewest_registers
 from ..hardware.limits import (
@@ -165,8 +165,8 @@ class LaunchStatement(Statement):
         widest = max((one.columns for one in held if one is not None), default=0)
         least = fewest_registers(widest) if widest else 0
         if shared_anew and most not in (fit := registers_of_blocks(threads)):
-            enough = ", ".join(f"`max-registers {count}`" for count in dict.fromkeys(fit[1:]) if count >= least)
-            several = f"write {enough}, for two blocks a multiprocessor, three, …; or " if enough else ""
+            enough = [f"`max-registers {count}`" for count in dict.fromkeys(fit[1:]) if count >= least]
+            several = f"write {alternatives(enough)}, for several blocks a multiprocessor; or " if enough else ""
             raise rewrite.error(
                 "W0373",
                 f"with {most} registers for each of {threads} threads, no number of blocks uses all registers, as"

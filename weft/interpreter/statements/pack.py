@@ -102,14 +102,14 @@ class Pack(Statement):
         return {"gemm": rewrite.new_handle(made), "lhs": handles[0], "rhs": handles[1]}
 
     def _lanes(self, rewrite: Rewriter, op: ir.Operation, split: str | None) -> list[int]:
-        """For each operand, the number of elements of which the length of a row is a multiple.
-        Raises W0476."""
+        """For each operand, the number of elements that divides the length of a row. Raises
+        W0476."""
         lanes: list[int] = []
         for kind in (ir.BF16Type.get() if split == "bf16" else element_type(value) for value in list(op.operands)[:2]):
             align, size = self.align or element_bytes(kind), element_bytes(kind)
             if align % size:
                 why = f"`align {align}` ends within an element: those of {kind} have {size} bytes"
-                raise rewrite.error("W0476", why, op, "tensor maps want `align 16`", at="align")
+                raise rewrite.error("W0476", why, op, "tensor maps require `align 16`", at="align")
             lanes.append(align // size)
         return lanes
 

@@ -154,7 +154,7 @@ class Tile(Statement):
 
     def _not_more_than(self, rewrite: Rewriter, op: ir.Operation, rank: int, *notes: str) -> None:
         if len(self._given) > rank:
-            hint = "at most one size each; `_` leaves a dimension alone, and so does a missing one at the end"
+            hint = "write at most one size for each dimension; `_`, or no size at the end, leaves a dimension untiled"
             what = f"{len(self._given)} sizes for {rank} dimensions"
             raise rewrite.error("W0323", what, op, hint, at="sizes", notes=notes)
 

@@ -55,7 +55,7 @@ class Unroll(Statement):
             if trips is None or trips > MOST_TRIPS:
                 unknown = "the number of iterations of this loop is not known before it runs"
                 many = f"{trips} iterations would be {trips} copies of the body, and {MOST_TRIPS} is the most"
-                hint = "state a number at a time: `unroll … by 4`"
+                hint = "unroll a number of iterations at a time: `unroll … by 4`"
                 raise rewrite.error("W0371", unknown if trips is None else many, loop, hint)
         else:
             self._check_factor(rewrite, loop, self.factor, trips)
@@ -83,7 +83,7 @@ class Unroll(Statement):
             few = trips is not None and trips < factor
             has = f"the loop has {trips} iterations" if few else f"{MOST_TRIPS} is the most"
             what = f"{factor} iterations at a time, and {has}"
-            hint = f"write `by {min(trips or MOST_TRIPS, MOST_TRIPS)}` or less, or no `by` for all of them"
+            hint = f"write `by {min(trips or MOST_TRIPS, MOST_TRIPS)}` or less, or leave `by` out for all of them"
         else:
             return
         raise rewrite.error("W0372", what, loop, hint, at="factor")

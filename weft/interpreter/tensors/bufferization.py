@@ -48,7 +48,6 @@ from ..padding.masked_loads import is_masked_load
 from ..padding.provenance import PAD, Reason, name_padded_copies, padded_copies
 from ..padding.rounding import absorb_all_pads, expect_sizes
 from .destinations import (
-    FILL,
     allocate_expanded,
     fill_what_is_wanted,
     fold_reshapes,
@@ -59,6 +58,7 @@ from .destinations import (
     written_over,
 )
 from .fusing import inline_masked_loads
+from .moved_slices import read_repeated
 from .writeback_guards import guard_writebacks
 
 _WRITABLE = "bufferization.writable"
@@ -76,8 +76,9 @@ def is_bufferized(module: ir.Module) -> bool:
     )
 
 
-def bufferize_module(module: ir.Module) -> None:
-    """Bufferizes the whole module in place. Tensor results become trailing arguments, marked
+def bufferize_module(module: ir.Module) -> list[str]:
+    """Bufferizes the whole module in place. Returns descriptions of the broadcasts that its loops
+    do not read any more, but their sources. Tensor results become trailing arguments, marked
     `bufferize.result`.
 
     Copies inside loops become `linalg.copy`, so that they can be mapped; copies that write a tile
@@ -86,13 +87,13 @@ def bufferize_module(module: ir.Module) -> None:
     there = {op.name for op in operations(module.operation)}  # to skip passes for ops that do not occur
     reshaped = any(name.endswith(("expand_shape", "collapse_shape")) for name in there)
     copies: dict[str, Reason] = {}
+    repeated = [what for function in _functions(module) for what in read_repeated(function)]
     if PAD in there:
         absorb_all_pads(module)
         copies = padded_copies(module)
         crop_before_padding(module)
     guard_writebacks(module)
-    if FILL in there:
-        fill_what_is_wanted(module)
+    fill_what_is_wanted(module)
     tidy(module)
     if any(map(is_masked_load, operations(module.operation))) and inline_masked_loads(module):
         tidy(module)
@@ -128,6 +129,7 @@ def bufferize_module(module: ir.Module) -> None:
     run_passes(module, "cse")
     for alloc in operations(module.operation, "memref.alloc"):
         expect_sizes(shape_of(alloc.results[0]), alloc)
+    return repeated
 
 
 def _functions(module: ir.Module) -> Iterator[ir.Operation]:

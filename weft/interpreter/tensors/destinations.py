@@ -16,7 +16,7 @@ that bufferization allocates, with any initial contents (`allocate_expanded`).
 from __future__ import annotations
 
 from ..ir.cloning import is_named, replace_operands
-from ..ir.copying import fill_with
+from ..ir.copying import fill_value, fill_with
 from ..ir.functions import given_name
 from ..ir.mlir import ahead_of, attributes, has_parent, ir, made_by, memref, operations, producer, tensor, users
 from ..ir.structured import (
@@ -62,20 +62,17 @@ def separate_destinations(module: ir.Module) -> None:
             _split(op)
 
 
-FILL = "linalg.fill"
-
-
 def fill_what_is_wanted(module: ir.Module) -> None:
     """Shrinks fills that were rounded up to the leading part that is read, if only that is."""
-    for op in operations(module.operation, FILL):
+    for op in [op for op in operations(module.operation) if fill_value(op) is not None]:
         parts = [user for result in op.results for user in users(result)]
-        if not parts or not is_empty(op.operands[1]) or not all(from_origin(part) for part in parts):
+        if not parts or not is_empty(op.operands[-1]) or not all(from_origin(part) for part in parts):
             continue
         kinds = {part.results[0].type for part in parts}
         if len(kinds) > 1 or None in shape_of(parts[0].results[0]):
             continue
         with ir.InsertionPoint(op):
-            op.operands[1] = empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
+            op.operands[len(op.operands) - 1] = empty(extents_of(parts[0].results[0]), element_type(op.results[0]))
         op.results[0].set_type(kinds.pop())
         for part in parts:
             replace(part, [op.results[0]])
@@ -85,8 +82,9 @@ def start_from_own_fills(module: ir.Module) -> None:
     """Gives each op of a function that writes over a shared fill, or over a part of it, a fill of
     its own, where no handle names the shared one. Bufferization would fill one buffer and copy it
     for each of the others: a copy that no later statement could fuse or distribute."""
-    for op in operations(module.operation, "linalg.fill"):
-        if not has_parent(op, "func.func") or is_named(op) or not is_empty(op.operands[1]):
+    for op in [op for op in operations(module.operation) if fill_value(op) is not None]:
+        value = fill_value(op)
+        if value is None or not has_parent(op, "func.func") or is_named(op) or not is_empty(op.operands[-1]):
             continue
         for part in users(op.results[0]):
             if part.name == "tensor.extract_slice" and None not in shape_of(part.results[0]):

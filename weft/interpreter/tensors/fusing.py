@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ..indices.arithmetic import apply_map
 from ..ir import mlir
 from ..ir.cloning import clone_body, is_named, replace_operands
-from ..ir.copying import fill_with
+from ..ir.copying import fill_value, fill_with
 from ..ir.mlir import (
     DYNAMIC,
     ahead_of,
@@ -114,8 +114,10 @@ def mark_twins(op: ir.Operation, loop: ir.Operation) -> int:
     in a loop; the handle names only one of them.
     """
     twins = []
-    for one in users(op.operands[0]) if op.name == "linalg.fill" else ():
-        beside = one != op and one.name == op.name and one.parent == op.parent and one.operands[0] == op.operands[0]
+    value = fill_value(op)
+    for user in [] if value is None else users(value):
+        one = user if is_structured(user) else user.parent.operation  # `linalg.yield`, in the body of a fill
+        beside = one != op and one.parent == op.parent and (own := fill_value(one)) is not None and own == value
         if beside and not is_named(one):
             twins += [one] if any(is_within(user, loop) for each in one.results for user in users(each)) else []
     for one in twins:

@@ -11,12 +11,11 @@ of the part that is inside (`writeback_guards.py`).
 
 from __future__ import annotations
 
-from ..ir.copying import copy_to
+from ..ir.copying import copy_to, fill_value
 from ..ir.mlir import ahead_of, ir, producer, users
 from ..ir.structured import is_read, segments
 from ..memory.layouts import as_tensor
 from ..padding.masked_loads import MARK, is_masked_load
-from .destinations import FILL
 
 MERGE = "weft.merge"
 """An attribute of the copy that moves a result to its destination."""
@@ -32,13 +31,13 @@ def stage_result(
     made = producer(value)
     alone = made is not None and made.block == op.block and len(users(value)) == 1 and is_read(op, position)
     first, place, copy = op, value, None
-    if made is not None and alone and (made.name == FILL or is_masked_load(made)):
+    if made is not None and alone and (fill_value(made) is not None or is_masked_load(made)):
         first, place = made, made.operands[len(made.operands) - 1]
     with ahead_of(first):
         there = as_tensor(view)
         if first != op:
             first.operands[len(first.operands) - 1] = there
-            if mapped and first.name != FILL:
+            if mapped and fill_value(first) is None:
                 copy = first
                 del first.attributes[MARK]
         elif is_read(op, position):

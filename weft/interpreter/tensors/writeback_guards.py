@@ -14,7 +14,7 @@ from ..indices.arithmetic import constant_of, value_of
 from ..indices.linear import NOTHING
 from ..indices.values import KnownIndices, divisible
 from ..ir.cloning import index_dimension
-from ..ir.copying import copy_to, fill_with
+from ..ir.copying import copy_to, fill_value, fill_with
 from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
 from ..ir.sizes import same_size, sizes_of
 from ..ir.structured import (
@@ -34,7 +34,7 @@ from ..ir.structured import (
     structure,
 )
 from ..padding import masked_loads
-from .destinations import FILL, written_over
+from .destinations import written_over
 from .staged_results import MERGE
 
 
@@ -90,10 +90,10 @@ def _begun(init: ir.Value, place: ir.Value, shape: Sequence[int | ir.Value] | No
     made = producer(init)
     if shape is None or is_empty(init) or made is None or made.name == "tensor.extract_slice":
         return place
-    if made.name != FILL:
+    if (filling := fill_value(made)) is None:
         return copy_to(place, part_of(init, shape)).results[0]
     with made.location:
-        fill = fill_with(place, made.operands[0])
+        fill = fill_with(place, filling)
     move_marks(made, fill)
     return fill.results[0]
 

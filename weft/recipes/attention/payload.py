@@ -104,7 +104,7 @@ func.func @attention(
 
 
 def attended(xp: Any, arrays: Any, causal: int, **_: Any) -> Any:
-    """The same function with an array library."""
+    """The payload's function with an array library."""
     q, k, v = arrays["Q"], arrays["K"], arrays["V"]
     scores = xp.matmul(q, k.transpose(0, 2, 1)) / sqrt(q.shape[2])
     if causal:

@@ -132,8 +132,8 @@ def operations(batch: int, filters: int, size: int) -> int:
 
 
 def baseline(xp: Any, arrays: Mapping[str, Any], filters: int, **_: int) -> Any:
-    """The same with slices of arrays: the weights of a convolution are all equal, so that each
-    convolution is a scaled sum over a window."""
+    """The payload's function with slices of arrays: the weights of a convolution are all equal, so
+    that each convolution is a scaled sum over a window."""
     images = arrays["arg0"]
     size = images.shape[-1]
     padded = xp.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)))

@@ -36,7 +36,7 @@ func.func @histogram(%X: {x} {{weft.name = "X"}}, %H: {h} {{weft.name = "H"}}) {
 
 
 def counted(xp: Any, arrays: Any, bins: int, **_: Any) -> Any:
-    """The same function with an array library."""
+    """The payload's function with an array library."""
     x = arrays["X"].astype(xp.int32)
     return xp.bincount(x[(x >= 0) & (x < bins)], minlength=bins).astype(xp.int32)
 

@@ -48,7 +48,7 @@ class ArrayLayout(NamedTuple):
 
     @property
     def row_major(self) -> bool:
-        """Whether its elements are contiguous and row-major; strides of dimensions with one element
+        """Whether the elements are contiguous and row-major; strides of dimensions with one element
         are ignored."""
         if self.strides is None or 0 in self.shape:
             return True
@@ -242,7 +242,7 @@ def _counts(numbers: Any) -> bool:
 
 def _read_dlpack(value: Any) -> Seen:
     if not hasattr(value, "__dlpack__"):
-        hint = "arrays speak DLPack or `__cuda_array_interface__`; numbers are passed for scalars"
+        hint = "pass an array that supports DLPack or `__cuda_array_interface__`; for a scalar, a number"
         if isinstance(value, list | tuple):
             hint = "`numpy.asarray(x, numpy.float32)`, or of another type, makes an array of it"
         raise _refused(value, "it has no `__dlpack__`", hint)

@@ -152,7 +152,7 @@ class Ready:
             "W0742",
             f"`{name}` begins at {address:#x}, which is not a multiple of {self._mask + 1}: kernels access this many"
             f" bytes at once",
-            "pass a copy, `x.copy()` or `x.clone()`: it begins where memory was allocated",
+            "pass a copy, `x.copy()` or `x.clone()`: it begins where an allocation begins",
         )
 
 

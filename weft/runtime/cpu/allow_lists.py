@@ -222,7 +222,7 @@ def _expect(module: ir.Module, what: str, known: Callable[[ir.Operation], bool],
         for name in op.attributes:
             if (unknown := _unknown(op, name)) is not None:
                 raise NotLoopsError(op, f"{what} has {unknown}, and {_LISTED}", f"take it out, or {_WITHOUT}")
-        if isinstance(op.opview, memref.GlobalOp) and "initial_value" not in op.attributes:
+        if op.name == memref.GlobalOp.OPERATION_NAME and "initial_value" not in op.attributes:
             message = f"{what} declares @{symbol(op)} and gives it no values: it would be memory of this process"
             raise NotLoopsError(op, message, "give it its values, `dense<…>`, or `uninitialized`")
         for value in (*op.results, *(v for region in op.regions for block in region.blocks for v in block.arguments)):
@@ -239,7 +239,7 @@ _WITHOUT = "write it in arith, math, linalg, scf, memref, vector or gpu ops: `do
 def _unknown(op: ir.Operation, name: str) -> str | None:
     """A description of an attribute that is on no list; None for one that is."""
     if "." not in name:
-        if isinstance(op.opview, memref.GlobalOp) and name not in _OF_GLOBALS:
+        if op.name == memref.GlobalOp.OPERATION_NAME and name not in _OF_GLOBALS:
             return f"the attribute `{name}` of @{symbol(op)}"
         if op.name == "func.func" and name not in _OF_FUNCTIONS and name in _of_llvm_functions():
             return f"the attribute `{name}` of @{symbol(op)}, which LLVM's functions have"

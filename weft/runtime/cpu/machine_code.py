@@ -219,7 +219,7 @@ def _type(result: Argument) -> Any:
 
 def _take(returned: ctypes.Structure, results: Sequence[Argument], given: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Copies of the results. Frees memory that the function allocated for them, each allocation
-    once."""
+    once. Raises W0717 if a size is negative."""
     mine = {array.ctypes.data for array in given} | {STATIC_MEMORY, 0}
     taken: list[np.ndarray] = []
     allocated: set[int] = set()
@@ -240,7 +240,10 @@ def _copy(value: Any, result: Argument) -> np.ndarray:
     dtype = NUMPY[result.dtype]
     if not result.shape:
         return np.array(value.aligned[value.offset], _bits(result.dtype)).view(dtype)
-    if 0 in value.shape:
+    if (least := min(value.shape)) < 0:
+        message = f"a size of `{result}` would be {least}: the sizes of the arguments do not fit together"
+        raise fail("W0717", message)
+    if least == 0:
         return np.empty(tuple(value.shape), dtype)
     return descriptors().ranked_memref_to_numpy([value]).copy().view(dtype)
 

@@ -219,8 +219,8 @@ class Collective:
 
 
 def _tf32(value: ir.Value) -> ir.Value:
-    """Rounded to 10 bits of mantissa, to nearest, ties away from zero; infinities and NaNs stay
-    unchanged."""
+    """The value rounded to 10 bits of mantissa, to nearest, ties away from zero; infinities and
+    NaNs stay unchanged."""
     word = ir.IntegerType.get_signless(32)
     bits, exponent = arith.bitcast(word, value), arith.constant(word, 0x7F800000)
     rounded = arith.andi(arith.addi(bits, arith.constant(word, 1 << 12)), arith.constant(word, TF32_BITS))

@@ -85,8 +85,8 @@ def call(function: Callable[..., T], *arguments: object) -> T:
 
 def fork_early() -> None:
     """Forks an idle worker that shares what is imported so far. Call it before a thread can hold a
-    lock that the worker needs, that is, before the first MLIR context. Where processes cannot be
-    forked, a fresh one is started later."""
+    lock that the worker needs, that is, before the first pass or JIT runs. Where processes cannot
+    be forked, a fresh one is started later."""
     if sys.platform == "linux" and not any(worker.owner == os.getpid() for worker in _idle):
         _idle.append(forked())
 

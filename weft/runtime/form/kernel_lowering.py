@@ -156,7 +156,7 @@ def _butterfly(op: ir.Operation, value: ir.Value) -> tuple[ir.Value, ...]:
 
 
 def _in_bits(function: Callable[[str, ir.Value, ir.Value], tuple[ir.Value, ...]]) -> Lowering:
-    """On two integers, with wrap-around; an index is converted to i64 for that."""
+    """The lowering of an op on two integers, with wrap-around; an index is converted to i64."""
 
     def lower(op: ir.Operation, a: ir.Value, b: ir.Value) -> Sequence[ir.Value]:
         wide, index = _like(a.type, ir.IntegerType.get_signless(64)), str(_element(a.type)) == "index"

@@ -148,7 +148,7 @@ def _small(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Siz
 
 
 def _sum(number: Size) -> tuple[Size, int]:
-    """`n` and 3 of `(n + 1) + 2`."""
+    """The size and the constant that a sum adds: `n` and 3 of `(n + 1) + 2`."""
     if isinstance(number, Apply) and number.operator == "add":
         for part, other in ((number.left, number.right), (number.right, number.left)):
             if isinstance(other, int):

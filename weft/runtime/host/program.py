@@ -282,7 +282,7 @@ class Host:
             hint = "`map` it, or the loop around it, and `launch` it"
             return refuse("W0730", f"{describe(op)} is in no launch", op, hint)
         message = f"{describe(op)} is in no launch, and a run does nothing on the host between launches"
-        hint = "move it into a kernel, `map` and `launch`; or return the buffer, and continue outside of the payload"
+        hint = "move it into a kernel by `map` and `launch`; or return the buffer, and continue outside of it"
         if op.name in ("affine.for", "affine.if"):
             message = f"{describe(op)} is in no launch, and the host runs the control flow of scf"
             hint = f'`run-pass "func.func(lower-affine)"`, after the launches, makes {op.name.replace("affine", "scf")} of it'

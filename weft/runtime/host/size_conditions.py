@@ -112,7 +112,7 @@ class _Reader:
             yield self.size(size_of(whole, axis)), ">=", _needed(first, [number], [step])
 
     def _reinterpreted(self, op: ir.Operation) -> Iterator[_Wanted]:
-        """The elements of the result are within the source buffer."""
+        """The condition that the elements of the result are within the source buffer."""
         (start,), sizes, steps = parts_of(op)
         first, numbers, strides = self.size(start), [self.size(n) for n in sizes], [self.size(n) for n in steps]
         for least in (first, *numbers, *strides):
@@ -120,7 +120,7 @@ class _Reader:
         yield self._elements(op), ">=", _needed(first, numbers, strides)
 
     def _viewed(self, op: ir.Operation) -> Iterator[_Wanted]:
-        """The bytes of the view are within the source buffer."""
+        """The condition that the bytes of the view are within the source buffer."""
         open_ = iter(list(op.operands)[2:])
         sizes = [self.size(next(open_) if n is None else n) for n in shape_of(op.results[0])]
         shift, elements = self.size(op.operands[1]), _product(sizes)

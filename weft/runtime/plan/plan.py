@@ -133,7 +133,7 @@ class Param:
         return self.shape is None and self.boxes is None
 
     def __str__(self) -> str:
-        """For messages: `the parameter `A` (f32, shape [4x?], strides [], offset 0)`."""
+        """The text in messages: `the parameter `A` (f32, shape [4x?], strides [], offset 0)`."""
         if self.boxes is not None:
             return f"the parameter `{self.name}` (tensor map of {self.dtype}, {self.boxes})"
         if self.shape is None:
@@ -178,12 +178,12 @@ class KernelEntry:
     folds: bool = False
 
     def text_grid(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
-        """The grid with which its text is launched."""
+        """The grid with which the kernel's text is launched."""
         return limits.launched(grid) if self.folds else grid
 
     @property
     def text_params(self) -> tuple[Param, ...]:
-        """All parameters of its text."""
+        """All parameters of the kernel's text."""
         return (*self.params, *(Param(name, "i64") for name in self.reciprocals))
 
     def runs_on(self, chip: str) -> bool:

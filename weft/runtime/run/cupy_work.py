@@ -266,7 +266,7 @@ def encoded(arg: MappedView, address: int) -> np.ndarray:
     start = address + tensor.offset * size
     if start % PIECE:
         message = f"`{tensor.name}` begins at {start:#x}, which is not a multiple of {PIECE}: its tiles are copied by a tensor map"
-        raise fail("W0748", message, "pass a copy, `x.copy()` or `x.clone()`: it begins where memory was allocated")
+        raise fail("W0748", message, "pass a copy, `x.copy()` or `x.clone()`: it begins where an allocation begins")
     room = np.zeros((BYTES + ALIGNMENT) // 8, np.uint64)
     first = -room.ctypes.data % ALIGNMENT // 8
     made = room[first : first + BYTES // 8]

@@ -118,7 +118,7 @@ def _flatten(array: np.ndarray) -> np.ndarray:
 
 
 def _strides(array: np.ndarray) -> tuple[int, ...]:
-    """In elements."""
+    """The strides of an array, in elements."""
     return tuple(stride // array.itemsize for stride in array.strides)
 
 

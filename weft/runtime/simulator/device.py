@@ -249,7 +249,7 @@ def _named(view: device.DeviceView) -> MemoryWindow:
 
 
 def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
-    """By allocation, the elements that a launch touched."""
+    """The elements that a launch touched, by allocation."""
     views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.DeviceView)}
     found: dict[Hashable, Footprint] = {}
     for memory in touched:

@@ -89,7 +89,7 @@ class Budget:
 
 
 def too_long(kernel: str, grid: Triple, block: Triple, expected: float | None, allowed: float) -> WeftError:
-    """W0760. `expected`: estimated seconds in all; None if the limit passed inside a loop."""
+    """The error W0760. `expected`: estimated seconds in all; None for a limit inside a loop."""
     blocks, threads = math.prod(grid), math.prod(block)
     sizes = " × ".join(map(str, grid))
     message = f"its grid of {sizes} blocks would be simulated for about {_duration(expected or 0)}"

@@ -71,7 +71,7 @@ class StreamOrder:
             own[number] = max(own.get(number, 0), time)
 
     def synchronize(self) -> None:
-        """All operations are complete, and ordered before later ones."""
+        """Records that all operations are complete, and ordered before later ones."""
         now = {number: len(done) for number, done in enumerate(self.done)}
         self.clocks = [dict(now) for _ in self.clocks]
 

@@ -51,7 +51,7 @@ class Val:
 
     @property
     def pinned(self) -> str:
-        """Its text, with a NumPy type: for a variable that may hold another lane's value later."""
+        """The text with a NumPy type, for a variable that may hold another lane's value later."""
         return f"N.typed({self.text})" if self.uniform and self.dtype in (INT64, BOOL) else self.text
 
 
@@ -261,10 +261,10 @@ class Translator:
         return []
 
     def translated(self, op: ir.Operation) -> None:
-        """What else is to be done after an op."""
+        """A hook for subclasses, called after each translated op."""
 
     def left(self, values: Sequence[ir.Value]) -> None:
-        """The same at the end of a block, which yields these."""
+        """A hook for subclasses, called at the end of a block that yields these values."""
 
     def parameters(self, op: ir.Operation) -> list[str]:
         """Binds the kernel's arguments; returns the names of the generated function's parameters."""

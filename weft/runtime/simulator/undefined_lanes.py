@@ -1,4 +1,4 @@
-"""What MLIR leaves open: which lanes have no value is followed to where it matters, a store, an address, a branch."""
+"""Undefined results: lanes without a value are tracked up to a store, an address or a branch."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _ACCESSES = ("load", "store", "transfer_read", "transfer_write")
 
 @record
 class LeftOpen:
-    """The lanes of a value, or the elements of a vector, that are left open, and the op that has done so first."""
+    """The undefined lanes of a value, or elements of a vector, and the op that they come from."""
 
     where: Val
     origin: ir.Operation
 
 
 class FollowingTranslator(Translator):
-    """Translates a kernel, and has it record the faults of results that are left open."""
+    """Translates a kernel into code that also records faults of undefined results."""
 
     def __init__(self, function: ir.Operation, names: Mapping[str, str]) -> None:
         super().__init__(function, names)
@@ -77,7 +77,7 @@ class FollowingTranslator(Translator):
         return self.define(test, values, BOOL, values[0].shape)
 
     def _outside(self, op: ir.Operation) -> Val:
-        """Where a position is not in the vector."""
+        """The condition that a position is outside the vector."""
         first = 1 if op.name == "vector.extract" else 2
         places = [n for n, at in enumerate(integers(op.attributes["static_position"])) if at == DYNAMIC]
         sizes = [ir.VectorType(op.operands[first - 1].type).shape[n] for n in places]
@@ -86,8 +86,8 @@ class FollowingTranslator(Translator):
         return self.define(" | ".join(tests), positions, BOOL)
 
     def _of_elements(self, op: ir.Operation, found: Sequence[LeftOpen]) -> list[Val]:
-        """By result of an op on vectors, the elements that come from those left open; all of them
-        where they depend on a position or a limit that is."""
+        """By result of an op on vectors, the elements that come from undefined ones; all of them
+        where they depend on an undefined position or limit."""
         numbers = arranged(op) if op.name in ARRANGING else None
         if numbers is not None:
             parts = [self._elements(value) for value in op.operands]
@@ -136,7 +136,7 @@ class FollowingTranslator(Translator):
         return self.define(text, operands, BOOL, shape, uniform=False)
 
     def _elements(self, value: ir.Value) -> Val:
-        """Which elements of a value are left open: a vector of its shape, a condition of a scalar."""
+        """The undefined elements of a value: booleans in its shape; for a scalar, one condition."""
         shape = tuple(value.type.shape) if isinstance(value.type, ir.VectorType) else ()
         if value not in self.open:
             return self.constant(np.zeros((1, 1, *shape), bool), BOOL, shape)
@@ -147,12 +147,12 @@ class FollowingTranslator(Translator):
         return self.define(f"V.broadcast({where.text}, 0, {shape!r}, {kind})", [where], BOOL, shape)
 
     def _in_lanes(self, found: Sequence[LeftOpen]) -> list[LeftOpen]:
-        """The lanes in which an element is left open."""
+        """The lanes in which an element is undefined."""
         texts = ((one, f"N.lanes({one.where.text})") for one in found)
         return [LeftOpen(self.define(text, [one.where], BOOL), one.origin) for one, text in texts]
 
     def _stored(self, op: ir.Operation, found: Sequence[LeftOpen]) -> list[LeftOpen]:
-        """What an op needs of these: of a masked store, the elements that it stores."""
+        """The undefined values that an op needs; of a masked store, only the stored elements."""
         value = op.operands[-1] if op.name == "vector.maskedstore" else None
         if value not in self.open or op.operands[-2] in self.open:
             return list(found)
@@ -162,7 +162,7 @@ class FollowingTranslator(Translator):
         return [*others, LeftOpen(stored, self.open[value].origin)]
 
     def _any(self, found: Sequence[LeftOpen]) -> LeftOpen:
-        """Where one of them is."""
+        """The lanes or elements where one of these values is undefined."""
         if len(found) == 1:
             return found[0]
         shape = _shape(found)
@@ -170,7 +170,7 @@ class FollowingTranslator(Translator):
         return LeftOpen(self.define(text, [one.where for one in found], BOOL, shape), found[0].origin)
 
     def _selected(self, op: ir.Operation, found: Sequence[LeftOpen]) -> LeftOpen:
-        """An arm that is not chosen does not matter."""
+        """The undefined lanes of a `select`; an arm that is not chosen does not count."""
         decides, yes, no = (self.open.get(value) for value in op.operands)
         arms, condition = [one for one in (yes, no) if one is not None], self.value(op.operands[0])
         if not arms:

@@ -190,6 +190,14 @@ def test_fused_into_ragged_tiles(name: str, way: str) -> None:
     assert (len(done.kernels) > 1) == (name in READ_OUTSIDE), "all that the loop alone reads is made in it"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("name", "way"), [(name, way) for name, way in CASES if "two shapes" not in name])
+def test_built_with_nothing_assumed(name: str, way: str) -> None:
+    """Also where another launch leaves the results in a buffer of rounded sizes, in which the last rows are no results."""
+    assert weft.compile(schedule(name, way), payload=program(name, "10", "14"))
+
+
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in READ_OUTSIDE])
 def test_fused_into_ragged_tiles_of_open_sizes(name: str) -> None:
     for n, m in ((10, 14), (1, 5), (17, 3)):

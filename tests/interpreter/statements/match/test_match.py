@@ -72,6 +72,11 @@ FORMS = {
     "a combiner": ('match reduction where combiner == "addf"', "linalg.generic"),
     "either": ('match reduction or pooling where combiner != "maximumf"', "linalg.generic"),
     "a kind as a value": ('match any where kind == "reduction"', "linalg.generic"),
+    "a list of sizes": ("match elementwise where sizes == [4, n]", "linalg.add"),
+    "another list of sizes": ("match reduction where sizes != [n, 4, 2]", "linalg.generic"),
+    "clauses with conditions": ("match fill #0 of gemm.acc if n > 0 in powers if n < 0 where rank == 9 if n == 0", "linalg.fill"),
+    "an attribute with a condition": ('match fill of gemm.acc where "weft.name" = "nothing" if n == 0', "linalg.fill"),
+    "a number that is none": ("match contraction #none", "linalg.matmul"),
     "a function": ("match contraction in @chain", "linalg.matmul"),
 }
 

@@ -127,8 +127,8 @@ def emit_rounds(
     sharers: Sequence[tuple[Bound, Processors]],
     body: Callable[[Sequence[Linear], Table[int, Address]], None],
 ) -> None:
-    """Emits the units of an op that one thread owns; `body` gets, for these operands, the address
-    of the unit's first element in the thread's arrays."""
+    """Emits the units of an op that one thread owns; for each of these operands, `body` gets the
+    address of the unit's first element in the thread's array."""
 
     def nest(at: tuple[Linear, ...], slots: tuple[Linear, ...], slot: Linear) -> None:
         if len(at) == len(sharers):

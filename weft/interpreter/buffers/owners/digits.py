@@ -132,7 +132,7 @@ class TileAccess:
 
     @property
     def by_instruction(self) -> bool:
-        """Whether an instruction of tensor cores takes it."""
+        """Whether an instruction of tensor cores takes the part."""
         takers = all_users(self.op.results[0]) if self.is_view else (self.op,)
         return any(instruction_of(op) is not None for op in takers)
 
@@ -146,7 +146,7 @@ class TileAccess:
 
     @property
     def of_product(self) -> bool:
-        """Whether it is the left operand of an instruction of tensor cores."""
+        """Whether the access is of the left operand of an instruction of tensor cores."""
         return self.position == 0 and marked(self.op) is not None
 
     def owners(self, shape: Sequence[int]) -> Layout:

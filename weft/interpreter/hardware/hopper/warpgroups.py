@@ -194,12 +194,12 @@ def is_described(kind: ir.Type) -> bool:
 
 
 def in_registers(kind: ir.Type) -> bool:
-    """Whether it is a matrix in registers, distributed over the threads of the group."""
+    """Whether a type is of a matrix in registers, distributed over the threads of the group."""
     return is_described(kind) and "#gpu.address_space<private>" in str(kind)
 
 
 def is_held(given: ir.Type, kind: ir.Type) -> bool:
-    """Whether a type is that of a thread's part of such a matrix."""
+    """Whether a type is of a thread's part of a matrix in registers."""
     held = matrix(kind)
     if (
         held is None
@@ -280,7 +280,8 @@ def in_memory(op: ir.Operation) -> Iterator[tuple[ir.Value, bool, bool]]:
 
 
 def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value, int | None]:
-    """`along`: the attribute of the descriptor's matrix, rows or columns, along which the sum runs."""
+    """The descriptor, and `after` if that is legal. `along`: the sum's axis, `rows` or
+    `columns`."""
     made, held = made_by(described, DESCRIBE), matrix(described.type)
     tile = None if made is None else tensor_map(made.opview.tensorMap.type)
     if held is None or tile is None:
@@ -361,7 +362,7 @@ def flies(op: ir.Operation) -> bool:
 
 
 def _awaited(sums: ir.Value, first: ir.Operation, seen: set[ir.Value]) -> bool:
-    """`first`: the product that adds to the values that the surrounding block receives."""
+    """Whether waits precede the uses of sums. `first`: the product that adds to block arguments."""
     if sums in seen:
         return True
     seen.add(sums)

@@ -40,6 +40,7 @@ from ...hardware.hopper.warpgroups import (
 )
 from ...indices.arithmetic import bound_of, divide, value_of
 from ...indices.linear import Linear
+from ...ir.copying import fill_value
 from ...ir.mlir import (
     ahead_of,
     ancestors,
@@ -248,12 +249,10 @@ class GroupProduct(Product):
         """The fill with zeros, if it is the only op that has written the array before."""
         order = {op: number for number, op in enumerate(operations(self.array.owner.operation.parent.operation))}
         before = [op for op in self._users() if order[op] < order[start]]
-        if len(before) != 1 or before[0].name != "linalg.fill":
+        zero = fill_value(before[0]) if len(before) == 1 else None
+        if zero is None or not is_zero_constant(zero):
             return None
-        zero = before[0].operands[0]
-        return (
-            before[0] if is_zero_constant(zero) and not str(maker(zero).attributes["value"]).startswith("-") else None
-        )
+        return None if str(maker(zero).attributes["value"]).startswith("-") else before[0]
 
     def _zero(self, whole: ir.Type, of_thread: ir.VectorType) -> ir.Value:
         if not self.by_instruction:

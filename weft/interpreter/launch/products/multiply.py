@@ -30,9 +30,9 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
             "W0369",
             "nothing is in flight in a loop with products that are to overlap",
             alone,
-            "leave `overlap` out: it is for products on `warpgroups`, directly in the loop, not of i8, nor of numbers"
+            "leave `overlap` out: it is for products on `warpgroups` directly in the loop, except those of i8, of numbers"
             " in parts, "
-            "nor with sums of f16, nor of a left operand in registers",
+            "with sums of f16, or with a left operand in registers",
         )
     for buffer in [buffer for buffer, panels in filled.items() if panels.buffer != buffer]:
         for user in users(buffer):

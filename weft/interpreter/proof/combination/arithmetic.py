@@ -188,8 +188,8 @@ class Arithmetic:
         return self.either(arms[0], arms[1], may, may & ~must)
 
     def either(self, one: Followed | None, other: Followed | None, may: Threads, unsure: Threads) -> Followed | None:
-        """The first for the threads of `may`, the second for others; either for those that are
-        `unsure`."""
+        """A choice: the first value for the threads of `may`, the second for the others, and either
+        of the two for the threads that are `unsure`."""
         if one is None and other is None:
             return None
         if isinstance(one, Pending) or isinstance(other, Pending):

@@ -181,7 +181,7 @@ class Arrays:
         return made
 
     def own_rows(self, cell: int) -> list[Row]:
-        """For each thread, an element of its own part."""
+        """The rows of an element of each thread's own part."""
         return [1 << (cell * self.block.count + t) for t in range(self.block.count)]
 
 

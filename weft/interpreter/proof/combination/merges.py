@@ -109,7 +109,8 @@ def _extreme(op: ir.Operation) -> Merge | None:
 
 
 def _ties(value: ir.Value) -> tuple[tuple[ir.Value, ir.Value], tuple[ir.Value, ir.Value]] | None:
-    """Two equal values, and their indices, the first of them smaller."""
+    """The values and the indices that a test for ties compares: equal values, the first index
+    smaller."""
     both = made_by(value, "arith.andi")
     for equal, before in [] if both is None else [tuple(both.operands), tuple(both.operands)[::-1]]:
         same, less = (made_by(operand, "arith.cmpf", "arith.cmpi") for operand in (equal, before))

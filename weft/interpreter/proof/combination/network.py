@@ -323,8 +323,8 @@ class Network(Arithmetic):
                 self.memory.overwritten(array, self._place(op), active)
 
     def _started_with(self, op: ir.Operation, array: ir.Value, value: Followed | None, active: Threads) -> None:
-        """Parts are combined into results by the threads that have stored the initial values of
-        these."""
+        """Checks that parts are combined into a result by the threads that have stored its initial
+        value."""
         missing = active & ~self._started.get(array, 0)
         inside = self._started_if.get(array, [])[: len(self._conditions)] == self._conditions
         sure = bool(self._sure & missing)
@@ -342,7 +342,7 @@ class Network(Arithmetic):
             self._of_its_element(op, array, value, self._sure & active)
 
     def _of_its_element(self, op: ir.Operation, array: ir.Value, value: Partial, active: Threads) -> None:
-        """Each element of a result must get the element of the parts with the same number."""
+        """Checks that each element of a result gets the part's element of the same number."""
         result, many, places = self.results[value.source or 0], self.block.count, self._places(op)
         if places is None or result.scan or ir.MemRefType(array.type).shape != ir.MemRefType(result.part.type).shape:
             return
@@ -361,8 +361,8 @@ class Network(Arithmetic):
         return Partial(None, [before_bit(self.block)] * self.block.count)
 
     def _begun(self, number: int, op: ir.Operation, places: Sequence[int], active: Threads) -> None:
-        """A part is set to an identity: a round begins where the first op that did so is executed
-        again."""
+        """Records that a part is set to an identity: where the first op that did so is executed
+        again, a round begins."""
         result = self.results[number]
         first = result.begun is None
         result.begun = op if first else result.begun
@@ -374,7 +374,7 @@ class Network(Arithmetic):
             self._begin_round(number)
 
     def _begin_round(self, number: int) -> None:
-        """Parts are begun anew: existing ones belong to an earlier round."""
+        """Begins a round: existing parts belong to an earlier one."""
         result = self.results[number]
         result.writing = False
         if result.contributing:
@@ -410,7 +410,7 @@ class Network(Arithmetic):
     def _accumulated(
         self, value: Followed, number: int, places: Sequence[int], active: Threads, op: ir.Operation
     ) -> Partial:
-        """A part with one more term: the thread's own, and no other's."""
+        """A part with one more term, which must be the thread's own."""
         result, many = self.results[number], self.block.count
         own = [1 << (place * many + t) for t, place in enumerate(places)]
         before = before_bit(self.block) if result.scan else 0

@@ -82,7 +82,7 @@ def union(one: Partial, other: Partial, by: str) -> tuple[Partial, Threads]:
 
 
 def chosen(threads: Threads, one: Partial, other: Partial) -> Partial:
-    """The first for these threads, the second for all others."""
+    """A choice: the first value for these threads, the second for all others."""
     every = (1 << len(one.rows)) - 1
     if threads == every:
         return one
@@ -101,7 +101,7 @@ def chosen(threads: Threads, one: Partial, other: Partial) -> Partial:
 
 
 def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | None, why: Doubt) -> Partial:
-    """Either of the two, unknown which, for the threads `unsure`; where they are equal, that value.
+    """Either of two values, unknown which, for the threads `unsure`, unless the two are equal.
     `own`: rows of a part that may not be set yet, for which the identity is acceptable."""
     made = chosen(((1 << len(one.rows)) - 1) & ~unsure, one, chosen(unsure, one, other))
     differing, rows = 0, list(made.rows)

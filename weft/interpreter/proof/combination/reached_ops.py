@@ -143,7 +143,7 @@ def array_of(access: ir.Operation) -> ir.Value:
 
 
 def places_of(access: ir.Operation) -> list[ir.Value]:
-    """Its indices."""
+    """The indices of a load or a store."""
     return list(access.operands)[2 if access.name == STORE else 1 :]
 
 

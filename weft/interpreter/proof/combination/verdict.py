@@ -83,11 +83,12 @@ class Result:
     faults: list[tuple[Doubt, tuple[str, ...]]] = field(default_factory=list)
 
     def fail(self, why: str, *notes: str, sure: bool = True) -> None:
-        """Records a fault, or (not `sure`) an unproven fact."""
+        """Records a fault, or, if it is not `sure`, an unproven fact."""
         self.faults.append((Doubt(why, sure), notes))
 
     def used(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """These threads use the value as their result: it must combine exactly the stated parts."""
+        """Checks a value that these threads use as a result: it combines exactly the stated
+        parts."""
         spoiled = value.bad & active
         if spoiled and value.fault is not None:
             self.fail(value.fault.why, f"{_thread(block, spoiled)} uses it in {op}", sure=value.fault.sure)
@@ -128,7 +129,7 @@ class Result:
         return every if tokens >> t & 1 else every & ((1 << t) - 1)
 
     def _used_of_scan(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """For a scan: the combination before a thread's own terms, or all; each including the
+        """Checks a scan's value: it combines the terms before a thread's own, or all, and the
         initial value once."""
         for t in block.members(active):
             row, tokens = value.rows[t], value.rows[t] & block.every
@@ -145,7 +146,7 @@ class Result:
         return None
 
     def aged(self, block: Block, value: Partial) -> Partial:
-        """A value kept into a new round: the combination of all threads becomes the result of
+        """A value that is kept in a new round: the combination of all threads becomes the result of
         earlier rounds."""
         rows, spoiled, both = list(value.rows), 0, (before_bit(block), rounds_bit(block))
         for t, row in enumerate(rows):
@@ -177,7 +178,7 @@ class Result:
         self.fail(message, f"stated: {self.words}", f"its result is used in {op}")
 
     def stored(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """These threads combine parts with the previous result, and store that: once."""
+        """Records that these threads store the previous result combined with parts, once each."""
         row = next((value.rows[t] for t in block.members(active) if value.rows[t]), 0)
         cell = _lowest(row) // block.count if row else 0
         if self.scan:

@@ -284,7 +284,7 @@ class CarriedBody:
     terms: dict[ir.Value, ir.Value] = field(default_factory=dict)
 
     def is_same(self) -> bool:
-        """Whether both yield the same of the same."""
+        """Whether both bodies yield the same expressions of the same values."""
         inputs, _ = segments(self.op)
         mine, loop = list(body_of(self.op).arguments), self.nest[-1]
         its = [op for each in self.nest for op in ops_of(body_of(each))]

@@ -3,7 +3,7 @@ buffers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...indices.linear import (
@@ -173,8 +173,8 @@ class Contents:
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
-        """Elements of a buffer are updated, in any order: elements of the host's, or parts of them
-        in a buffer initialized with the identity."""
+        """Records an update, in any order, of elements of a host's buffer, or of their parts in a
+        buffer that starts with the identity."""
         before, cells = self.labels.get(root, ()), tuple(map(self.cell, root.shape))
         at = tuple(map(Linear.of, cells))
         start = self.begin((root, at), key)
@@ -196,8 +196,8 @@ class Contents:
         return start
 
     def arrives(self, key: Key, some: Formula) -> bool:
-        """Whether all results end up in a buffer of the host, each in its place. `some`: if there
-        are iterations."""
+        """Whether all results end up in a buffer of the host, each in its place; with `some`, if
+        there are iterations."""
         return any(
             label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key, some)
             for root, labels in self.labels.items()
@@ -229,7 +229,7 @@ class Contents:
         since: tuple[Symbol, ...],
         dims: Sequence[Symbol],
     ) -> None:
-        """A buffer is filled with a constant."""
+        """Records that a buffer is filled with a constant."""
         made = self._inverted(*cell, Read(None, (), TRUE))
         self.labels[cell[0]] = (Label(None, made.cells, made.turns, outside=constant, since=since, rows=made.rows),)
         self.written.add(cell[0])
@@ -246,8 +246,8 @@ class Contents:
     def add(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
     ) -> None:
-        """Adds a sum, or its parts, to an element initialized with a constant: each part once,
-        otherwise the contents become unknown."""
+        """Records the addition of a sum, or of its parts, to an element initialized with a
+        constant. Each part must be added once, otherwise the contents become unknown."""
         if what.key is not None:
             self.begin(cell, what.key, what.rows)
         own = {*since, *involved(*cell[1])}
@@ -261,8 +261,8 @@ class Contents:
         self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False,
         adds: bool = False,
     ) -> None:  # fmt: skip
-        """An element of a buffer is written; `updated`: without terms it keeps its initial value;
-        `adds`: to the previous contents."""
+        """Records a write of an element. `updated`: without terms the element keeps its initial
+        value; `adds`: the value is added to the previous contents."""
         root, coordinates = cell
         self.written.add(root)
         self._stored(cell, dims, what, updated, adds)
@@ -271,12 +271,7 @@ class Contents:
             self.overwritten |= set() if what.key is None else {what.key}
             return self.forget(root)
         if what.rows != TRUE:
-            ends = zip(coordinates, root.shape, strict=True)
-            beside = [
-                part for at, n in ends for part in (() if n is None else (at_least(at, 0), less(at, Linear.of(n))))
-            ]
-            local = not root.foreign and None not in root.shape
-            self.use(either(what.rows, both(*beside) if local else both(*self._exists(root, what)).negate()))
+            self.use(either(what.rows, self._spare(root, coordinates, what)))
         self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what, updated=updated)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
@@ -288,20 +283,19 @@ class Contents:
         ]
         self.labels[root] = (*kept, made)
 
-    def _exists(self, root: RootBuffer, what: Read) -> list[Formula]:
-        """That the payload has an element of a result that is written to a buffer of the host: an
-        axis may be longer there, for what a ragged tile reads beyond the result."""
-        of = None if what.key is None else self.payload.untouched.places.get(what.key[1])
-        if (
-            of is None
-            or what.key is None
-            or what.key[0] != "result"
-            or not root.foreign
-            or len(what.at) != len(root.shape)
-        ):
-            return []
-        own = zip(what.at, ir.ShapedType(of.results[what.key[2]].type).shape, root.shape, strict=True)
-        return [less(at, Linear.of(n)) for at, n, size in own if size is not None and 0 <= n < size]
+    def _spare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Formula:
+        """Where a written element may be no result: in a tile of the kernel; and in a temporary of
+        the host, outside of what the payload's result has."""
+        if not root.foreign:
+            sizes = [Linear.of(n) for n in root.shape if n is not None]
+            return _inside(coordinates, sizes) if len(sizes) == len(coordinates) else FALSE
+        of = None if root in self.given or what.key is None else self.payload.at(what.key[1])
+        own = None if of is None else next((one for one in of.writes if one.key == what.key), None)
+        if of is None or own is None:
+            return FALSE
+        extents = {Linear.of(s): n for s, n in zip(of.dims, of.extents, strict=True) if n is not None}
+        ends = [n for form in own.at if (n := extents.get(form)) is not None]
+        return _inside(what.at, ends).negate() if len(ends) == len(own.at) == len(what.at) else FALSE
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
         """Records the offset of a written element from its place in the payload's result; None
@@ -327,28 +321,28 @@ class Contents:
         return self.payload.pieces(name, number) if kind == "returned" else []
 
     def use(self, rows: Formula, when: Sequence[Formula] = ()) -> None:
-        """An element is used that is a result where `rows` holds."""
+        """Records the use of an element that is a result where `rows` holds."""
         if rows != TRUE:
             self.uses.setdefault(((*self.guards, *when), rows))
 
     def expose(self, value: ir.Value) -> None:
-        """Arbitrary elements of a buffer are used."""
+        """Records that arbitrary elements of a buffer are used."""
         for label in self.label_of(value):
             self.use(TRUE if label.rows == TRUE else FALSE)
 
     def allocated(self, root: RootBuffer) -> None:
-        """Allocation of a buffer."""
+        """Records the allocation of a buffer."""
         self.depth[root], self._before[root] = len(self.loops), len(self.guards)
 
     def uses_others(self) -> bool:
-        """Whether an element is used that may be no result, or unwritten."""
+        """Whether the kernel uses an element that may be unwritten, or no result."""
         try:
             return any(point_where([*when, rows.negate()]) is not None for when, rows in self.uses)
         except Unknown:
             return True
 
     def told(self, cell: tuple[RootBuffer, Coordinates], formulas: Sequence[Formula]) -> list[Formula]:
-        """The formulas determined by the coordinates of a buffer, and the loops around that."""
+        """The formulas that depend only on the coordinates of a buffer and the loops around it."""
         *_, own, in_cells = self._cells(*cell)
 
         def are_own(formula: Formula) -> bool:
@@ -444,3 +438,8 @@ class Contents:
 
 def _origin(root: RootBuffer) -> Coordinates:
     return tuple(Linear.of(0) for _ in root.shape)
+
+
+def _inside(at: Coordinates, ends: Iterable[Linear]) -> Formula:
+    """Whether each coordinate is at least 0 and below its end."""
+    return both(*(part for form, end in zip(at, ends, strict=True) for part in (at_least(form, 0), less(form, end))))

@@ -133,9 +133,9 @@ def _first(guards: Sequence[Formula], own: Sequence[Symbol], telling: Collection
 
 
 def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
-    """For an op that writes its running result, iterations must have the payload's order: the loops
-    are digits, the outermost the most significant. For parts that begin with the sum of earlier
-    parts, within each.
+    """Checks that an op that writes its running result has iterations in the payload's order: the
+    loops are digits, the outermost the most significant. Parts that begin with the sum of earlier
+    parts are checked one by one.
 
     Raises:
         Unclear: the forms do not show it.
@@ -191,7 +191,7 @@ def covers(
 
 
 def iterates(extents: Sequence[Linear | None]) -> Formula:
-    """That dimensions have iterations; true for those of unknown size."""
+    """The condition that dimensions have iterations; true for dimensions of unknown size."""
     return both(*(at_least(n, 1) for n in extents if n is not None))
 
 
@@ -234,7 +234,7 @@ def reads_outside(
 
 
 def _in_one_cell(symbols: Sequence[Symbol], execution: Iterations, algebra: Algebra) -> list[Symbol]:
-    """The counters on which the updated elements do not depend."""
+    """The loop counters on which the updated elements do not depend."""
     left = dict.fromkeys(symbols)
     for cell in execution.cells if left else ():
         told = set[Symbol]()
@@ -281,9 +281,9 @@ Number = tuple[Linear, Linear, bool]
 def _numbers(
     point: Sequence[Linear], extents: Sequence[Linear], reduced: Sequence[bool], algebra: Algebra
 ) -> list[Number]:
-    """Dimensions; those that are digits by run-time sizes are replaced by their number: of `i
-    floordiv n` and `i mod n`, below m and n, that is i, below m*n. Each of these is one i, also
-    inside: a remainder is inside."""
+    """The dimensions, with the number itself in place of two dimensions that are its digits by a
+    run-time size: i below m*n in place of `i floordiv n` below m and `i mod n` below n. Each pair
+    of digits is one i, also inside the extents, since a remainder is always inside."""
     found = list(zip(point, extents, reduced, strict=True))
     while True:
         pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
@@ -296,7 +296,7 @@ def _numbers(
 
 
 def _whole(upper: Number, lower: Number) -> Linear | None:
-    """The number of which one is the quotient by the other's size, and the other the remainder."""
+    """The number with quotient `upper` and remainder `lower` by the latter's size; else None."""
     (quotient, _, kind), (remainder, size, other) = upper, lower
     if kind != other:
         return None
@@ -371,12 +371,11 @@ def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol]
 
 
 def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[Linear, list[Formula]]:
-    """The count of consecutive numbers that a form of counters takes, each once, from its constant
-    on; and the conditions on its lower digits where their range does not end at the next weight: of
-    `17*b + 2*l + t`, guards must keep `2*l + t` below 17, and of
-        `s*b + t`, t below s; a digit
-    that guards keep at 0 counts nothing. A counter of unknown range extends as far as its guard
-    permits, which is queried.
+    """The count of consecutive numbers, from its constant on, that a form of counters takes once
+    each; and conditions on its lower digits where their range does not end at the next weight. In
+    `17*b + 2*l + t`, guards must keep `2*l + t` below 17; in `s*b + t`, t below s. A digit that
+    guards keep at 0 counts nothing. A counter of unknown range extends as far as its guard permits,
+    which is queried.
 
     Raises:
         Unclear: the counters are not its digits.

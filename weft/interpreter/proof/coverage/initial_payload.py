@@ -11,8 +11,9 @@ from ....dsl.records import record
 from ...indices.linear import Formula, Linear, at_least, both, less
 from ...indices.values import Values
 from ...ir.affine_maps import dimension_of
+from ...ir.copying import fill_constant, fill_value
 from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir, made_by, maker, operations, ops_of, producer
+from ...ir.mlir import ancestors, ir, maker, operations, ops_of, producer
 from ...ir.sizes import Axis, equal_sizes, form_of, size_origin
 from ...ir.structured import Structure, subscripts
 from ...memory.effects import accesses
@@ -90,15 +91,14 @@ dialects."""
 def start_of(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
     """The constant with which an output is filled: a tensor, or a buffer without other writes in
     between."""
-    made = made_by(value, "linalg.fill")
+    made = producer(value)
     if isinstance(value.type, ir.MemRefType):
         for before in reversed(list(takewhile(lambda each: each != op, ops_of(op.block)))):
             found, whole = accesses(before), list(way(value))
             if found is None or any(each.changes and set(whole) & set(way(each.value)) for each in found):
-                made = before if before.name == "linalg.fill" and before.operands[1] == value else None
+                made = before if fill_value(before) is not None and before.operands[-1] == value else None
                 break
-    constant = made_by(made.operands[0], "arith.constant") if made is not None else None
-    return None if constant is None else constant.attributes["value"]
+    return fill_constant(made)
 
 
 def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linear | None]:

@@ -48,7 +48,7 @@ class Read:
 
     @property
     def constant(self) -> float | None:
-        """Its value, if it is a constant and no element of the payload."""
+        """The value, if it is a constant and no element of the payload."""
         return value_of(self.outside) if self.key is None else None
 
 
@@ -78,7 +78,7 @@ class Label:
     rows: Formula = TRUE
 
     def read(self, coordinates: Coordinates) -> Read | None:
-        """The element at these coordinates; None where the label is of others."""
+        """The element at these coordinates; None where the label does not describe them."""
         table = self.within(coordinates)
         if table is None:
             return None
@@ -106,7 +106,8 @@ class Label:
         return all(n == 1 or at == cell for n, at, cell in zip(shape, self.at, forms, strict=True))
 
     def within(self, coordinates: Coordinates) -> dict[Symbol, Linear] | None:
-        """The values of the cells at these coordinates; None where the label is of others."""
+        """The values of the cells at these coordinates; None if the label does not describe
+        these."""
         table: dict[Symbol, Linear] = {}
         for cell, turn, coordinate in zip(self.cells, self.turns, coordinates, strict=True):
             if isinstance(cell, Linear):
@@ -123,8 +124,8 @@ class Label:
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
-    """A label of all stages, from those of single stages: the label of stage n moves with n. For an
-    element in one of these."""
+    """A label of all stages, for an element in one of them, from the labels of single stages: the
+    label of stage n moves with n."""
     staged = [label for label in labels if any(isinstance(cell, Linear) and cell.is_constant for cell in label.cells)]
     if len(staged) < 2 or any(label.key != staged[0].key for label in staged):
         return []
@@ -162,8 +163,9 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
 
 
 def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> Read | None:
-    """The agreement of a label of an element with labels of single stages in the first iterations:
-    equal except for padding. None if they differ, or the label is of others."""
+    """The element of a label at these coordinates, if labels of single stages in the first
+    iterations agree with it, except for padding; None if they differ, or the label has no such
+    element."""
     found, table = label.read(coordinates), label.within(coordinates)
     if found is None or table is None:
         return None
@@ -266,8 +268,8 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
 
 
 def numbers_of(equations: Iterable[tuple[Linear, Linear]]) -> dict[Linear, Linear]:
-    """Forms with the ones that they equal, and the numbers of which two of them are quotient and
-    remainder: of `floor(n/7)` and `n - 7*floor(n/7)`, that is n, and what it equals."""
+    """Forms, each with the form that it equals, and the numbers of which two are quotient and
+    remainder: for `floor(n/7)` and `n - 7*floor(n/7)`, n with the form that it equals."""
     found = dict(equations)
     numbers = list(found)
     for below in numbers:
@@ -391,14 +393,14 @@ def where_bounds_leave_it(condition: Formula) -> Formula:
 
 
 def in_range_of(form: Linear, symbol: Symbol) -> list[Formula]:
-    """That a form is in the range of a symbol."""
+    """The conditions under which a form is in the range of a symbol."""
     ends = [] if symbol.low is None else [at_least(form, symbol.low)]
     return ends if symbol.high is None else [*ends, at_least(form * -1, -symbol.high)]
 
 
 def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | None:
-    """That a cell is one of the values of a form that takes each number from its first to its last:
-    its counters are digits. None where they are not."""
+    """The conditions for a cell to be a value of a form. The form's counters must be digits, so
+    that it takes each number from its first to its last; None otherwise."""
     free = {s for s in form.symbols() if s not in outer and s.kind != "parameter"}
     known = {term: n for term, n in form.terms.items() if free.isdisjoint(Linear({term: 1}, 0).symbols())}
     low, total = Linear(known, form.constant), 1

@@ -20,8 +20,9 @@ from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER
 from ...indices.arithmetic import affine_expression
 from ...indices.linear import Linear, Symbol, involved
 from ...ir.cloning import LEAVES
+from ...ir.copying import fill_constant, fill_value
 from ...ir.functions import arguments, own_name
-from ...ir.mlir import GAP, ancestors, ir, made_by, maker, operations, ops_of, producer
+from ...ir.mlir import GAP, ancestors, ir, maker, operations, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses, written
 from ...memory.views import is_view, last_writer, root_memref, way
@@ -59,7 +60,7 @@ class Left:
 
     @classmethod
     def read(cls, text: str) -> Left:
-        """From the attribute's text."""
+        """The contents that the attribute's text states."""
         key, at, parts, constant, each, sizes = json.loads(text)
         made = None if at is None else ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{at}>")).value
         held = None if constant is None else ir.Attribute.parse(constant)
@@ -76,7 +77,8 @@ class Left:
         parts: bool,
         each: int,
     ) -> Left | None:
-        """From an element at `cells`; None where it is no map of these, and of known sizes."""
+        """The contents of an element at `cells`; None if it is no map of these and of known
+        sizes."""
         used, made_of = dict[Size, ir.AffineExpr](), (PRODUCT, *QUOTIENT, *REMAINDER)
         terms = ((size, form, s) for size, form in known.items() for s in form.symbols())
         sizes = {s: (size, form.content) for size, form, s in terms if form == Linear({s: form.content}, 0)}
@@ -194,13 +196,9 @@ def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -
     if len(own) != len(shape) or any(n != size and not 0 <= n < size for n, size in zip(own, shape, strict=True)):
         return None
     with value.type.context:
-        if of.name == "linalg.fill":
-            constant = made_by(of.operands[0], "arith.constant")
-            return (
-                None
-                if constant is None
-                else Left(None, ir.AffineMap.get(0, 0, []), constant=constant.attributes["value"])
-            )
+        if fill_value(of) is not None:
+            constant = fill_constant(of)
+            return None if constant is None else Left(None, ir.AffineMap.get(0, 0, []), constant=constant)
         return Left(("result", str(of.location), number), ir.AffineMap.get_identity(len(shape)))
 
 

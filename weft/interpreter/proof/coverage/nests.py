@@ -19,7 +19,8 @@ from ....dsl.records import record
 from ...indices.algebra import trips_of
 from ...indices.integers import range_of_type
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol
-from ...ir.mlir import ancestors, ir, made_by, operations, producer, users
+from ...ir.copying import fill_constant, fill_value
+from ...ir.mlir import ancestors, ir, operations, producer, users
 from ...ir.refusing import WAS
 from ...ir.structured import body_of, structure
 from ...loops.forall import carrying_nest, without_affine_loops
@@ -164,8 +165,8 @@ class Nests:
         return step
 
     def _equate(self, what: str, *each: tuple[ir.Value, Coordinates]) -> None:
-        """Binds integers, of the payload and of the kernel, to what they are `at`: equal where that
-        is."""
+        """Binds integers of the payload and of the kernel to unknown numbers, which are equal where
+        their coordinates are."""
         for value, at in each:
             if isinstance(value.type, ir.IndexType | ir.IntegerType):
                 self.held.values.bind(value, self.held.values.unread(what, at, *range_of_type(value.type)))
@@ -321,11 +322,9 @@ class Nests:
 
     def _start(self, of: ir.Operation) -> float | None:
         """The constant with which a buffer of the payload is filled before a nest changes it."""
-        fills = [
-            each for each in users(of.operands[1]) if each.name == "linalg.fill" and each.operands[1] == of.operands[1]
-        ]
-        constant = made_by(fills[-1].operands[0], "arith.constant") if len(fills) == 1 else None
-        return None if constant is None else value_of(constant.attributes["value"])
+        fills = [op for op in users(of.operands[1]) if fill_value(op) is not None and op.operands[-1] == of.operands[1]]
+        constant = fill_constant(fills[-1]) if len(fills) == 1 else None
+        return None if constant is None else value_of(constant)
 
     def _access(self, op: ir.Operation) -> ir.Operation | None:
         """The payload's access at the location of a kernel's access; affine loops as `scf`."""

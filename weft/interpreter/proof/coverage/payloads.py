@@ -17,6 +17,7 @@ from ...indices.algebra import LaunchShape
 from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, equal, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
+from ...ir.copying import fill_value
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
 from ...ir.reshapes import groups_of
@@ -78,6 +79,7 @@ class PayloadOp:
         starts: the constant with which an output is filled before, by output; None where it is
             none.
         begins: the element that is an output's initial value, by output.
+        fills: it writes one value to all elements of its result.
         copies: it only copies its input.
         repeats: its results are its input's elements, for the ops that read them.
         computes: the arithmetic of its body: count by op name.
@@ -112,6 +114,7 @@ class PayloadOp:
     begins: tuple[Element | None, ...] = ()
     fits: Formula = TRUE
     indexed: bool = False
+    fills: bool = False
     repeats: bool = False
     arithmetic: Arithmetic = None
 
@@ -148,7 +151,7 @@ class PayloadOps:
 
     @classmethod
     def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
-        """For the payload of a session and a launch; ops are read on demand."""
+        """The ops of a session's payload, for a launch; each is read on demand."""
         made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
         made.around = HostLoops.around(launched, untouched, made.values)
         return made
@@ -269,7 +272,7 @@ class PayloadOps:
             None if combined is None else combined.combiner,
             _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
             begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
-            indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op),
+            indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op), fills=fill_value(op) is not None,
             arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
         )  # fmt: skip
 
@@ -286,7 +289,7 @@ class PayloadOps:
         return self.element_of(of)(tuple(unknown if is_of_data(v, body) else self.values.linear(v) for v in at))
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
-        """A reduction with running results, without these."""
+        """A reduction with running results, as one without them."""
         if of.location not in self._totals:
             whole = of.arithmetic and of.arithmetic[:1]
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)
@@ -363,7 +366,7 @@ class PayloadOps:
         return lambda at: Element(self._unread(value), at)
 
     def _unread(self, value: ir.Value) -> Key:
-        """For a value of unknown definition: a tensor of its own."""
+        """A tensor of its own, for a value of unknown definition."""
         op = producer(value)
         return "value", "" if op is None else f"{op.name} {op.location}", self.untouched.number(value)
 

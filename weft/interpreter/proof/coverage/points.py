@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from ....dsl.records import record
 from ...indices.linear import TRUE, Formula, Linear, Symbol, at_least, involved, less, redefined
+from ...ir.copying import fill_value
 from ...ir.mlir import ancestors, ir, made_by, operations, users
 from ...ir.structured import body_of, is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
@@ -76,7 +77,7 @@ class Executes(Iterations):
         return tuple(map(Linear.of, parts))
 
     def _follows(self, label: Label, point: Coordinates) -> bool:
-        """Whether its initial value is the sum of the parts before its own."""
+        """Whether the sum begins with the sum of the parts before its own."""
         if (
             label.key != (BEFORE, self.of.location, 0)
             or len(self.of.reductions) != 1
@@ -119,11 +120,11 @@ class LoopExecuted:
     started: tuple[Label | None, ...]
 
     def execution(self, of: PayloadOp) -> Executes:
-        """Its iterations, as those of an op."""
+        """The loop's iterations, as those of an op."""
         return Executes(of, self.symbols, self.guards, (), self.cells, self.since, self.op, self.started)
 
     def unclear(self, body: CarriedBody) -> str:
-        """The reason why its results are not known to be the payload's; empty if they are."""
+        """The reason why the results are not known to be the payload's; empty if they are."""
         for number, (init, label, cell) in enumerate(
             zip(loop_inits(self.nest[0]), self.started, self.cells, strict=True)
         ):
@@ -142,10 +143,10 @@ class LoopExecuted:
         fills, others = list[ir.Operation](), list[ir.Operation]()
         for user in users(out):
             kept = user == self.op or user.name in ("memref.load", "memref.dealloc")
-            (fills if user.name == "linalg.fill" else [] if kept else others).append(user)
+            (fills if fill_value(user) is not None else [] if kept else others).append(user)
         if others or len(fills) != 1 or fills[0].block != self.op.block or not fills[0].is_before_in_block(self.op):
             return None
-        return fills[0].operands[0]
+        return fill_value(fills[0])
 
 
 def solved(

@@ -42,7 +42,7 @@ def returned(
         others = [label for label in labels if label.key not in {own.key for own in its}]
         for own in its:
             of = held.payload.at(own.key[1]) if own.key[0] == "result" else None
-            if of is None or of.name == "linalg.fill" or not isinstance(root.value, ir.Value):
+            if of is None or of.fills or not isinstance(root.value, ir.Value):
                 continue
             if not is_last(root.value, of if len(its) > 1 else None):
                 continue
@@ -102,8 +102,8 @@ def _where_it_differs(
 def divided(
     op: ir.Operation, number: int, reads: Sequence[Read | None], guards: Sequence[Formula], payload: PayloadOps
 ) -> Read | None:
-    """A sum of terms that the payload divides by the same element, if the kernel divides the
-    sum instead, where it has terms: the identity of the sum."""
+    """The result of an op that divides a sum, where it has terms, by an element by which the
+    payload divides each term instead; None for any other op."""
     value = through_casts(yielded(op)[number])
     choice = made_by(value, "arith.select")
     division = made_by(value if choice is None else through_casts(choice.operands[1]), "arith.divf")
@@ -130,10 +130,10 @@ def divided(
 
 
 def corrects(op: ir.Operation, number: int, key: Key, payload: PayloadOps) -> bool:
-    """Whether a result of an op is the factor by which a sum changes as the extreme in its terms
-    grows: that of the terms `exp(x - m)` is `exp(before - now)`, the term of the extreme before. Its
-    last result is the extreme for the terms: with a constant in place of the bound, at which `x - m`
-    has no value.
+    """Whether a result of an op is the factor by which a sum changes when the extreme in its terms
+    grows: for terms `exp(x - m)` it is `exp(before - now)`, the term of the previous extreme. The
+    op's last result is the extreme for the terms, with a constant in place of the bound, where `x -
+    m` has no value.
 
     Args:
         key: the sum, or its parts.

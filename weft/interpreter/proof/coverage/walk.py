@@ -20,6 +20,7 @@ from ...hardware.queries import VALUELESS
 from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
+from ...ir.copying import fill_constant, fill_value
 from ...ir.mlir import children, ir, made_by, ops_of, producer
 from ...ir.structured import Structure, body_of, is_read, is_structured, segments, structure, yielded
 from ...memory.effects import is_memref
@@ -267,7 +268,7 @@ class Walk:
     def _carried(self, op: ir.Operation, space: Structure) -> None:
         """In a loop of the host, a buffer of the host with unknown contents is the payload's
         operand: how values are carried between iterations is the task of upstream's bufferization."""
-        of = self.payload.op(op) if self.payload.around.loops and op.name != "linalg.fill" else None
+        of = self.payload.op(op) if self.payload.around.loops and fill_value(op) is None else None
         found = None if of is None else self.payload.untouched.places[of.location]
         inputs = range(space.inputs) if found is not None and segments(found)[0] == space.inputs else ()
         for number, element in zip(inputs, () if of is None else of.reads, strict=False):
@@ -341,7 +342,7 @@ class Walk:
     ) -> PayloadOp | None:
         """The payload's op that an op of the kernel executes, or the combination of its result's
         parts; None for a copy of its operands or results, or of its initial value."""
-        of = None if op.name == "linalg.fill" else self.payload.op(op)
+        of = None if fill_value(op) is not None else self.payload.op(op)
         if of is None or of.repeats:
             return None
         if of.combiner is not None and space.outputs == 1 < len(of.writes):
@@ -430,8 +431,7 @@ class Walk:
             return self.held.write(cell, known[0], dims)
         if (quotient := divided(op, number, reads, self._guards, self.payload)) is not None:
             return self.held.write(cell, quotient, dims)
-        constant = made_by(op.operands[0], "arith.constant") if op.name == "linalg.fill" else None
-        held, since = None if constant is None else constant.attributes["value"], tuple(self._loops)
+        held, since = fill_constant(op), tuple(self._loops)
         if held is None and len(reads) == 1 and reads[0] is not None and reads[0].key is None and hands_on(op, number):
             held = reads[0].outside
             since = since if self._recording else reads[0].since  # in the first of many iterations; others find a sum

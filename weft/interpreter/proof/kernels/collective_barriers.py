@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ...hardware.limits import NUMBERED
-from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, either, equal, less, settled
+from ...indices.linear import Depends, Formula, Linear, Symbol, at_least, either, equal, less, settled, unequal
 from ..solver import Naming, Solver, Unknown, points
 from .model import Barrier, KernelModel
 
@@ -86,14 +86,14 @@ def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
     if number.depends().thread:
         u, v = (Naming(prefix, shared, lambda symbol: not symbol.depends.thread) for prefix in ("u_", "v_"))
         both = [naming.formula(f) for naming in (u, v) for f in (*barrier.place.guards, *model.facts)]
-        several = either(*_apart(u.form(number), v.form(number)))
+        several = either(*unequal(u.form(number), v.form(number)))
         if not _never(solver, (shared, u, v), [*both, equal(u.form(group), v.form(group)), several]):
             return False
     for other in (b for b in model.barriers if b.number is not None):
         if other.threads != barrier.threads and other.number is not None:
             here_too = [equal(which, y.form(other.number))]
         else:
-            here_too = [equal(which, y.form(other.number or number)), either(*_apart(mine, y.form(group)))]
+            here_too = [equal(which, y.form(other.number or number)), either(*unequal(mine, y.form(group)))]
         there = [*map(y.formula, (*other.place.guards, *model.facts))]
         if not _never(solver, (shared, x, y), [*here, *there, *here_too]):
             return False
@@ -118,7 +118,7 @@ def met_elsewhere(model: KernelModel, barrier: Barrier, solver: Solver) -> str |
             equal(x.form(number), y.form(other.number or number)),
         ]
         if other is barrier:
-            there.append(either(*_apart(x.form(group), y.form(group))))
+            there.append(either(*unequal(x.form(group), y.form(group))))
         if not _never(solver, (shared, x, y), [*here, *there]):
             return other.op
     return None
@@ -127,10 +127,6 @@ def met_elsewhere(model: KernelModel, barrier: Barrier, solver: Solver) -> str |
 def _shares(symbol: Symbol) -> bool:
     """Whether two threads, in any iterations, see one value of the symbol."""
     return not symbol.depends.thread and not symbol.depends.loops
-
-
-def _apart(a: Linear, b: Linear) -> tuple[Formula, Formula]:
-    return less(a, b), less(b, a)
 
 
 def _never(solver: Solver, namings: tuple[Naming, ...], formulas: list[Formula]) -> bool:

@@ -52,8 +52,8 @@ class RootBuffer:
 
     @property
     def anything(self) -> bool:
-        """Whether it represents any memory that threads share, because the memory of a memref, or
-        the effects of an op, are unknown."""
+        """Whether the buffer represents any memory that threads share, because the memory of a
+        memref, or the effects of an op, are unknown."""
         return self.space == "any"
 
     def steps(self, sizes: Sequence[Linear] = ()) -> tuple[int, ...] | None:

@@ -159,7 +159,7 @@ class Signals:
             raise fail(
                 "W0640",
                 f"the race analysis does not know the memory barrier at which {describe(op)} arrives",
-                hint="take its address by `nvgpu.mbarrier.get`, and of another block's by `nvvm.mapa` of that",
+                hint="take its address by `nvgpu.mbarrier.get`, and that of another block's barrier by `nvvm.mapa` of this address",
             )
         if self._orders(op) is None:
             raise fail(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ....dsl.records import record
@@ -24,7 +24,7 @@ from ..kernels.model import Barrier, KernelModel, space_of_both
 from ..kernels.places import Place
 from ..solver import Unknown
 from .conflicts import Conflict, as_conflict, colliding_classes, in_flight, possible_classes
-from .phases import Phases, Row, Steps, pieces, position_at
+from .phases import Phases, Row, Steps, is_sure, pieces, position_at
 from .relations import PairClass
 from .separation import all_separated, residue
 
@@ -75,7 +75,7 @@ class _Demand:
     which unions of barriers suffice."""
 
     pairs: list[PairClass]
-    whole: set[int]
+    whole: frozenset[int]
     part: dict[int, Barrier]
     fixed: list[Barrier]
     left: dict[frozenset[Barrier], bool] = field(default_factory=dict)
@@ -86,8 +86,8 @@ class _Demand:
         return self.pairs[0]
 
     @property
-    def useful(self) -> set[int]:
-        return self.whole | set(self.part)
+    def useful(self) -> frozenset[int]:
+        return self.whole | self.part.keys()
 
     def add_twins(self, twins: Mapping[Barrier, Barrier], wide: frozenset[int]) -> None:
         """Adds the warp twins of the block barriers (`wide`), if all collisions are within one warp."""
@@ -130,6 +130,7 @@ class _Search:
             for depth in range(len(b.place.steps) + 1):
                 self._marks.setdefault(b.place.steps[:depth], []).append(position_at(b.place, depth))
         self._gaps: dict[Place, Hashable] = {}
+        self._apart: dict[Hashable, tuple[frozenset[int], list[list[Barrier]]]] = {}
         self._demands: dict[Hashable, _Demand] = {}
         self.cost: dict[int, Cost] = {}
         for place, (n, b) in enumerate(self.barriers.items()):
@@ -153,17 +154,22 @@ class _Search:
 
     def _demand(self, pair: PairClass, fixed: list[Barrier]) -> None:
         between = self._between(pair.first.place), self._between(pair.second.place)
-        key = pair.answers, *between, space_of_both(pair.first, pair.second)
+        places = *between, space_of_both(pair.first, pair.second)
+        key = pair.answers, places
         if key in self._demands:
             self._demands[key].pairs.append(pair)
             return
         if all_separated(pair, fixed):
             return
-        demand = _Demand([pair], set(), {}, fixed)
-        for piece in pieces(self.rows, pair.first.place, pair.second.place):
-            one, numbers = self._separates(pair, piece[0]), [b.candidate for b in piece if b.candidate is not None]
+        places = places, pair.equal, pair.loop
+        if places not in self._apart:
+            self._apart[places] = self._by_place(pair)
+        sure, perhaps = self._apart[places]
+        demand = _Demand([pair], sure, {}, fixed)
+        for piece in perhaps:
+            one, numbers = self._separates(pair, piece[0]), _numbers(piece)
             if one is True or (one is None and all_separated(pair, [*fixed, piece[0]])):
-                demand.whole.update(numbers)
+                demand.whole |= numbers
             elif one is None:
                 demand.part |= dict.fromkeys(numbers, piece[0])
         if demand.met(frozenset(demand.useful)):
@@ -171,6 +177,20 @@ class _Search:
         else:
             everything = residue(pair, [*fixed, *dict.fromkeys(demand.part.values())])
             self.unseparated.append(as_conflict(pair, everything))
+
+    def _by_place(self, pair: PairClass) -> tuple[frozenset[int], list[list[Barrier]]]:
+        """The candidates that are proven to separate the class by their places alone, and the pieces
+        that have to be examined: the same for all classes between the same barriers."""
+        sure: frozenset[int] = frozenset()
+        perhaps: list[list[Barrier]] = []
+        for piece in pieces(self.rows, pair.first.place, pair.second.place):
+            if not pair.may_separate(piece[0]):
+                continue
+            if is_sure(piece[0], pair.first.place, pair.second.place, pair.loop):
+                sure |= _numbers(piece)
+            else:
+                perhaps.append(piece)
+        return sure, perhaps
 
     @staticmethod
     def _separates(pair: PairClass, barrier: Barrier) -> bool | None:
@@ -230,6 +250,10 @@ class _Search:
         return len(found.chosen) > 0 and _cheapest(crossing, self.cost).cost[:2] < found.cost[:2]
 
 
+def _numbers(piece: Iterable[Barrier]) -> frozenset[int]:
+    return frozenset(b.candidate for b in piece if b.candidate is not None)
+
+
 @record
 class _Choice:
     """A set of candidates that satisfies all demands, with its cost."""
@@ -256,7 +280,7 @@ def _hardest(demands: Sequence[_Demand]) -> list[_Demand]:
     demand with a superset of them."""
     apart: dict[Hashable, _Demand] = {}
     for demand in demands:
-        apart.setdefault((frozenset(demand.whole), id(demand) if demand.part else 0), demand)
+        apart.setdefault((demand.whole, id(demand) if demand.part else 0), demand)
     out: list[_Demand] = []
     for demand in sorted(apart.values(), key=lambda d: (len(d.whole), bool(d.part))):
         if not any(hard.whole <= demand.whole for hard in out if not hard.part):

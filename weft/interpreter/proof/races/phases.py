@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from ...indices.linear import Formula
 from ..kernels.model import Barrier
 from ..kernels.places import Loop, Place, PlaceStep
 
@@ -125,3 +126,17 @@ class Phases:
     def separate(self, first: Place, second: Place, space: str, carried: Loop | None) -> bool:
         """Whether some barrier is sure to separate all instances."""
         return any(self.sure(first, second, space, carried))
+
+
+def executed_if(place: Place, executed: Iterable[tuple[Place, int]]) -> list[Formula]:
+    """The conditions for an instance at `place` to execute, less those that follow from others
+    that execute: each at its place, in the same iterations of that many loops around both."""
+    implied: set[PlaceStep] = set()
+    for other, same in executed:
+        depth = 0
+        for mine, theirs in zip(place.steps, other.steps, strict=False):
+            depth += mine.loop is not None
+            if mine is not theirs or depth > same:
+                break
+            implied.add(mine)
+    return [guard for step in place.steps if step not in implied for guard in step.guards]

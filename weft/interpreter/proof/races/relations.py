@@ -14,7 +14,7 @@ uninterpreted values work, and keeps the sets small. Many barriers need no sets:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TypeVar
@@ -23,11 +23,11 @@ import islpy as isl
 
 from ...hardware.limits import WARP
 from ...indices.algebra import at_or_above
-from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less
+from ...indices.linear import FALSE, Formula, Linear, Symbol, both, either, equal, less, unequal
 from ..kernels.model import Access, Barrier, KernelModel, space_of_both
-from ..kernels.places import Loop, PlaceStep
+from ..kernels.places import Loop
 from ..solver import BarrierNaming, CachedAnswers, Naming, Solver, Unknown, coordinates, described
-from .phases import Steps, is_sure, meeting
+from .phases import Steps, executed_if, is_sure, meeting
 
 T = TypeVar("T")
 
@@ -90,13 +90,28 @@ class PairClass:
     known: Example | None = None
     still: PairClass | None = None
     unsure: Barrier | None = None
-    _separated: dict[tuple[Steps, int, int, int], isl.Set | bool | None] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        self._same = {loop.number for loop in self.shared[: self.equal]}
-        self.shared_names = Naming("")
-        self.x = Naming("x_", self.shared_names, self._shares)
-        self.y = Naming("y_", self.shared_names, self._shares)
+    # Most classes have a description that another has: nothing is made for them alone. What every
+    # class kept would grow with the square of the accesses, and the garbage collector visits it.
+    @cached_property
+    def shared_names(self) -> Naming:
+        return Naming("")
+
+    @cached_property
+    def x(self) -> Naming:
+        return Naming("x_", self.shared_names, self._shares)
+
+    @cached_property
+    def y(self) -> Naming:
+        return Naming("y_", self.shared_names, self._shares)
+
+    @cached_property
+    def _same(self) -> set[int]:
+        return {loop.number for loop in self.shared[: self.equal]}
+
+    @cached_property
+    def _separated(self) -> dict[tuple[Steps, int, int, int], isl.Set | bool | None]:
+        return {}
 
     def _shares(self, symbol: Symbol) -> bool:
         """Whether both instances see one value of the symbol."""
@@ -162,7 +177,7 @@ class PairClass:
     @cached_property
     def answers(self) -> CachedAnswers:
         """The results shared by all classes with the same description."""
-        return self.solver.answers.setdefault(self._key(self.first, self.second), CachedAnswers())
+        return self.solver.answers[self._key(self.first, self.second)]
 
     def _key(self, first: Access, second: Access) -> Hashable:
         """Everything that determines `_described`, except the model's contents."""
@@ -194,7 +209,7 @@ class PairClass:
         return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
 
     def _moved(self, still: PairClass) -> Example | None:
-        """A collision of one iteration, moved to the first and second; None without a dimension."""
+        """A collision within an iteration, moved to the first two; None if it lacks a dimension."""
         assert still.known is not None and self.loop is not None
         steps = {self.x(self.loop.counter): 0, self.y(self.loop.counter): 1}
         found = self._in_own_names(still.known, steps, turned=self.first is not still.first)
@@ -237,7 +252,7 @@ class PairClass:
             for p, q in zip(self.first.coordinates, self.second.coordinates, strict=True):
                 parts.append(equal(self.x.form(p), self.y.form(q)))
         if self.loop is not None:
-            parts.append(_below(self.x(self.loop.counter), self.y(self.loop.counter)))
+            parts.append(less(*(Linear.of(side(self.loop.counter)) for side in (self.x, self.y))))
         self._apart = self._different_threads() if self.same_block else self._different_blocks()
         parts.append(self._apart)
         for symbol in self.model.deciding:  # the execution of a barrier depends on these: dimensions of every set
@@ -251,8 +266,8 @@ class PairClass:
         if a is None or b is None or a.kind != b.kind or self.model.warp is None:
             return self._two_threads()
         apart = zip((a.row, a.column), (b.row, b.column), strict=True)
-        unequal = [part for mine, its in apart for part in _unequal(self.x.form(mine), self.y.form(its))]
-        return both(self._two_threads(), either(self._two_groups(WARP), *unequal))  # else one lane makes both
+        differ = [part for mine, its in apart for part in unequal(self.x.form(mine), self.y.form(its))]
+        return both(self._two_threads(), either(self._two_groups(WARP), *differ))  # else one lane makes both
 
     def _two_threads(self) -> Formula:
         ids = self.model.values.thread_ids()
@@ -260,15 +275,15 @@ class PairClass:
             linear = self.model.shape.linear_id(ids)
             x, y = self.x.form(linear), self.y.form(linear)
             # a pair of instances of one access would appear twice, once in each order
-            return less(x, y) if self.first is self.second and not self.carried else either(*_unequal(x, y))
-        return either(*(part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))))
+            return less(x, y) if self.first is self.second and not self.carried else either(*unequal(x, y))
+        return either(*(part for i in ids for part in unequal(self.x.form(i), self.y.form(i))))
 
     def _different_blocks(self) -> Formula:
         ids = [i for i in self.model.values.cluster_ids() if not i.is_constant]
         for naming in (self.x, self.y):
             for i in (*self.model.values.block_ids(), *self.model.values.thread_ids()):
                 naming.form(i)
-        sides = [part for i in ids for part in _unequal(self.x.form(i), self.y.form(i))]
+        sides = [part for i in ids for part in unequal(self.x.form(i), self.y.form(i))]
         if self.first is self.second:
             sides = sides[::2]
         return either(*sides) if sides else FALSE
@@ -282,8 +297,8 @@ class PairClass:
         while ready := [each for each in waiting if self._named(self.x, each[1]) and self._named(self.y, each[2])]:
             waiting = [each for each in waiting if each not in ready]  # the numbers found may be parts of others
             for number, p, q in ready:
-                unequal = [part for a, b in zip(p, q, strict=True) for part in _unequal(self.x.form(a), self.y.form(b))]
-                out.append(either(*unequal, equal(self.x.form(number), self.y.form(number))))
+                differ = [part for a, b in zip(p, q, strict=True) for part in unequal(self.x.form(a), self.y.form(b))]
+                out.append(either(*differ, equal(self.x.form(number), self.y.form(number))))
         for each in values.multiples:
             if not (self._named(self.x, (each.value,)) and self._named(self.y, (each.value,))):
                 continue
@@ -359,16 +374,18 @@ class PairClass:
         group = self.model.group_of(threads)
         if group is None:
             raise Unknown
-        return either(*_unequal(self.x.form(group), self.y.form(group)))
+        return either(*unequal(self.x.form(group), self.y.form(group)))
 
     @cached_property
     def in_one_warp(self) -> bool:
         """Whether all collisions are between two threads of one warp. Raises Unknown."""
-        if self.still is not None and self._invariant(self.still):
-            return self.still.in_one_warp
-        return not self.known_in_two_warps and self._once("in one warp", self._never_two_warps, bool)
+        return self._once("in one warp", self._never_two_warps, bool)
 
     def _never_two_warps(self) -> bool:
+        if self.still is not None and self._invariant(self.still):
+            return self.still.in_one_warp
+        if self.known_in_two_warps:
+            return False
         if self.model.shape.threads is not None and self.model.shape.threads <= WARP:
             return True
         if self.model.in_rows_of_warps(self.first, self.second):
@@ -419,8 +436,9 @@ class PairClass:
                 counter = loops[level].counter
                 pair = (other(counter), naming(counter)) if earlier else (naming(counter), other(counter))
                 if not (self.carried and level == self.equal and pair == (x(counter), y(counter))):
-                    formulas.append(_below(*pair))
-        formulas += self._sure(barrier, naming, as_x, as_y)
+                    formulas.append(less(*map(Linear.of, pair)))
+        placed = (self.first.place, as_x), (self.second.place, as_y)
+        formulas += map(naming.formula, executed_if(barrier.place, placed))
         formulas += naming.definitions()
         if naming.unsure:
             return False
@@ -428,23 +446,3 @@ class PairClass:
         if not formulas and not own:
             return True
         return self.solver.project(self.solver.set([*self.names, *own], formulas, own), len(self.names))
-
-    def _sure(self, barrier: Barrier, naming: Naming, as_x: int, as_y: int) -> list[Formula]:
-        """The conditions for this barrier instance to execute, less those that x or y implies."""
-        implied: set[PlaceStep] = set()
-        for access, same in ((self.first, as_x), (self.second, as_y)):
-            depth = 0
-            for mine, theirs in zip(barrier.place.steps, access.place.steps, strict=False):
-                depth += mine.loop is not None
-                if mine is not theirs or depth > same:
-                    break
-                implied.add(mine)
-        return [naming.formula(g) for s in barrier.place.steps if s not in implied for g in s.guards]
-
-
-def _unequal(a: Linear, b: Linear) -> tuple[Formula, Formula]:
-    return less(a, b), less(b, a)
-
-
-def _below(a: Symbol, b: Symbol) -> Formula:
-    return less(Linear.of(a), Linear.of(b))

@@ -44,7 +44,7 @@ def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
 
 
 def empty(pair: PairClass, left: isl.Set | None) -> bool:
-    """Whether it is known that no collision is left."""
+    """Whether it is proven that no collision remains."""
     try:
         return left is not None and pair.solver.is_empty(left)
     except Unknown:

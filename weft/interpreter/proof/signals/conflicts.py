@@ -86,7 +86,7 @@ class Unordered(PairClass):
 
 
 def _in_turn(conflict: Conflict) -> Conflict:
-    """With the instance of the earlier iteration first: of loops of two roles with equal counters."""
+    """The conflict with the instance of the earlier iteration first, in loops of two roles."""
     first, second = conflict.first, conflict.second
     if first is None or second is None or [n for _, n in first.iterations] <= [n for _, n in second.iterations]:
         return conflict
@@ -131,8 +131,8 @@ class Asynchronous:
             yield replace(made, agent=late, unfenced_proxy=unfenced, in_flight=flying)
 
     def _met(self, pair: Unordered, left: isl.Map) -> isl.Map | None:
-        """Of unordered pairs, those that conflict while a copy is in flight: neither is after the
-        end of the other in program order, whichever thread it is. None if there are none. Raises
+        """The unordered pairs that conflict while a copy is in flight: neither is after the end of
+        the other in program order, whichever thread executes it. None if there are none. Raises
         Unknown."""
         if not (pair.first.phase or pair.second.phase):
             return None
@@ -158,8 +158,8 @@ class Asynchronous:
         )
 
     def _counted(self, pair: Unordered, conflict: Conflict) -> Conflict:
-        """The pair with the earlier one in program order first; and whether the arrival of copies
-        is known."""
+        """The pair, the earlier access in program order first; and whether the arrival of copies is
+        known."""
         first, second = conflict.first, conflict.second
         if first is not None and second is not None:
             loops, order = meeting(pair.first.place, pair.second.place)
@@ -238,7 +238,7 @@ class Asynchronous:
         return self.order.paths(start, end, kind)
 
     def _arrived(self, copy: Access, onward: Callable[[Point], Iterator[isl.Map]]) -> Iterator[isl.Map]:
-        """From a copy to the waits for it, and on."""
+        """The paths from a copy to the waits for it, and to later operations."""
         return (self.instances.then(to, way) for wait, to in self.groups.arrived(copy) for way in onward(wait))
 
     def _after_wait(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:

@@ -67,7 +67,7 @@ def shares(signal: Signal, phase: Linear, instances: Instances) -> Iterator[Phas
 
 
 def _share(signal: Signal, at: isl.Map, instances: Instances) -> PhaseShare:
-    """`at`: instances → (block, barrier, phase), of one block."""
+    """A signal's share at the barriers of a block. `at`: instances → (block, barrier, phase)."""
     ask, count = instances.solver.ask, len(instances.threads)
     kept = ask(lambda: at.project_out(IN, count, at.dim(IN) - count))
     threads, phases = ask(kept.domain), ask(at.range)
@@ -80,7 +80,7 @@ def _share(signal: Signal, at: isl.Map, instances: Instances) -> PhaseShare:
 
 
 def total(shares: Iterable[tuple[isl.Set, int]], instances: Instances) -> Pieces:
-    """The sums where sets overlap."""
+    """The counts of all shares, added up where their sets overlap."""
     ask, pieces = instances.solver.ask, Pieces()
     for where, amount in shares:
         rest, out = where, Pieces()
@@ -204,7 +204,7 @@ class Counts:
                 raise VagueError(again.op, "a thread that has arrived and waited arrives again in the same iteration")
 
     def _in_turn(self, a: Signal, b: Signal) -> isl.Map:
-        """Program order, of one barrier."""
+        """The program order of signals of one barrier."""
         one = self.instances.relation(point_of(a), point_of(b), lambda x, y: of_one_barrier(a, b, x, y))
         return self.instances.solver.ask(lambda: self.instances.before(point_of(a), point_of(b)).intersect(one))
 

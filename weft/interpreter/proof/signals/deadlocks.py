@@ -143,8 +143,8 @@ class WaitCycles:
 
     def _ranked(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> bool:
         """Whether iterations, or rounds of the rings, give an order: each need is of an earlier
-        iteration, or of the same one and by another op that never needs it in turn. Or those of the
-        outermost loops do, and recursively those inside each."""
+        iteration, or of the same one and by another op that never needs it in turn. Otherwise the
+        outermost loops may give one, and recursively the loops inside each."""
         for rank in (_iteration, self._turn, _outermost):
             ranks = {node: rank(node) for node in circle}
             if None in ranks.values():

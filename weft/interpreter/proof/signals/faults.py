@@ -167,7 +167,7 @@ class SignalJudge:
                     )
 
     def _same(self, a: Signal, b: Signal, ways: Iterator[isl.Map]) -> Iterator[isl.Map]:
-        """Of these paths, those of one barrier."""
+        """The paths between signals of one barrier."""
         one = self.instances.relation(point_of(a), point_of(b), lambda x, y: of_one_barrier(a, b, x, y))
         return (self.ask(lambda w=way: w.intersect(one)) for way in ways)
 
@@ -300,7 +300,7 @@ class SignalJudge:
         yield from register_faults(self.instances)
 
     def _is_remote(self, signal: Signal) -> bool:
-        """Whether it may signal a barrier of another block."""
+        """Whether a signal may be at a barrier of another block."""
         return signal.block != self.model.values.rank
 
     def _outlived(self) -> Iterator[SignalFault]:
@@ -329,5 +329,5 @@ class SignalJudge:
 
 
 def outside(index: Linear, size: int) -> Formula:
-    """Whether it is outside 0 … size-1."""
+    """The condition that an index is outside 0 … size-1."""
     return either(less(index, Linear.of(0)), at_least(index, size))

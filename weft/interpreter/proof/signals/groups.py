@@ -64,7 +64,7 @@ class CopyGroups:
                     yield wait.point, found
 
     def _joined(self, copy: Access, ways: Iterable[tuple[_Event, isl.Map | None]], end: _Event) -> isl.Map | None:
-        """All of the paths, extended to an end; None if there is none."""
+        """All of the paths, each extended to an end; None if there is none."""
         out: isl.Map | None = None
         for middle, way in ways:
             try:

@@ -157,27 +157,27 @@ class Instances:
     # ---- orders ------------------------------------------------------------------------------------------------------
 
     def same_thread(self, x: Naming, y: Naming) -> list[Formula]:
-        """The two are of one thread."""
+        """The condition that two instances are of one thread."""
         return [equal(_of(x, s), _of(y, s)) for s in self.threads]
 
     def same_block(self, x: Naming, y: Naming) -> list[Formula]:
-        """The two are of one block."""
+        """The condition that two instances are of one block."""
         rank = self.model.values.rank
         return [equal(x.form(rank), y.form(rank))] if self.model.shape.blocks > 1 else []
 
     def same_group(self, x: Naming, y: Naming, threads: int) -> list[Formula]:
-        """The two are of one group of `threads` consecutive threads of a block."""
+        """The condition that two instances are of one group of `threads` consecutive threads."""
         number = self.model.group_of(threads)
         assert number is not None
         return [*self.same_block(x, y), equal(x.form(number), y.form(number))]
 
     def same_iterations(self, place: Place, x: Naming, y: Naming) -> list[Formula]:
-        """All loops around the place are in the same iteration."""
+        """The condition that two instances are in one iteration of all loops around the place."""
         return [equal(_of(x, loop.counter), _of(y, loop.counter)) for loop in place.loops]
 
     def earlier(self, a: Place, b: Place, x: Naming, y: Naming, *, lanes: bool = False) -> Formula:
-        """In one thread, the instance of `a` comes first. `lanes`: or in a warp, where no order
-        exists between the branches of an `if`."""
+        """The condition that the instance of `a` comes before that of `b` in one thread, or, with
+        `lanes`, in a warp, where no order exists between the branches of an `if`."""
         loops, order = meeting(a, b)
         order = 0 if lanes and _in_branches(a, b) else order
         counters = [(_of(x, loop.counter), _of(y, loop.counter)) for loop in loops]
@@ -189,7 +189,7 @@ class Instances:
         return either(*ways) if ways else FALSE
 
     def before(self, a: Point, b: Point) -> isl.Map:
-        """Program order."""
+        """The program order: pairs of instances of one thread."""
 
         def formulas(x: Naming, y: Naming) -> list[Formula]:
             return [*self.same_thread(x, y), self.earlier(a.place, b.place, x, y)]
@@ -244,7 +244,7 @@ class Instances:
     # ---- witnesses ---------------------------------------------------------------------------------------------------
 
     def sample(self, found: isl.Set, place: Place) -> dict[Symbol, int] | None:
-        """One of the instances: its symbols' values."""
+        """The values of the symbols of one of the instances."""
         known = self.sampled(found, place)
         return None if known is None else known[0]
 
@@ -304,7 +304,7 @@ def same_for_all(symbol: Symbol) -> bool:
 
 
 def _in_branches(a: Place, b: Place) -> bool:
-    """Whether they are in two regions of one op."""
+    """Whether two places are in two regions of one op."""
     pairs = zip(a.steps, b.steps, strict=False)
     s, t = next(((s, t) for s, t in pairs if (s.position, s.region) != (t.position, t.region)), (None, None))
     return s is not None and t is not None and s.position == t.position

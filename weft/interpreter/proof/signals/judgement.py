@@ -46,7 +46,7 @@ class SignalTrials:
         self._any: SignalJudge | None = None
 
     def judge(self, barriers: Iterable[Barrier]) -> SignalJudge:
-        """With these barriers. Raises VagueError, Unknown."""
+        """The judgement with these barriers. Raises VagueError, Unknown."""
         if self._any is None:
             self._any = SignalJudge(self.model, tuple(barriers), Solver())
             return self._any

@@ -153,8 +153,8 @@ class Order:
 
     @cached_property
     def _ends(self) -> dict[OrderNode, list[tuple[OrderNode, isl.Map]]]:
-        """Of products that continue after their ops: the points where each thread of their group
-        observes the completion."""
+        """The points where each thread of a group observes the completion of products that continue
+        after their ops."""
         found: dict[OrderNode, list[tuple[OrderNode, isl.Map]]] = {}
         for node in self.nodes:
             product = node.thing
@@ -167,8 +167,8 @@ class Order:
         return found
 
     def landed(self, start: Point, landing: Landing, threads: int = 0) -> isl.Map:
-        """Operations that begin at `start` → the wait at which they are complete; of any thread of
-        a group of `threads`, if given."""
+        """Operations that begin at `start` → the wait of their thread at which they are complete;
+        or of any thread of a group of `threads`."""
         here = self.instances
         around = {*landing.place.loops} - {loop for loop, _ in landing.at}
 
@@ -201,7 +201,7 @@ class Order:
         return out
 
     def _add(self, to: dict[OrderNode, isl.Map], node: OrderNode, found: isl.Map) -> bool:
-        """Whether it is new."""
+        """Adds pairs to those of a node; returns whether any is new."""
         if self.instances.is_empty(found):
             return False
         if node in to and self.instances.is_within(found, to[node]):
@@ -256,7 +256,7 @@ class Order:
         yield from self.onward(self._hop(start, kind), end, kind)
 
     def onward(self, seen: Mapping[OrderNode, isl.Map], end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """From observers to an op after them."""
+        """The paths that continue from observers to an op after them."""
         for node, way in seen.items():
             yield self.instances.then(way, self.instances.before(node.point, end))
         for node, way in seen.items():
@@ -266,7 +266,7 @@ class Order:
                     yield self.instances.then(self.instances.then(way, more), behind)
 
     def observers(self, ways: Iterable[tuple[Point, isl.Map]], kind: Kind) -> dict[OrderNode, isl.Map]:
-        """The observers of a thread's reaching one of some points."""
+        """The observers of the fact that a thread has reached one of some points."""
         out: dict[OrderNode, isl.Map] = {}
         for point, way in ways:
             for node, edge in self._hop(point, kind).items():
@@ -283,7 +283,7 @@ class Order:
         return dict(self.seen(product, kind))
 
     def fenced(self, start: Point, fences: list[Fence], end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """Those of the paths that include a fence by the first one's thread."""
+        """The paths on which the thread of the first instance executes a fence."""
         for fence in fences:
             at = Point(fence.place, fence.op)
             to = self.instances.before(start, at)

@@ -168,13 +168,13 @@ def phases_at(signal: Signal, phase: Linear, instances: Instances) -> isl.Map:
 
 
 def of_one_barrier(a: Signal, b: Signal, x: Naming, y: Naming) -> list[Formula]:
-    """The two are of one barrier of one block."""
+    """The condition that two signals are at one barrier of one block."""
     return [equal(x.form(p), y.form(q)) for p, q in ((a.block, b.block), (a.index, b.index))]
 
 
 def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Linear], instances: Instances) -> Linear:
-    """The phase in which its bytes count: one with arrivals; the most likely one if none always has
-    some."""
+    """The phase in which the bytes of a load count: one with arrivals; the most likely phase if
+    none always has arrivals."""
     ask = instances.solver.ask
     there = [ask(phases_at(arrival, phase, instances).range) for arrival, phase in arrivals.items()]
     for phase in laps:
@@ -187,8 +187,8 @@ def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Line
 
 
 def _awaited(wait: Signal, laps: Sequence[Linear], instances: Instances) -> Linear:
-    """The phase that it waits for, by its parity: of its own round, or of an earlier one; the most
-    likely one if none always matches."""
+    """The phase that a wait waits for, by its parity: one of its own round or of an earlier round;
+    the most likely phase if none always matches."""
     ways = [lap + later for lap in laps for later in LATER]
     for phase in ways:
         if instances.is_empty(instances.of(point_of(wait), lambda x, phase=phase: mismatch(wait, phase, x))):
@@ -197,6 +197,6 @@ def _awaited(wait: Signal, laps: Sequence[Linear], instances: Instances) -> Line
 
 
 def mismatch(wait: Signal, phase: Linear, naming: Naming) -> Iterable[Formula]:
-    """It waits for another parity than that of a phase."""
+    """The condition that a wait is for another parity than that of a phase."""
     even = equal(phase.modulo(2), Linear.of(0))
     return [naming.formula(either(both(wait.odd, even), both(wait.odd.negate(), even.negate())))]

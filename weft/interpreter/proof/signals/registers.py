@@ -76,7 +76,7 @@ def _late(changes: list[RegisterChange], instances: Instances) -> Iterator[Signa
         for wait in (signal for signal in model.signals if signal.kind == "wait"):
             if not instances.is_empty(instances.before(point_of(wait), _point(given))):
                 message = f"registers are given away behind a wait, which others may have to have them for (assumed): {given.op}"
-                yield SignalFault("W0670", message, given.op, (f"behind {wait.op}",), FIRST, assumed=True)
+                yield SignalFault("W0670", message, given.op, (f"after {wait.op}",), FIRST, assumed=True)
                 return
         for barrier in (each for each in model.barriers if not each.narrow):
             at = Point(barrier.place, barrier.op)
@@ -94,7 +94,7 @@ def _point(change: RegisterChange) -> Point:
 
 
 def _threads(change: RegisterChange, instances: Instances) -> isl.Set:
-    """The threads of a block that execute it, in some block."""
+    """The threads of a block that execute the op, in some block."""
     found = instances.of(_point(change))
     own = {symbol for form in instances.model.values.thread_ids() for symbol in form.symbols()}
     for position in reversed(range(len(instances.threads))):

@@ -131,7 +131,7 @@ class Steps:
     # ---- the model ---------------------------------------------------------------------------------------------------
 
     def model(self) -> KernelModel:
-        """With all ops of a step placed in the new loop."""
+        """The model with all ops of a step in the new loop."""
         model = self.instances.model
         if not self.nests:
             return model

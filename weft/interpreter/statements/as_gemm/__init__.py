@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...ir.copying import fill_value
 from ...ir.mlir import ahead_of, ir, producer
 from ...ir.structured import is_structured
 from ...session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement
@@ -70,7 +71,7 @@ class AsGemm(Statement):
         passed, start = makers(op.operands[convolution.image]), producer(op.operands[2])
         op.erase()
         remove_dead(passed)
-        if start is not None and not remove_if_dead(start) and start.name == "linalg.fill":
+        if start is not None and not remove_if_dead(start) and fill_value(start) is not None:
             rewrite.remark(
                 "other ops start from the same fill: its handle now names this product's fill, `match` finds the other"
             )

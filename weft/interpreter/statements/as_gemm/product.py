@@ -21,8 +21,8 @@ from ...indices.arithmetic import index_of, value_of
 from ...indices.digits import NAMES, OUTER
 from ...indices.linear import Linear
 from ...ir.cloning import clone_body
-from ...ir.copying import fill_with
-from ...ir.mlir import affine, i64, ir, linalg, made_by
+from ...ir.copying import fill_value, fill_with
+from ...ir.mlir import affine, i64, ir, linalg, made_by, producer
 from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import emitted, forms_of, product_of, same_size, size_of, sizes_of
 from ...ir.structured import (
@@ -180,14 +180,15 @@ def runs(convolution: ConvolutionProblem) -> list[list[int]]:
 def matrix(value: ir.Value, together: Sequence[Sequence[int]]) -> ir.Value:
     """The initial value of the product: a fill of its own shape, an empty tensor for an empty one,
     or a collapsed view of any other value."""
-    fill = made_by(value, "linalg.fill")
-    if fill is None and not is_empty(value):
+    fill = producer(value)
+    filling = None if fill is None else fill_value(fill)
+    if filling is None and not is_empty(value):
         return collapsed(value, together)
     sizes = sizes_of(value)
     nothing = empty([product_of([sizes[a] for a in axes]) for axes in together], element_type(value))
-    if fill is None:
+    if fill is None or filling is None:
         return nothing
-    made = fill_with(nothing, fill.operands[0])
+    made = fill_with(nothing, filling)
     move_marks(fill, made)
     return made.results[0]
 

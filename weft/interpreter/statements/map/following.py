@@ -105,8 +105,8 @@ def _levels(rewrite: Rewriter, target: Handle, like: Handle) -> list[Level]:
 def _slices(
     value: ir.Value, loops: Sequence[ir.Operation]
 ) -> Iterator[tuple[ir.Operation, tuple[tuple[int | None, ...], tuple[int, ...]]]]:
-    """For each loop the shape of the result, or of its part, of which an iteration has a slice; and
-    the axes with an offset that depends on the iteration."""
+    """For each loop, the shape of the result, or part, that its iterations slice; and the axes with
+    an offset that depends on the iteration."""
     while True:
         op = producer(value)
         if op is None:

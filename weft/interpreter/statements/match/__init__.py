@@ -45,7 +45,7 @@ class _Match(Statement):
     index: int | None = integer(optional=True, minimum=0)
     attribute: str | None = string(optional=True)
     equals: str | None = string(optional=True)
-    requirement: Condition | None = condition()
+    requirement: Condition | None = condition(written="where")
 
     reach = "handles"
 

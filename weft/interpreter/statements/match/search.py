@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ....dsl import tree
-from ....dsl.expressions import parts_of
+from ....dsl.expressions import parts_of, show
 from ....dsl.tree import KINDS, LOOP_KINDS, OPERAND, PROPERTIES
 from ...ir.mlir import ancestors, ir, operations
 from ...ir.refusing import describe
@@ -39,7 +39,7 @@ def subjects(root: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def of_words(module: ir.Module, words: Sequence[str]) -> Requirement:
-    """The op has one of these names, kinds or labels."""
+    """The requirement that the op has one of these names, kinds or labels."""
 
     def differs(op: ir.Operation) -> str | None:
         if any(fits(module, op, word) for word in words):
@@ -66,8 +66,8 @@ def fits(module: ir.Module, op: ir.Operation, word: str) -> bool:
 
 
 def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
-    """The op reads what the op of a handle makes, or one of its results, named as an operand that
-    it writes."""
+    """The requirement that the op reads a result of a handle's op: any, or one that is named as an
+    operand which it writes."""
     anchor, name, names = _anchor(rewrite, related, "consumer_of")
     inputs = segments(anchor)[0] if names else 0
     if name in names[:inputs]:
@@ -78,7 +78,8 @@ def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
 
 
 def of_producer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
-    """The op makes an operand of the op of a handle: the named one, or one that it reads."""
+    """The requirement that the op makes an operand of a handle's op: the named one, or a read
+    one."""
     anchor, name, names = _anchor(rewrite, related, "producer_of")
     values = operands_read(anchor) if name is None else [anchor.operands[names.index(name)]]
     makers = {made for value in values for made in makers_of(anchor, value) if made != anchor}
@@ -100,7 +101,7 @@ def _anchor(
 
 
 def of_condition(condition: Condition) -> Requirement:
-    """The condition holds for the properties of the op; not where one of them has no value."""
+    """The requirement that the condition holds for the op's properties, all of known value."""
 
     def differs(op: ir.Operation) -> str | None:
         found = (_unmet(condition, part, op) for part in _conjuncts(condition.expr))
@@ -133,7 +134,8 @@ def _unmet(condition: Condition, part: tree.Expr, op: ir.Operation) -> str | Non
             shown.append((inner.name, condition.holds(inner, of)))
         elif isinstance(inner, tree.Property) and (inner.name in PROPERTIES or OPERAND.fullmatch(inner.name)):
             shown.append((inner.spelling, condition.holds(inner, of)))
-    return ", ".join(f"{name} is {value}" for name, value in shown) or "the condition does not hold"
+    texts = (f"{name} is {show(value) if isinstance(value, tuple) else value}" for name, value in shown)
+    return ", ".join(texts) or "the condition does not hold"
 
 
 def rows(ops: Sequence[ir.Operation], requirements: Sequence[Requirement]) -> list[str]:

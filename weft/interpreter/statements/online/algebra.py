@@ -120,7 +120,7 @@ def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftEr
         return fail(
             "W0471",
             f"the result of {extreme.name} is a single element, and sums are corrected row by row",
-            "give what is reduced a dimension of one row: `tensor<1x64xf32>` in place of `tensor<64xf32>`",
+            "give the reduced tensor a dimension of one row: `tensor<1x64xf32>` in place of `tensor<64xf32>`",
         )
     if lost:
         return fail(
@@ -207,8 +207,8 @@ def _sum(
         raise fail(
             "W0471",
             f"{where} has terms that depend on the result of {chain.extreme.name}, and not by a factor b^(c·m)",
-            "write the terms as `math.exp(x - m)` or `math.exp2(x - m)`, x the one input of the extreme m, times or"
-            " divided by what does not depend on m",
+            "write the terms as `math.exp(x - m)` or `math.exp2(x - m)`, where x is the only input of the extreme m,"
+            " multiplied or divided by values that do not depend on m",
         )
     first = chain.sums[0].weight if chain.sums else weight
     if (weight.exponent, weight.base) != (first.exponent, first.base):

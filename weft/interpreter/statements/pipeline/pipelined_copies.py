@@ -88,7 +88,10 @@ def find_copies(loop: ir.Operation) -> Pipelined:
             f"the copy to {buffer_key(other.alloc)} is mapped to `{mapping_of(other.op)}`, the one to {boxes} to `tma`"
         )
         raise refuse(
-            "W0376", message, other.op, f"`map` the one to {buffer_key(other.alloc)} `to tma`, too, or all to threads"
+            "W0376",
+            message,
+            other.op,
+            f"`map` the copy to {buffer_key(other.alloc)} `to tma`, too, or all to threads",
         )
     return Pipelined(loop, tuple(sorted(copies, key=lambda c: order[c.op])), step)
 
@@ -253,7 +256,7 @@ def _check_dependences(loop: ir.Operation, copies: tuple[StagedCopy, ...]) -> No
                 f"what is copied to {buffer_key(copy.alloc)} is written in the same loop: "
                 "the tile of iteration i + 1 would be read before iteration i has written it",
                 copy.op,
-                "`pipeline` a loop that only reads what its copies read",
+                "`pipeline` a loop that does not write the sources of its copies",
                 f"{describe(writer)} writes it",
             )
 

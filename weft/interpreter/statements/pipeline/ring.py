@@ -118,7 +118,7 @@ def _groups(loop: ir.Operation) -> int:
             "W0406",
             f"a producer waits for the warp groups that read its tiles, and {which}",
             loop,
-            "let loops over `warpgroups` hold all that the loop computes, with one number of them; or"
+            "put everything that the loop computes into loops over the same number of `warpgroups`; or use"
             " `pipeline … async`",
         )
     return next(iter(groups)) or 1

@@ -20,7 +20,7 @@ from ...buffers.tiles import ThreadTile, clone_nest, is_distributed, thread_nest
 from ...buffers.views import in_own_array, is_temporary, rebased, retype
 from ...hardware.ampere.fragments import sums_of
 from ...ir.cloning import replace_operands
-from ...ir.copying import fill_with
+from ...ir.copying import fill_value, fill_with
 from ...ir.element_sizes import MOST_REGISTERS, registers_of
 from ...ir.functions import set_name
 from ...ir.mlir import (
@@ -63,7 +63,7 @@ def keep_in_registers(op: ir.Operation, position: int, loop: ir.Operation) -> tu
         raise fail(
             "W0383",
             "which part of the buffer the op writes changes within the loop",
-            "`across` an inner loop, one that does not move the accumulator",
+            "write `across` an inner loop that does not move the accumulator",
         )
     _check_per_thread(base, loop)
     if sums_of(op) not in (None, str(element_type(base))):
@@ -165,7 +165,7 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
             raise fail(
                 "W0383",
                 "which part of the operand a thread owns changes within the loop",
-                "`across` an inner loop, one that does not move the tile",
+                "write `across` an inner loop that does not move the tile",
             )
         between = [o for o in ancestors(tile.view) if is_within(o, tile.nest[0]) and o not in tile.nest]
         if between:
@@ -202,7 +202,7 @@ def _first_value(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:
     """The fill before the loop that overwrites all of the base, if no op accesses the buffer in
     between; otherwise None."""
     op = _last_touch(base, loop)
-    return op if op is not None and op.name == "linalg.fill" and op.operands[1] == base else None
+    return op if op is not None and fill_value(op) is not None and op.operands[-1] == base else None
 
 
 def _last_touch(base: ir.Value, loop: ir.Operation) -> ir.Operation | None:

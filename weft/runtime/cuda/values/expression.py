@@ -76,12 +76,12 @@ class Expr:
 
     @property
     def is_literal(self) -> bool:
-        """Whether it is an `int` literal."""
+        """Whether the expression is an `int` literal."""
         return self.atom and self.text == str(self.constant)
 
     @property
     def is_offset(self) -> bool:
-        """Whether it is a sum or product so short that a name would be less informative."""
+        """Whether the expression is a sum or product so short that a name would show less."""
         return self.base != "" and self.split is not None and not self.reads and not self.mutable
 
 

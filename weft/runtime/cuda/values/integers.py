@@ -134,7 +134,7 @@ def _limited(exact: Range, within: Range | None) -> Range:
 
 
 def _opposite(e: Expr) -> Expr | None:
-    """`3` of `-3`, `x * 3` of `x * -3`, `x` of `x * -1`."""
+    """The negated expression, if it has a negative factor: `3` of `-3`, `x * 3` of `x * -3`."""
     if e.constant is not None:
         return literal(-e.constant) if e.constant < 0 else None
     if e.range is None or e.split is None or e.split[1] != "*":
@@ -183,7 +183,7 @@ def unsigned_result(kind: ScalarType) -> tuple[str, Range]:
 
 
 def same_width(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Both as `long long` if either is, else both as `int` (narrower types promote)."""
+    """Both operands as `long long` if either is one, else as `int` (narrower types promote)."""
     if LONG in (a.type, b.type):
         return cast(LONG, a), cast(LONG, b)
     return (a if a.type == INT else cast(INT, a)), (b if b.type == INT else cast(INT, b))

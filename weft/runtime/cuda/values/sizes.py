@@ -85,7 +85,7 @@ def most_quotient(dividend: Size, divisor: Size) -> int | None:
 
 
 def _linear(number: Size) -> tuple[Size, int, int]:
-    """`x`, 15, 8 of `x * 15 + 8`."""
+    """The size, the factor and the constant: `x`, 15, 8 of `x * 15 + 8`."""
     match number:
         case Apply("add", inner, int(other)) | Apply("add", int(other), inner):
             size, factor, more = _linear(inner)

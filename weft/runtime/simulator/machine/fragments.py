@@ -60,14 +60,14 @@ def added(before: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def to_tf32(x: np.ndarray) -> np.ndarray:
-    """To nearest, ties away from zero, as f32."""
+    """The values rounded to tf32, to nearest, ties away from zero; as f32."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     rounded = (bits + _TF32 // 2) & ~(_TF32 - 1)
     return np.where(np.isfinite(x), rounded.view(np.float32), x)
 
 
 def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
-    """(warps, 32, blocks, …) in the order of thread ids; absent lanes hold zeros."""
+    """The array as (warps, 32, blocks, …), in the order of thread ids; absent lanes hold zeros."""
     value = np.asarray(value)
     full = np.broadcast_to(value, (*lanes.shape, *value.shape[2:]))
     out = np.zeros((-(-lanes.nt // WARP) * WARP, *full.shape[1:]), full.dtype)
@@ -76,6 +76,6 @@ def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
 
 
 def _to_lanes(lanes: Lanes, given: np.ndarray) -> np.ndarray:
-    """From (warps, blocks, 32, registers, elements) to each thread's fragment, in the order of the
+    """Each thread's fragment from (warps, blocks, 32, registers, elements), in the order of the
     lanes."""
     return given.swapaxes(1, 2).reshape(-1, given.shape[1], *given.shape[3:])[lanes.local]

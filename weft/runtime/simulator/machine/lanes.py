@@ -166,7 +166,7 @@ class Lanes:
         return np.where(zero, np.asarray(divisor).dtype.type(1), divisor)
 
     def left_open(self, where: Any, mask: Any, site: int, what: str) -> None:
-        """A value that is needed and not known, in the active lanes `where`, is a fault."""
+        """Records a fault for a value that is needed but undefined in the active lanes `where`."""
         if not np.any(where):
             return
         found = np.asarray(where)
@@ -247,7 +247,7 @@ class Lanes:
 
 
 def _expect_fewer(passed: int | np.ndarray, most: int | None, what: str) -> None:
-    """Raises W0757."""
+    """Raises W0757 for more than a race check can distinguish."""
     if most is not None and int(np.max(passed)) >= most:
         raise fail(
             "W0757",

@@ -282,7 +282,8 @@ class Private(Memory):
         put(written.reshape(-1), at, True, mask, self.lanes)
 
     def _report(self, missing: np.ndarray, site: int, flat: np.ndarray) -> None:
-        """`missing`: by lane and element read; `flat`: the numbers of these elements."""
+        """Records the faults. `missing`: by lane and element read; `flat`: the numbers of the
+        elements."""
         if missing.any():
             bad = np.asarray(missing.any(axis=-1))
             row, column = first_lane(bad)

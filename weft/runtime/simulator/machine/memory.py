@@ -99,7 +99,7 @@ class Memory:
         raise NotImplementedError
 
     def barrier(self, everyone: bool) -> None:
-        """A barrier that orders this space is about to end the interval."""
+        """Called before a barrier that orders this space ends the interval."""
 
     def load_checked(
         self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[int, ...]

@@ -186,7 +186,7 @@ class Shadow:
             self.repeated = {}
 
     def release(self) -> None:
-        """Another access touches the buffer, or the lanes change."""
+        """Ends the held access: another access touches the buffer, or the lanes change."""
         self.settle()
         self.held = None
 
@@ -244,8 +244,8 @@ class Shadow:
             self._wait(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:
-        """A barrier is about to end the interval. `everyone`: it orders all earlier accesses with
-        all later ones."""
+        """Called before a barrier ends the interval. `everyone`: it orders all earlier accesses
+        with all later ones."""
         if everyone:
             self.pending.clear()
             self.held, self.repeated = None, {}

@@ -24,7 +24,7 @@ def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
 
 
 def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
-    """A fault where some lanes of a warp are inactive, or have diverged."""
+    """Records a fault where some lanes of a warp are inactive, or have diverged."""
     if mask is None and lanes.nt % WARP == 0:
         return
     here = np.zeros((-(-lanes.nt // WARP) * WARP, lanes.nb), bool)

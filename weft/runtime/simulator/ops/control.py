@@ -25,7 +25,7 @@ def pieces(carried: Made) -> tuple[Val, ...]:
 
 
 def at_depth(carried: Made, depth: int) -> Made:
-    """The same variables, in another scope."""
+    """The variables, seen from another scope."""
     made = [replace(part, depth=depth, const=None) for part in pieces(carried)]
     return carried.of(made) if isinstance(carried, Mem) else made[0]
 
@@ -44,12 +44,12 @@ def chosen(where: str, a: Val, b: Val, like: Made, arms: str = "") -> str:
 
 
 def pinned(part: Val, like: Made) -> str:
-    """Its text, with a NumPy type if it is a value: another lane's may replace it."""
+    """A part's text, with a NumPy type if it is a value: another lane's may replace it."""
     return part.text if isinstance(like, Mem) else part.pinned
 
 
 def blend(t: Translator, mask: str, targets: Sequence[Made], sources: Sequence[Made]) -> None:
-    """`targets` take the sources in the lanes of `mask`."""
+    """Assigns the sources to `targets` in the lanes of `mask`."""
     left, right = [], []
     for target, source in zip(targets, sources, strict=True):
         left += [old.text for old in pieces(target)]
@@ -95,7 +95,7 @@ def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value
 
 
 def go_on(t: Translator, carried: Sequence[Made], yielded: Sequence[Made], mask: str, outer: str) -> None:
-    """The next iteration has the yielded values, in the lanes of `mask`, out of those of `outer`."""
+    """Assigns yielded values to carried variables in the lanes of `mask`, a part of `outer`."""
     if carried:
         with t.block(f"if {mask} is {outer}:"):
             assign(t, carried, yielded)
@@ -162,7 +162,7 @@ def fork(t: Translator, op: ir.Operation, condition: Val, masks: tuple[str, str]
 
 
 def nothing(t: Translator, variables: Sequence[Made]) -> None:
-    """The variables have no values yet."""
+    """Declares the variables without values."""
     for variable in variables:
         for part in pieces(variable):
             t.emit(f"{part.text} = None")

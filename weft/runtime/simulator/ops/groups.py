@@ -26,7 +26,7 @@ def _barrier(t: Translator, op: ir.Operation) -> str:
 
 @contextmanager
 def _where(t: Translator, predicate: ir.Value | None) -> Iterator[None]:
-    """Only the lanes for which a predicate holds."""
+    """Code emitted inside runs only in the lanes for which a predicate holds."""
     if predicate is None:
         yield
         return

@@ -356,7 +356,7 @@ class Cluster:
         return bool(torn)
 
     def _after(self) -> None:
-        """The blocks end: every operation in flight must have been waited for."""
+        """Checks at the end of the blocks that every operation in flight has been waited for."""
         for home in self.blocks:
             for barriers in home.barriers.values():
                 barriers.at_end()
@@ -368,12 +368,12 @@ class Cluster:
                 self.launch.found.fault(Fault("unfinished copy", message, doing))
 
     def owe(self, home: BlockState, row: int, epoch: int, doing: ThreadOp, what: str) -> None:
-        """An access to a block's shared memory that a thread of that block must acquire before the
-        block ends."""
+        """Records an access to a block's shared memory that a thread of that block must acquire
+        before the block ends."""
         self.owed[home.rank, row] = epoch, doing, what
 
     def split(self, arms: Sequence[Steps]) -> Steps:
-        """Lanes of a group diverge, and reconverge."""
+        """Runs the arms of diverged lanes of a group until they reconverge."""
         if len(arms) == 1:
             yield from arms[0]
         elif arms:
@@ -389,7 +389,7 @@ class Cluster:
     def issue(
         self, kind: OperationKind, group: GroupLanes, lanes: np.ndarray, site: int, finish: Callable[[Flight], None]
     ) -> Flight:
-        """An operation of some lanes is issued; `begin` starts it once its accesses are recorded."""
+        """Issues an operation of some lanes; `begin` starts it once its accesses are recorded."""
         row = self.clocks.start(group.rows[lanes], kind)
         made = Flight(row, int(self.clocks.epochs(np.array([row]))[0]), finish, group, np.sort(lanes), site)
         self.issuers[row] = made

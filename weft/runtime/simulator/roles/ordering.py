@@ -68,7 +68,7 @@ class ClockShadow:
     # ---- what lanes do ----------------------------------------------------------------------------------------------
 
     def repeats(self, flat: Index, mask: Mask, site: int, write: bool) -> bool:
-        """Never: every access is recorded."""
+        """False: every access is recorded."""
         return False
 
     def read(self, flat: Index, mask: Mask, site: int) -> None:

@@ -81,8 +81,8 @@ class BarrierGroup:
         return True
 
     def expect_fenced(self, number: int, group: GroupLanes, lane: int, site: int) -> None:
-        """A fault where a copy or another block arrives at a barrier before a fence after its
-        initialization is known."""
+        """Records a fault where a copy or another block arrives at a barrier, but no fence after
+        its initialization is known."""
         fence, row = self.all[number].fenced, group.rows[lane]
         if fence is None or group.cluster.clocks.known[SHARED][row, fence[0]] < fence[1]:
             message = (
@@ -91,7 +91,7 @@ class BarrierGroup:
             _misused(group, lane, site, message, self.name)
 
     def at_end(self) -> None:
-        """The block ends: the bytes of each barrier must add up."""
+        """Checks at the end of the block that the bytes of each barrier add up."""
         for number, one in enumerate(self.all):
             if one.bytes and self.last is not None:
                 _misused(*self.last, f"{self.named(number)}: at the end of the block {_bytes(one)}", self.name)

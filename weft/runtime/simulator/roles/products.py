@@ -41,9 +41,9 @@ class GroupProductForm:
 
     @cached_property
     def left(self) -> np.ndarray:
-        """Of each element of the left operand (rows x depth), its offset from the matrix's
-        beginning in memory; for an operand in registers, its position in the group's fragments,
-        thread by thread."""
+        """The offset of each element of the left operand (rows x depth) from the matrix's beginning
+        in memory; for an operand in registers, its position in the group's fragments, thread by
+        thread."""
         if self.stated.left is not None:
             return _elements(self.stated.left, self.stated.rows, self.depth, self.stated.starts[0])
         held = left_layout(self.stated.product, self.depth)
@@ -53,7 +53,7 @@ class GroupProductForm:
 
     @cached_property
     def right(self) -> np.ndarray:
-        """The same for the right operand (depth x columns)."""
+        """The offset of each element of the right operand (depth x columns), as in `left`."""
         if self.stated.by_rows:
             return _elements(self.stated.right, self.depth, self.stated.product.n)
         return _elements(self.stated.right, self.stated.product.n, self.depth, self.stated.starts[1]).T

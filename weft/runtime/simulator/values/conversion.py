@@ -18,19 +18,19 @@ def typed(value: Any) -> Any:
 
 
 def unsigned(value: Any) -> Any:
-    """The same bits as unsigned integers."""
+    """The bits of a value as unsigned integers."""
     value = np.asarray(typed(value))
     return value if value.dtype.kind == "b" else value.view(UNSIGNED[value.dtype.itemsize])
 
 
 def signed(value: Any, like: Any) -> Any:
-    """The same bits with the type of `like`."""
+    """The bits of a value with the type of `like`."""
     return np.asarray(value).view(np.asarray(typed(like)).dtype)[()]
 
 
 def convert(value: Any, dtype: np.dtype) -> Any:
-    """To another type: sign extension, truncation, int ↔ float, float ↔ float (rounded to nearest
-    even)."""
+    """A value converted to another type: sign extension, truncation, int ↔ float, float ↔ float
+    (rounded to nearest even)."""
     value = np.asarray(typed(value))
     return _converted(np.negative(value.astype(np.int8)) if value.dtype.kind == "b" else value, dtype)
 
@@ -70,7 +70,7 @@ def to_unsigned(value: Any, dtype: np.dtype) -> Any:
 
 
 def bitcast(value: Any, dtype: np.dtype) -> Any:
-    """The same bits as another type."""
+    """The bits of a value as another type."""
     return np.ascontiguousarray(typed(value)).view(dtype).reshape(np.shape(value))[()]
 
 

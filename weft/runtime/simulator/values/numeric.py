@@ -53,20 +53,20 @@ def too_far(distance: Any) -> Any:
 
 
 def overflows(a: Any, b: Any) -> Any:
-    """Whether a quotient is the one that a signed type does not have."""
+    """Whether a quotient exceeds its signed type: the least number divided by -1."""
     a = np.asarray(typed(a))
     return np.equal(a, np.iinfo(a.dtype).min) & np.equal(b, -1)
 
 
 def unfit(value: Any, bits: int, has_sign: bool) -> Any:
-    """Whether an integer of `bits` does not have a float that is rounded towards zero."""
+    """Whether a float, rounded towards zero, is out of the range of integers of `bits` bits."""
     whole = np.trunc(np.asarray(value).astype(np.float64))
     low, high = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1)) if has_sign else (0.0, 2.0**bits)
     return ~((whole >= low) & (whole < high))
 
 
 def lanes(elements: Any) -> Any:
-    """Of vectors of booleans, the lanes that have a true one."""
+    """The lanes that have a true element in vectors of booleans."""
     return elements.any(axis=tuple(range(2, elements.ndim))) if np.ndim(elements) > 2 else elements
 
 
@@ -247,7 +247,7 @@ def spread(flat: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
 
 
 def multiple(flat: Any, elements: int) -> bool:
-    """Whether `flat` is a multiple in all lanes."""
+    """Whether `flat` is a multiple of `elements` in all lanes."""
     return not np.any(np.remainder(flat, elements))
 
 
@@ -278,7 +278,7 @@ _NUMBERS |= {"minu": minui, "maxu": maxui}
 
 
 def _of(word: str) -> Combine:
-    """For i1 too, for which NumPy's arithmetic differs."""
+    """The function of a combiner, also for i1, for which NumPy's arithmetic differs."""
     return lambda a, b: (_LOGIC[ON_BITS[word]] if np.asarray(a).dtype.kind == "b" else _NUMBERS[word])(a, b)
 
 

@@ -75,8 +75,8 @@ def arrange(parts: Sequence[Lane], numbers: np.ndarray) -> Lane:
 
 
 def bitcast_elements(marked: np.ndarray, count: int) -> np.ndarray:
-    """The elements of a vector, seen as `count` wider or narrower ones along its last dimension,
-    that have bits of marked ones."""
+    """The elements with bits of marked ones, if a vector is seen as `count` wider or narrower
+    elements along its last dimension."""
     size = marked.shape[-1]
     if count >= size:
         return np.repeat(marked, count // size, axis=-1)
