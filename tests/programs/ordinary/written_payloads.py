@@ -131,7 +131,7 @@ class Written:
     def padded(self, name: str, kind: str, of: str, low: str, high: str, value: float | str = 0.0) -> str:
         """A tensor in a border of one value."""
         scalar = self.constant(value, self.element(of))
-        block = ", ".join(f"%p{n}: index" for n in range(low.count(",") + 1))
+        block = ", ".join(f"%_{n}: index" for n in range(low.count(",") + 1))
         text = f"tensor.pad %{of} low[{low}] high[{high}] {{\n^bb0({block}):\n"
         text += f"tensor.yield %{scalar} : {self.types[scalar]}\n}}"
         return self.line(name, kind, f"{text} : {self.type_of(of)} to tensor<{kind}>")

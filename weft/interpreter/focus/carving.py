@@ -18,6 +18,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from itertools import takewhile
 
 from ...dsl.records import record
 from ..ir.cloning import LEAVES, clone_module, empty_module
@@ -305,24 +306,35 @@ MOST_LAUNCHES = 16
 
 
 def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
-    """Annotates a gap with the contents that its stretch leaves in each buffer, operands before
-    results. These are the contents that launches leave, the last launch first; for an op that is
-    not launched yet, the op that writes the buffer; and null where any other op uses the buffer."""
-    found: list[list[str | tuple[str, int] | None]] = []
-    for number in (*stretch.uses, *stretch.makes):
-        left: list[str | tuple[str, int] | None] = []
-        for user in body.users_between(number, stretch.start, stretch.stop):
-            passed = user.holder.regions[0].blocks[0].arguments[user.inputs.index(number)]
-            if not isinstance(passed.type, ir.MemRefType):
-                break
-            if LEAVES not in user.op.attributes or len(left) == MOST_LAUNCHES or passed not in arguments(user.op):
-                left.append(last_writer(user.op, passed))
-                break
-            stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)
-            left.append(stated[arguments(user.op).index(passed)])
-        found.append(left)
+    """Annotates a gap with the contents that the ops in its stretch leave in each buffer, its
+    operands, then its results."""
+    found = [_left(number, stretch.start, stretch.stop, body) for number in (*stretch.uses, *stretch.makes)]
     if any(found):
         gap.attributes[LEAVES] = ir.StringAttr.get(json.dumps(found))
+
+
+def _left(number: int, start: int, stop: int, body: Body) -> list[str | tuple[str, int] | None]:
+    """The contents that launches in a range leave in a buffer, the last launch first, or in one of
+    which it is a copy. For an op not launched yet, the op that writes the buffer; null where any
+    other op uses it."""
+    left: list[str | tuple[str, int] | None] = []
+    for user in body.users_between(number, start, stop):
+        block = user.holder.regions[0].blocks[0]
+        passed = block.arguments[user.inputs.index(number)]
+        if not isinstance(passed.type, ir.MemRefType):
+            break
+        if user.op.name == "memref.copy" and user.op.operands[1] != passed:
+            continue
+        if LEAVES not in user.op.attributes or len(left) == MOST_LAUNCHES or passed not in arguments(user.op):
+            source, at = user.op.operands[0] if user.op.name == "memref.copy" else None, body.place(user)
+            if source is None or source.type != passed.type or source.owner != block or not at:
+                return [*left, last_writer(user.op, passed)]
+            copied = user.inputs[list(block.arguments).index(source)]
+            texts = [] if body.is_argument(copied) else _left(copied, 0, at, body)
+            return [*left, *takewhile(lambda text: isinstance(text, str), texts), None]
+        stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)
+        left.append(stated[arguments(user.op).index(passed)])
+    return left
 
 
 class Version:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value_of
+from ..ir.cloning import is_named
 from ..ir.copying import fill_constant
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, has_parent, ir, made_by, operations, producer, users
 from ..ir.reshapes import larger_source, reshaped_alike
@@ -91,7 +92,7 @@ def absorb_all_pads(module: ir.Module) -> None:
     for op in operations(module.operation):
         if not is_structured(op) or masked_loads.is_masked_load(op) or not any(map(derived_from_pad, op.operands)):
             continue
-        if not has_parent(op, "func.func") or any(name.startswith("weft.") for name in op.attributes):
+        if not has_parent(op, "func.func") or "weft.map" in op.attributes:
             absorb_pads(op)
 
 
@@ -116,7 +117,7 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     if not masked_loads.is_masked_load(op):
         absorb_pads(op)
     ragged = [d for d in range(space.rank) if extents[d] != space.extents[d]]
-    load_scattered(op, space, {*ragged})
+    load_scattered(op, space, dict.fromkeys(ragged))
     space = structure(op)
     reduced = [d for d in ragged if space.iterators[d] == "reduction"]
     anywhere = runs_anywhere(op)
@@ -244,7 +245,7 @@ def _enlarged(
         with ahead_of(maker):
             larger = _enlarged(maker.operands[0], source, source, outside, must_hold, stay)
             return reshaped_alike(larger, maker, [n or 0 for n in numbers])
-    if maker is None or not is_structured(maker) or _is_staged(maker):
+    if maker is None or not is_structured(maker) or _is_staged(maker) or _has_own_kernel(maker):
         return masked_loads.gather(value, shape, outside)
     result = ir.OpResult(value).result_number
     loads = maker in stay or (masked_loads.is_masked_load(maker) and not segments(maker)[0])
@@ -271,6 +272,13 @@ def _held(
         return value
     with ir.InsertionPoint.after(after), after.location:
         return masked_loads.masked(value, old, outside)
+
+
+def _has_own_kernel(maker: ir.Operation) -> bool:
+    """Whether an op of a function stays one of its own, since no handle names it that a statement
+    could `fuse`: its result keeps its size then, and the kernels that read it check theirs."""
+    simple = fill_constant(maker) is not None or masked_loads.is_masked_load(maker)
+    return has_parent(maker, "func.func") and not simple and not is_named(maker)
 
 
 def _is_staged(maker: ir.Operation) -> bool:

@@ -84,7 +84,7 @@ class Fuse(Statement):
         if is_structured(producer):
             space = structure(producer)
             written = {d for indexing in space.maps[space.inputs :] for e in indexing.results for d in dimensions_of(e)}
-            for done in (*absorb_pads(producer), *load_scattered(producer, space, written)):
+            for done in (*absorb_pads(producer), *load_scattered(producer, space, dict.fromkeys(written))):
                 rewrite.remark(done)
         twins = mark_twins(producer, loop)
         if not (fuse_fills(rewrite, producer, self.producer.tag, self.loop) or start_inside(producer, loop)):

@@ -89,7 +89,7 @@ class Tile(Statement):
             over_tiles = any(n and kind == "parallel" for n, kind in zip(whole, space.iterators, strict=True))
             for done in absorb_pads(op, starts=over_tiles):
                 rewrite.remark(done)
-            for done in load_scattered(op, space, {d for d, n in enumerate(whole) if n}):
+            for done in load_scattered(op, space, {d: n for d, n in enumerate(whole) if n}):
                 rewrite.remark(done)
             space = structure(op)
             if has_parent(op, "func.func"):
@@ -185,7 +185,7 @@ class Tile(Statement):
     ) -> None:
         from ..padding.scattered_inputs import has_slices
 
-        tiled = {d for d, n in enumerate(sizes) if n}
+        tiled = {d: n for d, n in enumerate(sizes) if n}
         for number, indexing in enumerate(space.maps):
             shape = shape_of(op.operands[number])
             if has_slices(space, number, shape, tiled):
@@ -200,7 +200,7 @@ class Tile(Statement):
                     "write the op with a plain map of its result, such as `(d0, d1) -> (d0, d1)`, and with the"
                     " other subscripts in the maps of its inputs"
                 )
-            if has_slices(space, number, shape, set()):
+            if has_slices(space, number, shape, {}):
                 hint += "; or leave these dimensions untiled"
             notes = (f"dimensions {space.text()}",)
             raise rewrite.error("W0325", f"{what}, and a tile has no slice of it", op, hint, at="sizes", notes=notes)

@@ -53,6 +53,7 @@ from .destinations import (
     fold_reshapes,
     has_empty,
     separate_destinations,
+    start_from_own_fills,
     start_reshaped,
     written_over,
 )
@@ -99,6 +100,7 @@ def bufferize_module(module: ir.Module) -> list[str]:
     _results_for_destinations(module)
     if "scf.for" in there:
         _carry_in_place(module)
+    start_from_own_fills(module)
     separate_destinations(module)
     _separate_arguments(module)
     _protect_arguments(module, protect=True)

@@ -12,6 +12,7 @@ from ..memory.layouts import is_plain
 from ..memory.views import root_memref
 
 ALLOCATIONS = ("memref.alloc", "memref.alloca")
+RESHAPES = ("memref.collapse_shape", "memref.expand_shape")
 _PLAIN = ("arith.", "math.", "index.")
 _HOST = ("scf.for", "scf.if")
 
@@ -45,10 +46,12 @@ def is_convertible(op: ir.Operation, *, shared: bool = False) -> bool:
 
 
 def has_known_buffers(op: ir.Operation) -> bool:
-    """Whether the op's buffers are arguments and allocations: any two of them are the same or
-    disjoint."""
-    roots = [root_of(v) for v in op.operands if is_memref(v)]
-    return all(isinstance(root.owner, ir.Block) or made_by(root, *ALLOCATIONS) is not None for root in roots)
+    """Whether the op's buffers are arguments and allocations, or these in another shape: any two
+    of them are the same or disjoint."""
+    roots = dict.fromkeys(root_of(v) for v in op.operands if is_memref(v))
+    under = [root_memref(v) if made_by(v, *RESHAPES) is not None else v for v in roots]
+    known = (isinstance(root.owner, ir.Block) or made_by(root, *ALLOCATIONS) is not None for root in under)
+    return len({*under}) == len(roots) and all(known)
 
 
 def is_on_host(op: ir.Operation) -> bool:

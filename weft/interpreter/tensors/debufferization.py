@@ -55,6 +55,7 @@ from ..ir.structured import (
 )
 from ..memory.effects import is_memref
 from ..memory.layouts import READING, STORING, as_tensor, store_tensor
+from ..memory.views import root_memref
 from ..session.rewriter import Rewriter
 from .convertible import (
     ALLOCATIONS,
@@ -67,13 +68,19 @@ from .convertible import (
     root_of,
     window_of,
 )
+from .padded_buffers import drop_padding, padded_value
 
 if TYPE_CHECKING:
     from ..proof.hosts.effects import Effect
 
 
 def debufferize(
-    rewrite: Rewriter, op: ir.Operation, *, for_readers: bool = False, with_producers: bool = False
+    rewrite: Rewriter,
+    op: ir.Operation,
+    *,
+    for_readers: bool = False,
+    with_producers: bool = False,
+    with_starts: bool = False,
 ) -> bool:
     """Raises the function around `op` to tensors, or only `op` if the function contains other ops
     (a launch, a loop).
@@ -85,6 +92,7 @@ def debufferize(
         for_readers: ops that read the op's output as a tensor read its result instead; it is stored
             only for other readers.
         with_producers: also raise the ops that make the op's inputs, and the producers of theirs.
+        with_starts: also raise the ops that make what the op's outputs begin with.
     """
     if not is_on_host(op):
         return False
@@ -112,7 +120,7 @@ def debufferize(
     elif for_readers and has_known_buffers(op):
         _Debufferizer(rewrite.module, block).run_producer(op)
     else:
-        before = _producers(rewrite.module, op) if with_producers else []
+        before = _producers(rewrite.module, op, starts=with_starts) if with_producers or with_starts else []
         _Debufferizer(rewrite.module, block).run_one(op)
         for producer in before:
             _Debufferizer(rewrite.module, block).run_producer(producer)
@@ -168,6 +176,11 @@ class _Memory:
             return None
         return tuple(effect for effect in self.effects.of(op) if effect.kind != "alloc")
 
+    def changes(self, op: ir.Operation, buffers: Iterable[ir.Value]) -> bool:
+        """Whether an op may change one of the buffers."""
+        stored = op.name == STORING and root_of(op.operands[1]) in map(root_of, buffers)
+        return stored or self.touches(self.done(op), buffers, changing=True)
+
     def touches(self, done: tuple[Effect, ...] | None, buffers: Iterable[ir.Value], *, changing: bool = False) -> bool:
         """Whether the effects `done` touch (with `changing`: change) one of the buffers; true for
         unknown effects."""
@@ -177,15 +190,16 @@ class _Memory:
         return any(not e.buffer.distinct(buffer) for e in done if e.changes or not changing for buffer in own)
 
 
-def _producers(module: ir.Module, op: ir.Operation) -> list[ir.Operation]:
+def _producers(module: ir.Module, op: ir.Operation, *, starts: bool) -> list[ir.Operation]:
     """The ops on memrefs that make the inputs of `op`, and their producers in turn, the last one
-    first. Raises `NotLocalError` if one of them may be in a part of the function that was carved
-    out."""
+    first; with `starts`, those that make what its outputs begin with. Raises `NotLocalError` if one
+    of them may be in a part of the function that was carved out."""
     memory, block = _Memory(module), ops_of(op.block)
     needed = {op}
     for at in range(block.index(op), -1, -1):
         if block[at] in needed:
-            read = [root_of(v) for n, v in enumerate(block[at].operands) if is_memref(v) and is_read(block[at], n)]
+            operands = list(enumerate(block[at].operands))[segments(op)[0] if starts else 0 :]
+            read = [root_of(v) for n, v in operands if is_memref(v) and is_read(block[at], n)]
             makers = (_maker(memory, block[:at], root) for root in dict.fromkeys(read))
             needed.update(maker for maker in makers if maker is not None)
     return [each for each in reversed(block) if each in needed and each != op]
@@ -223,6 +237,8 @@ class _Debufferizer:
         self._read(op)
         self._raise(op)
         self._store(after, self.written)
+        for buffer in self.current:
+            drop_padding(buffer)
 
     def run_windows(self, op: ir.Operation) -> None:
         """Raises a single op on disjoint windows: each is treated as a buffer."""
@@ -247,21 +263,27 @@ class _Debufferizer:
         self._drop_unused()
 
     def _hand_on(self, buffer: ir.Value, later: list[ir.Operation], memory: _Memory) -> ir.Operation | None:
-        """Replaces reads of a buffer as a tensor by its value. Returns the first op that needs the
-        value in memory; None if there is none before the buffer is overwritten completely."""
-        for op in [each for each in later if each.name != READING or each.operands[0] == buffer]:
+        """Replaces reads of a buffer as a tensor by its value, until the buffer changes. Returns
+        the first op that needs the value in memory; None if there is none before the buffer is
+        overwritten completely."""
+        first: ir.Operation | None = None
+        for op in [*later]:
             if op.name == GAP:
                 raise NotLocalError
-            if op.name == READING:
+            if op.name == READING and op.operands[0] == buffer:
                 later.remove(op)
                 replace(op, [self.current[buffer]])
-            elif op.name == STORING and op.operands[1] == buffer:
-                return None
-            elif memory.touches(memory.done(op), [buffer]):
-                return None if op.name == "memref.dealloc" else op
+            elif op.name == READING:
+                first = first or (op if root_memref(op.operands[0]) == root_memref(buffer) else None)
+            elif op.name in (STORING, "memref.dealloc") and op.operands[-1] == buffer:
+                return first
+            elif memory.touches(done := memory.done(op), [buffer]):
+                first = first or op
+                if memory.touches(done, [buffer], changing=True):
+                    return first
         last = later[-1]
         alone = len(self.block.region.blocks) == 1 and not any(is_memref(v) for v in last.operands)
-        return None if alone and made_by(buffer, *ALLOCATIONS) is not None else last
+        return first or (None if alone and made_by(buffer, *ALLOCATIONS) is not None else last)
 
     def run(self) -> None:
         for op in ops_of(self.block):
@@ -287,7 +309,8 @@ class _Debufferizer:
         with ir.InsertionPoint(op):
             for root in [root_of(v) for v in op.operands if is_memref(v)]:
                 if root not in self.current:
-                    self.current[root] = as_tensor(root)
+                    padded = padded_value(op, root, _Memory(self.module).changes)
+                    self.current[root] = padded or as_tensor(root)
 
     def _value(self, buffer: ir.Value) -> ir.Value:
         """The current value of a buffer, or of a window of one, at the insertion point."""

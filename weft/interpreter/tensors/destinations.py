@@ -15,8 +15,8 @@ that bufferization allocates, with any initial contents (`allocate_expanded`).
 
 from __future__ import annotations
 
-from ..ir.cloning import replace_operands
-from ..ir.copying import fill_value
+from ..ir.cloning import is_named, replace_operands
+from ..ir.copying import fill_value, fill_with
 from ..ir.functions import given_name
 from ..ir.mlir import ahead_of, attributes, has_parent, ir, made_by, memref, operations, producer, tensor, users
 from ..ir.structured import (
@@ -76,6 +76,28 @@ def fill_what_is_wanted(module: ir.Module) -> None:
         op.results[0].set_type(kinds.pop())
         for part in parts:
             replace(part, [op.results[0]])
+
+
+def start_from_own_fills(module: ir.Module) -> None:
+    """Gives each op of a function that writes over a shared fill, or over a part of it, a fill of
+    its own, where no handle names the shared one. Bufferization would fill one buffer and copy it
+    for each of the others: a copy that no later statement could fuse or distribute."""
+    for op in [op for op in operations(module.operation) if fill_value(op) is not None]:
+        value = fill_value(op)
+        if value is None or not has_parent(op, "func.func") or is_named(op) or not is_empty(op.operands[-1]):
+            continue
+        for part in users(op.results[0]):
+            if part.name == "tensor.extract_slice" and None not in shape_of(part.results[0]):
+                with ahead_of(part):
+                    own = fill_with(
+                        empty(extents_of(part.results[0]), element_type(part.results[0])), op.operands[0]
+                    ).results[0]
+                    replace(part, [own])
+        uses = [(use.owner.operation, use.operand_number) for result in op.results for use in result.uses]
+        starts = [(user, n) for user, n in uses if n >= len(user.operands) - len(user.results) > 0]
+        for user, number in starts[len(starts) == len(uses) :]:
+            with ir.InsertionPoint(user):
+                user.operands[number] = op.clone().results[0]
 
 
 MOST_IN_ONE_PLACE = 16
@@ -231,13 +253,15 @@ def _first_writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int]:
 
 
 def _argument_place(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
-    """The argument into which the result is stored, as a tensor made at the insertion point; None
-    if the result or the argument has another use in between."""
+    """The argument, or the buffer of the host, into which the result is stored, as a tensor made at
+    the insertion point; None if the result or the buffer has another use in between."""
     taken = users(result)
     if len(taken) != 1 or taken[0].name != STORING or taken[0].block != loop.block:
         return None
     buffer = taken[0].operands[1]
-    if not isinstance(buffer.type, ir.MemRefType) or not isinstance(buffer.owner, ir.Block):
+    if (alloc := producer(buffer)) is not None:
+        return as_tensor(buffer) if _waits(alloc, taken[0], loop) else None
+    if not isinstance(buffer.type, ir.MemRefType):
         return None
     for made in users(buffer):
         if made.name == "bufferization.to_tensor":
@@ -245,6 +269,13 @@ def _argument_place(result: ir.Value, loop: ir.Operation) -> ir.Value | None:
         if made != taken[0]:
             return None
     return as_tensor(buffer)
+
+
+def _waits(alloc: ir.Operation, store: ir.Operation, loop: ir.Operation) -> bool:
+    """Whether an allocation before a loop is not used until a store after it."""
+    later = [user for user in users(alloc.results[0]) if user != store]
+    beside = alloc.name == "memref.alloc" and alloc.block == loop.block and alloc.is_before_in_block(loop)
+    return beside and all(user.block == loop.block and store.is_before_in_block(user) for user in later)
 
 
 def allocate_expanded(module: ir.Module) -> None:

@@ -61,24 +61,28 @@ def _overlaps_itself(op: ir.Operation) -> int | None:
 
 
 def expect_values(
-    rewrite: Rewriter, target: Handle, code: str, what: str, *, for_readers: bool = False
+    rewrite: Rewriter,
+    target: Handle,
+    code: str,
+    what: str,
+    *,
+    for_readers: bool = False,
+    with_starts: bool = False,
 ) -> ir.Operation:
     """The op of `target`, on tensors. Raises `code` if it cannot be raised from memrefs.
-    `for_readers`: see `debufferize`."""
-    op = on_tensors(rewrite, target, for_readers=for_readers)
+    `for_readers`, `with_starts`: see `debufferize`."""
+    op = on_tensors(rewrite, target, for_readers=for_readers, with_starts=with_starts)
     if on_memrefs(op):
         why, hint = obstacle(op)
         raise rewrite.error(code, f"the {what} is on memrefs, and {why}", op, hint)
     return op
 
 
-def on_tensors(
-    rewrite: Rewriter, target: Handle, *, for_readers: bool = False, with_producers: bool = False
-) -> ir.Operation:
+def on_tensors(rewrite: Rewriter, target: Handle, **how: bool) -> ir.Operation:
     """The op of `target`, on tensors if possible: a payload on memrefs is raised first, with a
-    remark. `for_readers`, `with_producers`: see `debufferize`."""
+    remark. `how`: see `debufferize`."""
     op = rewrite.find(target)
-    raised = on_memrefs(op) and debufferize(rewrite, op, for_readers=for_readers, with_producers=with_producers)
+    raised = on_memrefs(op) and debufferize(rewrite, op, **how)
     return rewrite.find(target) if raised else op
 
 

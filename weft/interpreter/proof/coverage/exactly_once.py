@@ -170,7 +170,7 @@ def covers(
         sizes: of the buffer.
         wanted: the condition on elements that must be written.
     """
-    numbers = _numbers(at, sizes, [False] * len(at), algebra)
+    numbers = _joined(_numbers(at, sizes, [False] * len(at), algebra), algebra, inside=True)
     forms, own, guards = _in_digits([form for form, _, _ in numbers], symbols, guards)
     used = [symbol for form in forms for symbol in counters_of(form)]
     if len(used) != len(set(used)) or any(s not in own for s in used):
@@ -319,14 +319,20 @@ def _is_of_quotient(term: Symbol | Floor) -> bool:
     return isinstance(term, Floor) and any(s.made is not None for s in term.numerator.symbols())
 
 
-def _joined(numbers: Sequence[Number], algebra: Algebra) -> list[Number]:
+def _joined(numbers: Sequence[Number], algebra: Algebra, *, inside: bool = False) -> list[Number]:
     """Dimensions that are digits of one number, as that number: `a*n + b` has fewer divisions than
-    a and b. For an unknown extent, n is its upper bound."""
+    a and b. For an unknown extent, n is its upper bound. `inside`: only if b is known to be
+    below n."""
     found = list(numbers)
     while True:
         floors = [_floors(form) for form, _, _ in found]
         pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b and max(floors[a], floors[b]))
-        joint = ((a, b, radix, found[a][0] * radix + found[b][0]) for a, b in pairs if (radix := _radix(found[b])) > 1)
+        digits = ((a, b, radix) for a, b in pairs if (radix := _radix(found[b])) > 1)
+        joint = (
+            (a, b, radix, found[a][0] * radix + found[b][0])
+            for a, b, radix in digits
+            if not inside or is_within(found[b][0], radix)
+        )
         fewer = (each for each in joint if _floors(each[3]) < max(floors[n] for n in each[:2]))
         if (pair := next(fewer, None)) is None:
             return found

@@ -129,6 +129,8 @@ def found_in(
         return None
     if (made := producer(value)) is not None and made.name == GAP:
         before.append((made, value))
+    whole = {value}
+    """The buffer, and views of all of it in other shapes."""
     for view in (views := [value]):
         for use in view.uses:
             user = next((op for op in (use.owner.operation, *ancestors(use.owner)) if op.block == block), None)
@@ -136,14 +138,18 @@ def found_in(
                 return None
             if is_view(user):
                 views.append(user.results[0])
+                if view in whole and user.name in ("memref.collapse_shape", "memref.expand_shape"):
+                    whole.add(user.results[0])
             elif user != root and user.is_before_in_block(root):
                 before.append((user, view))
     for op, view in sorted(before, key=cmp_to_key(_later)):
-        copied = _copied(op, value, untouched, sizes, place) if view == value else None
-        for text in _texts(op, view, untouched) if copied is None else [copied.text()]:
+        found = _copied(op, value, untouched, sizes, place) if view == value else None
+        if view in whole - {value} and op.name != GAP and LEAVES not in op.attributes:
+            found = _to_leave(op, value, untouched)
+        for text in _texts(op, view, untouched) if found is None else [found.text()]:
             left = None if text is None else Left.read(text)
             if left is None or left.at is not None or left.constant is not None:
-                return left if view == value else None
+                return left if view == value or found is not None else None
     return None
 
 
@@ -181,9 +187,13 @@ def _to_leave(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left |
 
 
 def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -> Left | None:
-    """The result of an op of the payload, element by element in a buffer of its shape."""
+    """The result of an op of the payload, element by element in a buffer of its shape, or of a
+    larger one: with what a ragged tile reads beyond it."""
     of, shape = untouched.places.get(location), ir.ShapedType(value.type).shape
-    if of is None or number >= len(of.results) or ir.ShapedType(of.results[number].type).shape != shape:
+    if of is None or number >= len(of.results):
+        return None
+    own = ir.ShapedType(of.results[number].type).shape
+    if len(own) != len(shape) or any(n != size and not 0 <= n < size for n, size in zip(own, shape, strict=True)):
         return None
     with value.type.context:
         if fill_value(of) is not None:

@@ -60,7 +60,7 @@ class AsGemm(Statement):
         op = rewrite.find(self.target)
         if not is_structured(op):
             raise rewrite.error("W0440", f"`as-gemm` takes a convolution, and this is {op.name}", op)
-        op = levels.expect_values(rewrite, self.target, "W0445", "convolution")
+        op = levels.expect_values(rewrite, self.target, "W0445", "convolution", with_starts=True)
         with rewrite.placing(op):
             convolution = read(op)
         source = source_of(op.operands[convolution.image])
