@@ -26,6 +26,7 @@ from ..interpreter.ir.functions import (
 )
 from ..interpreter.ir.mlir import ir, operations
 from ..interpreter.ir.strings import undecodable
+from ..interpreter.matching.kinds import kind_of
 from ..interpreter.memory.names import name_buffers
 from .naming import WrittenNames, span_of
 
@@ -89,6 +90,10 @@ def parse_module(source: Source) -> ir.Module:
     if "ml_program." in source.text:
         _drop_unused_globals(module)
     read_constants(module, source)
+    for op in mlir.operations(module.operation, "linalg.generic"):
+        if kind_of(op) == "fill":  # its constant is one outside of its body, as that of `linalg.fill`
+            for inner in mlir.operations(op, "arith.constant"):
+                inner.move_before(op)
     return module
 
 

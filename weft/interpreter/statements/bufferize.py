@@ -37,6 +37,7 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
     """Bufferizes a module with tensors, and reports it. Raises W0336 where upstream cannot."""
     from ..loops.forall import affine_loops_of_tensors_to_scf
     from ..tensors.bufferization import bufferize_module, is_bufferized
+    from ..tensors.moved_slices import read_repeated
 
     part = rewrite.taken is not None
     if part and any(TENSORS in gap.attributes for gap in operations(rewrite.module.operation, GAP)):
@@ -46,11 +47,12 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
     returned = [result.type for call in operations(rewrite.module.operation, "func.call") for result in call.results]
     open_ = any(isinstance(kind, ir.RankedTensorType) and not kind.has_static_shape for kind in returned)
     affine_loops_of_tensors_to_scf(rewrite.module)
+    read_repeated(rewrite)
     turning = next(
         (op for op in operations(rewrite.module.operation, "scf.while") if any(map(is_tensor, op.results))), None
     )
     try:
-        repeated = bufferize_module(rewrite.module)
+        bufferize_module(rewrite.module)
     except ir.MLIRError as error:
         hint = (
             '`run-pass "inline"` before this: upstream makes no buffer for the result of a call of unknown size'
@@ -68,6 +70,4 @@ def ensure_bufferized(rewrite: Rewriter) -> None:
         )
         raise rewrite.error("W0336", what, hint=hint)
     rewrite.name_buffers()
-    for what in repeated:
-        rewrite.remark(f"reads through {what}")
     rewrite.remark("bufferized: tensors became memrefs")

@@ -58,7 +58,6 @@ from .destinations import (
     written_over,
 )
 from .fusing import inline_masked_loads
-from .moved_slices import read_repeated
 from .writeback_guards import guard_writebacks
 
 _WRITABLE = "bufferization.writable"
@@ -76,9 +75,8 @@ def is_bufferized(module: ir.Module) -> bool:
     )
 
 
-def bufferize_module(module: ir.Module) -> list[str]:
-    """Bufferizes the whole module in place. Returns descriptions of the broadcasts that its loops
-    do not read any more, but their sources. Tensor results become trailing arguments, marked
+def bufferize_module(module: ir.Module) -> None:
+    """Bufferizes the whole module in place. Tensor results become trailing arguments, marked
     `bufferize.result`.
 
     Copies inside loops become `linalg.copy`, so that they can be mapped; copies that write a tile
@@ -87,7 +85,6 @@ def bufferize_module(module: ir.Module) -> list[str]:
     there = {op.name for op in operations(module.operation)}  # to skip passes for ops that do not occur
     reshaped = any(name.endswith(("expand_shape", "collapse_shape")) for name in there)
     copies: dict[str, Reason] = {}
-    repeated = [what for function in _functions(module) for what in read_repeated(function)]
     if PAD in there:
         absorb_all_pads(module)
         copies = padded_copies(module)
@@ -129,7 +126,6 @@ def bufferize_module(module: ir.Module) -> list[str]:
     run_passes(module, "cse")
     for alloc in operations(module.operation, "memref.alloc"):
         expect_sizes(shape_of(alloc.results[0]), alloc)
-    return repeated
 
 
 def _functions(module: ir.Module) -> Iterator[ir.Operation]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from ..ir.cloning import is_named
-from ..ir.mlir import ahead_of, ir, is_within, ops_of, tensor, users
+from ..ir.mlir import ahead_of, ir, is_within, operations, ops_of, tensor, users
 from ..ir.refusing import describe
 from ..ir.structured import (
     body_of,
@@ -26,6 +26,8 @@ from ..ir.structured import (
 )
 from ..memory.views import root_memref
 from ..padding.masking import generalized
+from ..session.rewriter import Rewriter
+from .fusing import fuse_masked_loads
 
 
 def moved_axes(op: ir.Operation) -> tuple[int, ...] | None:
@@ -71,24 +73,28 @@ def movers_of(op: ir.Operation) -> list[ir.Operation]:
     return found
 
 
-def read_repeated(function: ir.Operation) -> list[str]:
-    """Lets the loops of a function read the sources of its broadcasts. Returns descriptions of the
-    broadcasts."""
-    followed: list[str] = []
-    blocks = list(function.regions[0].blocks)
-    for op in reversed(ops_of(blocks[0]) if blocks else []):
-        axes = moved_axes(op) if len(op.results) else None
-        if axes is None or len(axes) == len(shape_of(op.results[0])):
-            continue
-        for loop in [
-            loop for loop in ops_of(body_of(function)) if any(is_within(u, loop) for u in users(op.results[0]))
-        ]:
-            if loop.name in ("scf.forall", "scf.for") and _can_read(op.results[0], axes, loop):
-                _read(op.results[0], op.operands[0], axes, loop)
-                followed.append(describe(op))
-        if not users(op.results[0]):
-            op.erase()
-    return list(dict.fromkeys(followed))
+def read_repeated(rewrite: Rewriter) -> None:
+    """Lets loops on tensors read the sources of broadcasts of functions, with remarks; masked loads
+    among these are computed tile by tile."""
+    for function in [f for f in operations(rewrite.module.operation, "func.func") if f.regions[0].blocks]:
+        loops, followed = dict[ir.Operation, None](), list[str]()
+        for op in reversed(ops_of(body_of(function))):
+            axes = moved_axes(op) if len(op.results) else None
+            if axes is None or len(axes) == len(shape_of(op.results[0])):
+                continue
+            readers = users(op.results[0])
+            for loop in [each for each in ops_of(body_of(function)) if each.name in ("scf.forall", "scf.for")]:
+                if any(is_within(user, loop) for user in readers) and _can_read(op.results[0], axes, loop):
+                    _read(op.results[0], op.operands[0], axes, loop)
+                    followed.append(describe(op))
+                    loops.setdefault(loop)
+            if not users(op.results[0]):
+                op.erase()
+        for loop in [rewrite.new_handle(each) for each in loops]:
+            fuse_masked_loads(rewrite, loop)
+            del rewrite.find(loop).attributes[loop.tag]
+        for what in dict.fromkeys(followed):
+            rewrite.remark(f"reads through {what}")
 
 
 def _can_read(value: ir.Value, axes: Sequence[int], loop: ir.Operation) -> bool:

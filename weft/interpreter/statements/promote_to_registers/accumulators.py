@@ -243,11 +243,12 @@ def _first_values(
     if first is None and base == kept:
         return ""
     owned = clone_nest(tile, first or loop)
+    value = None if first is None else fill_value(first)
     with ir.InsertionPoint(end_of(owned.nest[-1])), loop.location:
-        if first is None:
+        if first is None or value is None:
             copied = copy_per_thread(_same_tile(owned, kept, base), owned.view.results[0])
             return "loaded before the loop" + _at_once(copied)
-        moved = fill_with(owned.view.results[0], first.operands[0])
+        moved = fill_with(owned.view.results[0], value)
     for key in first.attributes:
         if key.startswith("weft.h"):
             moved.attributes[key] = first.attributes[key]
@@ -286,7 +287,7 @@ def _within_a_thread(base: ir.Value, loop: ir.Operation) -> tuple[ir.Operation, 
     with ir.InsertionPoint.after(loop), loop.location:
         stored = "written back after the loop" + _at_once(copy_per_thread(kept.results[0], base))
     if first is not None:
-        first.operands[1] = kept.results[0]
+        first.operands[len(first.operands) - 1] = kept.results[0]
         loaded = "the fill before the loop is their first value"
     else:
         with ahead_of(loop):
