@@ -17,6 +17,9 @@ class Fuse(Statement):
     The producer's handle names the fused op afterwards; the original is erased, unless something
     else also reads it.
 
+    Reshapes, broadcasts and transposes between the two, if no handle names them, stay no ops of
+    their own: the loop reads the producer, by other indices.
+
     The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its
     parts: each iteration combines its tile with the result atomically.
 
