@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from .affine_maps import dimension_of
+from .cloning import is_named
 from .mlir import ahead_of, ir, linalg, made_by, operations
-from .structured import body_of, copy_marks, segments, structure, yielded
+from .structured import body_of, copy_marks, is_parallel_op, segments, structure, yielded
 
 
 def copy_to(target: ir.Value, source: ir.Value) -> ir.Operation:
@@ -60,3 +61,16 @@ def copies_to_linalg(root: ir.Operation) -> None:
             made = copy_to(copy.operands[1], copy.operands[0])
         copy_marks(copy, made)
         copy.erase()
+
+
+def moved_axes(op: ir.Operation) -> tuple[int, ...] | None:
+    """For each axis of the input, the axis of the result, of an op that only repeats elements or
+    exchanges axes, and that no handle names; None for another op."""
+    if not is_parallel_op(op) or segments(op) != (1, 1) or is_named(op) or "weft.map" in op.attributes:
+        return None
+    if not isinstance(op.operands[0].type, ir.ShapedType) or yielded(op) != [body_of(op).arguments[0]]:
+        return None
+    read, written = ([dimension_of(e) for e in m.results] for m in structure(op).maps)
+    if None in read or sorted(map(str, written)) != sorted(map(str, range(structure(op).rank))):
+        return None
+    return tuple(written.index(d) for d in read)

@@ -9,38 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from ..ir.cloning import is_named
+from ..ir.copying import moved_axes
 from ..ir.mlir import ahead_of, ir, is_within, operations, ops_of, tensor, users
 from ..ir.refusing import describe
 from ..ir.structured import (
     body_of,
     dimension_of,
-    is_parallel_op,
     is_structured,
     part_of,
     parts_of,
     segments,
     shape_of,
     structure,
-    yielded,
 )
 from ..memory.views import root_memref
 from ..padding.masking import generalized
 from ..session.rewriter import Rewriter
 from .fusing import fuse_masked_loads
-
-
-def moved_axes(op: ir.Operation) -> tuple[int, ...] | None:
-    """For each axis of the input, the axis of the result, of an op that only repeats elements or
-    exchanges axes, and that no handle names; None for another op."""
-    if not is_parallel_op(op) or segments(op) != (1, 1) or is_named(op) or "weft.map" in op.attributes:
-        return None
-    if not isinstance(op.operands[0].type, ir.ShapedType) or yielded(op) != [body_of(op).arguments[0]]:
-        return None
-    read, written = ([dimension_of(e) for e in m.results] for m in structure(op).maps)
-    if None in read or sorted(map(str, written)) != sorted(map(str, range(structure(op).rank))):
-        return None
-    return tuple(written.index(d) for d in read)
 
 
 def read_sources(value: ir.Value, loop: ir.Operation) -> list[str]:
