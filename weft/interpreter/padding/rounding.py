@@ -276,8 +276,9 @@ def _held(
 
 def _has_own_kernel(maker: ir.Operation) -> bool:
     """Whether an op of a function stays one of its own, since no handle names it that a statement
-    could `fuse`: its result keeps its size then, and the kernels that read it check theirs."""
-    simple = fill_constant(maker) is not None or masked_loads.is_masked_load(maker)
+    could `fuse`: its result keeps its size then, and the kernels that read it check theirs. Ops
+    that only move elements, or fill, are read through."""
+    simple = len(body_of(maker).operations) == 1 or masked_loads.is_masked_load(maker)
     return has_parent(maker, "func.func") and not simple and not is_named(maker)
 
 
