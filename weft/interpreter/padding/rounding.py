@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ...dsl.diagnostics import fail
 from ..indices.arithmetic import ceildiv, value_of
 from ..ir.cloning import is_named
-from ..ir.copying import fill_constant, moved_axes
+from ..ir.copying import fill_constant
 from ..ir.mlir import DYNAMIC, ahead_of, ancestors, attributes, has_parent, ir, made_by, operations, producer, users
 from ..ir.reshapes import larger_source, reshaped_alike
 from ..ir.sizes import SizeForm, emitted, form_of, forms_of, iterations_of, sizes_of
@@ -276,9 +276,10 @@ def _held(
 
 def _has_own_kernel(maker: ir.Operation) -> bool:
     """Whether an op of a function stays one of its own, since no handle names it that a statement
-    could `fuse`: its result keeps its size then, and the kernels that read it check theirs."""
-    moves = fill_constant(maker) is not None or masked_loads.is_masked_load(maker) or moved_axes(maker) is not None
-    return has_parent(maker, "func.func") and not moves and not is_named(maker)
+    could `fuse`: its result keeps its size then, and the kernels that read it check theirs. Ops
+    that only move elements, or fill, are read through."""
+    simple = len(body_of(maker).operations) == 1 or masked_loads.is_masked_load(maker)
+    return has_parent(maker, "func.func") and not simple and not is_named(maker)
 
 
 def _is_staged(maker: ir.Operation) -> bool:
