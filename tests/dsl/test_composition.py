@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -28,6 +30,7 @@ def said_about(text: str) -> str:
         return render_all(error.diagnostics)
 
 
+STAGE = "schedule stage(op: handle, n: int, m: int = 2) {\n  require m > n\n  print op\n}\n"
 WRONG = {
     "bound in one branch": body(GEMM, "if split {", f"  {TILE}", "} else {", "  let m = 3", "}", "map tiles to blocks(y, x)"),
     "bound where there is no else": body(GEMM, "if split {", "  let m = 3", "}", "require m == n"),
@@ -116,6 +119,14 @@ WRONG = {
     "a gap in a list that is compared": body(GEMM, "require gemm.sizes == [1, _]"),
     "a condition of a match that is no condition": body("let op = match any where rank == 1 if n", "print op"),
     "a condition after what a match requires": body("let op = match linalg.fill if split", "print op"),
+    "more than `...`": body(GEMM, "stage(..., m = 3)", before=STAGE),
+    "`...` without a name for a parameter": f"{STAGE}schedule t() {{\n  {GEMM}\n  stage(gemm, ...)\n}}\n",
+    "`...` with a consumed handle": body("let op = match linalg.add", "tile op [4]", "stage(...)", before=STAGE),
+    "`...` with a handle for a value": body("let op = match linalg.add", "let m = match linalg.sub", "stage(...)", before=STAGE),
+    "`...` with a list": body("let op = match* linalg.add", "stage(...)", before=STAGE),
+    "`...` with a name of one block": body(GEMM, "if split { let m = 3 }", "stage(gemm, ...)", before=STAGE),
+    "`...` of a function": body("require min(n, ...) > 2"),
+    "`...` twice": body("stage(..., ...)", before=STAGE),
     "default that rewrites": body("print h", parameters=f"{MORE}, h: handle = tile g [3]"),
     "default of a number": body("print h", parameters=f"{MORE}, h: handle = 3"),
     "default of all": body("print h", parameters=f"{MORE}, h: handle = match* linalg.fill"),
@@ -130,6 +141,34 @@ def test_wrong(case: str, snapshot: SnapshotAssertion) -> None:
     text = said_about(WRONG[case])
     assert text.startswith(("error[W02", "error[W01"))
     assert text == snapshot
+
+
+def test_many_arguments_by_position_are_warned_of() -> None:
+    names = "abcdefg"
+    stage = f"schedule stage({', '.join(f'{n}: int' for n in names)}) {{\n  require {' + '.join(names)} > 0\n}}\n"
+    (found,) = check(parse_text(stage + "schedule t() {\n  stage(1, 2, 3, 4, 5, 6, 7)\n}\n", "t.weft"), signatures())
+    assert (found.code, found.severity, found.span and found.span.line) == ("W0217", "warning", 5)
+    assert found.hint == f"name them: `stage({', '.join(f'{n} = …' for n in names)})`"
+    assert not check(parse_text(stage + "schedule t(g: int) {\n  stage(1, 2, 3, 4, 5, 6, ...)\n}\n", "t.weft"), signatures())
+
+
+def test_a_file_calls_its_own_schedules_and_those_it_includes(tmp_path: Path) -> None:
+    part = "schedule part(op: handle, n: int) {\n  let (tiles, _) = tile op [n, %d]\n  return tiles\n}\n"
+    for name, own in {"a": 4, "b": 8}.items():
+        uses = f"schedule {name}(op: handle) {{\n  let n = 2\n  let tiles = part(op, ...)\n  return tiles\n}}\n"
+        (tmp_path / f"{name}.weft").write_text(part % own + uses)
+    (tmp_path / "both.weft").write_text('include "a.weft"\ninclude "b.weft"\nschedule both() {\n  print\n}\n')
+
+    def said(*lines: str, include: tuple[str, ...] = ("a", "b")) -> str:
+        text = "".join(f'include "{name}.weft"\n' for name in include) + "schedule t(op: handle) {\n" + "\n".join(lines) + "\n}\n"
+        return render_all(check(parse_text(text, str(tmp_path / "t.weft")), signatures()))
+
+    assert said("let tiles = a(op)", "print tiles") == "" == said("b(op)")
+    assert said("part(op, n = 3)", include=("b",)) == ""
+    assert said("part(op, n = 3)").startswith("error[W0201]: two of the included files have a schedule `part`")
+    assert said("part(op, n = 3)").count("error[") == 1
+    assert said("a(op)", include=("both",)).startswith("error[W0203]")
+    assert said("schedule part(op: handle) { print op }", "part(op)") == ""
 
 
 def test_parameters_that_are_never_used_are_warned_of() -> None:
@@ -181,6 +220,12 @@ RIGHT = {
         'let g = match* any where "weft.name" = "a" if split consumer of gemm if not split where sizes == [n, 2] if split',
         "let wanted = [n, 2]", "require gemm.sizes != [1, n, 3] and gemm.sizes == wanted", "print [f, g]",
         "let i = match linalg.fill #none", "versions {", "  if split { assume A.1 % 4 == 0 }", "} else {}", "print i",
+    ),
+    "`...` in a call": body(
+        "let op = match linalg.add", "stage(...)", "stage(op, ...)", "stage(n = 1, ...)", "let r = stage(op, m = n, ...)",
+        "schedule inner(split: bool, op: handle, p: handle = none) {", "  if split { print op }", "  print p", "}", "inner(...)",
+        "print r",
+        before="schedule stage(op: handle, n: int, m: int = 2) {\n  require m > n\n  return op\n}\n",
     ),
     "lists of handles": body(
         GEMM, "let (tiles, inner) = tile gemm [n, n]", "let none_yet = match? linalg.add", "fuse [none_yet, inner] into tiles",

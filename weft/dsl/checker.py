@@ -9,8 +9,7 @@ consumes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +30,7 @@ from .expressions import (
 from .lookups import ScopeCheck
 from .parameters import FINDING, RESERVED, check_arguments, check_parameters, unused
 from .records import record
-from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, names_of, twice
+from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, meant, names_of, through, twice
 from .signature import Signature, check_count, check_statement
 
 
@@ -69,16 +68,6 @@ class Interface:
     takes: Mapping[Part, Gone]
 
 
-@contextmanager
-def _through(call: tree.Call, use: tree.HandleRef) -> Iterator[None]:
-    """A context that adds to errors the line in which the schedule of a call uses a handle."""
-    try:
-        yield
-    except WeftError as error:
-        note = f"`{call.schedule}` uses `{use.spelling}` in line {use.span.line}"
-        raise WeftError(*(replace(d, notes=(note, *d.notes)) for d in error.diagnostics)) from None
-
-
 NO_BLOCK = "the other way is an empty block, or an `if` without `else`"
 
 
@@ -89,9 +78,8 @@ class _Checker:
         """The schedule that is checked with the defaults of its parameters; parameters of others
         may have any value."""
         self.signatures = signatures
-        self.schedules: dict[str, tree.Schedule] = {}
         self.found: list[Diagnostic] = []
-        self.interfaces: dict[str, Interface] = {}
+        self.interfaces: dict[int, Interface] = {}
         self.path: list[tree.Schedule] = []
         self.unused: list[Diagnostic] = []
         self.numbers = itertools.count()
@@ -102,11 +90,11 @@ class _Checker:
     def run(self) -> None:
         if self.file.payload is not None:
             self._payload(self.file.payload)
+        first: dict[tuple[str, str], tree.Schedule] = {}
         for schedule in self.file.schedules:
-            self._schedule_name(schedule, self.schedules.setdefault(schedule.name, schedule))
-        for schedule in self.file.schedules:
-            if self.schedules[schedule.name] is schedule:
-                self.interface(schedule)
+            self._schedule_name(schedule, first.setdefault((schedule.span.source.name, schedule.name), schedule))
+        for schedule in first.values():
+            self.interface(schedule)
         if self.settled is None and not any(diagnostic.severity == "error" for diagnostic in self.found):
             self.found += self.unused
 
@@ -138,14 +126,15 @@ class _Checker:
 
     def interface(self, schedule: tree.Schedule) -> Interface:
         """Checks a schedule, once, and returns its interface."""
-        if schedule.name not in self.interfaces:
-            self.interfaces[schedule.name] = self._interface(schedule, Scope())
-        return self.interfaces[schedule.name]
+        if id(schedule) not in self.interfaces:
+            self.interfaces[id(schedule)] = self._interface(schedule, Scope())
+        return self.interfaces[id(schedule)]
 
     def _nested(self, schedule: tree.Schedule, scope: Scope) -> None:
         """Checks a schedule that is written in another one, with the names in scope there."""
-        first = next((one for one, _ in (*scope.schedules.values(),) if one.name == schedule.name), schedule)
-        self._schedule_name(schedule, self.schedules.get(schedule.name, first))
+        around = [one for one, _ in scope.schedules.values()]
+        beside = (s for s in self.file.schedules if s.span.source == schedule.span.source)
+        self._schedule_name(schedule, next((s for s in (*beside, *around) if s.name == schedule.name), schedule))
         scope.schedules[schedule.name] = schedule, None
         inner = replace(scope.copy(), first=next(self.numbers), captured={}, parameters={}, beyond=set())
         scope.schedules[schedule.name] = schedule, self._interface(schedule, inner, scope.gone)
@@ -302,7 +291,12 @@ class _Checker:
         return signature, bool(check.each)
 
     def _call(self, call: tree.Call, let: tree.Let | None, check: ScopeCheck) -> Interface | None:
-        schedule, interface = check.scope.schedules.get(call.schedule, (self.schedules.get(call.schedule), None))
+        try:
+            found = check.scope.schedules.get(call.schedule)
+            schedule, interface = (meant(self.file, call), None) if found is None else found
+        except WeftError as error:
+            self.found += error.diagnostics
+            return None
         if schedule is None and call.schedule in FUNCTIONS:
             check.value(call)
             return None
@@ -310,7 +304,8 @@ class _Checker:
             if call.schedule in self.signatures:
                 hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows its syntax"
             else:
-                hint = did_you_mean(call.schedule, (*check.scope.schedules, *self.schedules))
+                known = (schedule.name for schedule in self.file.callable_from(call.span.source))
+                hint = did_you_mean(call.schedule, (*check.scope.schedules, *known))
             check.error("W0203", f"there is no schedule `{call.schedule}`", call.span, hint)
             return None
         if schedule in self.path:
@@ -325,7 +320,7 @@ class _Checker:
         interface = interface or self.interface(schedule)
         handles = check_arguments(call, schedule, check)
         for part, use in interface.captured.items():
-            with check.reporting(), _through(call, use):
+            with check.reporting(), through(call, use):
                 check.live(replace(use, span=call.span), part)
         names = names_of(let, interface.results)
         gone = Gone(f"the call of `{schedule.name}`", call.span, names, () if names else interface.results)

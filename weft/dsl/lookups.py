@@ -89,7 +89,7 @@ class ScopeCheck:
             raise fail("W0221", f"`{ref.name}` is a handle, not a value", span=ref.span, hint=hint)
         if ref.name in ELEMENT_TYPES:
             return ref.name
-        self._expect_visible(ref)
+        self.expect_visible(ref)
         values = self.scope.known(UnknownValue)
         notes = (f"values here: {quoted(values) or 'none'}",)
         hint = did_you_mean(ref.name, (*values, *ELEMENT_TYPES, *SPLIT_TYPES))
@@ -163,7 +163,7 @@ class ScopeCheck:
         literal = isinstance(value, tree.Literal) and value.value is tree.NONE
         return literal or (isinstance(named, UnknownValue) and named.kind == "none")
 
-    def _expect_visible(self, ref: tree.NameRef | tree.HandleRef) -> None:
+    def expect_visible(self, ref: tree.NameRef | tree.HandleRef) -> None:
         """Raises W0229 for a name that ended with the block that binds it."""
         if (ended := self.scope.ended.get(ref.name)) is not None:
             message = f"`{ref.name}` is not visible here: a block that binds it ends before"
@@ -185,7 +185,7 @@ class ScopeCheck:
             if found.kind == "unknown":  # the cause was reported
                 raise WeftError
             raise fail("W0221", f"`{ref.name}` is {NAMES[found.kind]}, not a handle", span=ref.span)
-        self._expect_visible(ref)
+        self.expect_visible(ref)
         handles = self.scope.known(BoundName)
         notes = (f"handles here: {quoted(handles)}" if handles else "no handle is bound here yet",)
         hint = did_you_mean(ref.name, handles)

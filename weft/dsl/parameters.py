@@ -20,6 +20,9 @@ from .scopes import Part
 FINDING = ("match", "match?")
 """The statements that may be the default of a handle."""
 
+MOST_BY_POSITION = 6
+"""The most arguments of a call by position, without a warning."""
+
 RESERVED = frozenset({"true", "false", "none", "not", "_"})
 
 _WANTED = {**NAMES, "float": "a number"}
@@ -250,6 +253,13 @@ def check_arguments(
 ) -> dict[str, tuple[Part, tree.HandleRef]]:
     """Reports errors of the arguments; returns the live handles that are passed, by parameter."""
     given = _by_parameter(call, schedule, check)
+    if (
+        number := sum(a.name is None and not isinstance(a.value, tree.Rest) for a in call.arguments)
+    ) > MOST_BY_POSITION:
+        message = f"this call of `{schedule.name}` gives {number} arguments by position"
+        named = ", ".join(f"{p.name} = …" for p in schedule.parameters[1:])
+        hint = f"name them: `{schedule.name}({schedule.parameters[0].name} = …, {named})`"
+        check.report(Diagnostic("W0217", message, call.span, hint=hint, severity="warning"))
     handles: dict[str, tuple[Part, tree.HandleRef]] = {}
     for parameter in schedule.parameters:
         value = given.get(parameter.name)
@@ -282,11 +292,25 @@ def signature_of(schedule: tree.Schedule) -> str:
     return f"{schedule.name}({', '.join(parts)})"
 
 
+def _others(
+    rest: tree.Rest, names: list[str], given: Container[str], check: ScopeCheck
+) -> dict[str, tree.Expr | tree.HandleRef]:
+    """The arguments that `...` gives: for each parameter that is not given, the caller's name."""
+    others = [tree.NameRef(rest.span, name) for name in names if name not in given]
+    for ref in others:
+        with check.reporting():
+            check.expect_visible(ref)
+    return {ref.name: ref for ref in others if ref.name in check.scope.names}
+
+
 def _by_parameter(call: tree.Call, schedule: tree.Schedule, check: ScopeCheck) -> dict[str, tree.Expr | tree.HandleRef]:
     names = [parameter.name for parameter in schedule.parameters]
     given: dict[str, tree.Expr | tree.HandleRef] = {}
     position, named = 0, False
     for argument in call.arguments:
+        if isinstance(argument.value, tree.Rest):
+            given |= _others(argument.value, names, given, check)
+            break
         if argument.name is not None:
             name, named = argument.name, True
         elif named:

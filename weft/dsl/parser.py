@@ -162,7 +162,7 @@ class TreeBuilder:
     def _call_expr(self, span: Span, name: str, *given: tree.CallArgument) -> tree.CallExpr | tree.Call:
         """A function of values, or a call of a schedule if the arguments do not fit a function."""
         values = [argument.value for argument in given if argument.name is None]
-        expressions = tuple(value for value in values if not isinstance(value, tree.HandleRef))
+        expressions = tuple(value for value in values if not isinstance(value, tree.HandleRef | tree.Rest))
         whole = len(expressions) == len(given)
         return tree.CallExpr(span, name, expressions) if whole else tree.Call(span, name, given)
 
@@ -189,6 +189,9 @@ class TreeBuilder:
 
     def _positional(self, span: Span, value: tree.Expr | tree.HandleRef) -> tree.CallArgument:
         return tree.CallArgument(span, None, value)
+
+    def _others(self, span: Span, _: str) -> tree.CallArgument:
+        return tree.CallArgument(span, None, tree.Rest(span))
 
     def _if(self, span: Span, condition: Any, then: tuple[tree.Item, ...], otherwise: Any = ()) -> tree.If:
         return tree.If(span, condition, then, otherwise if isinstance(otherwise, tuple) else (otherwise,))
@@ -349,9 +352,15 @@ def _target(include: tree.Include, folder: str) -> str:
 
 @dataclass
 class _Includes:
-    """Follows includes; the schedules of each file are included once."""
+    """Follows includes; the schedules of each file are included once.
 
-    seen: set[str] = field(default_factory=set)
+    Args:
+        seen: the name of each file that was read, by its path.
+        sees: for each file, the names of the files that it includes.
+    """
+
+    seen: dict[str, str] = field(default_factory=dict)
+    sees: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def follow(self, file: tree.File, path: tuple[str, ...]) -> tree.File:
         """`file` with the included schedules before its own. `path`: the chain of files from the
@@ -366,9 +375,10 @@ class _Includes:
                 raise fail("W0007", f"this `include` forms a cycle: {circle}", span=include.span, hint=hint)
             if len(path) > 32:
                 raise fail("W0007", "includes nest deeper than 32 files", span=include.span)
-            if identity in self.seen:
+            sees, known = self.sees.get(file.source.name, ()), identity in self.seen
+            self.sees[file.source.name] = (*sees, self.seen.setdefault(identity, target))
+            if known:
                 continue
-            self.seen.add(identity)
             source = read_source(target, limit=MAX_SCHEDULE_BYTES, at=include.span)
             included += self.follow(_built(source, "file"), (*path, identity)).schedules
-        return replace(file, schedules=(*included, *file.schedules))
+        return replace(file, schedules=(*included, *file.schedules), sees=self.sees)

@@ -3,7 +3,8 @@ and which of them are still alive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -269,6 +270,27 @@ def consumed(spelling: str, span: Span, gone: Gone) -> WeftError:
         notes = (*notes, f"the result of {gone.by} there has no name")
         hint = f"name it: `{let_of(gone.unnamed)} = …`"
     return fail("W0223", f"`{spelling}` was consumed by {gone.by} {where}", span=span, notes=notes, hint=hint)
+
+
+@contextmanager
+def through(call: tree.Call, use: tree.HandleRef) -> Iterator[None]:
+    """A context that adds to errors the line in which the schedule of a call uses a handle."""
+    try:
+        yield
+    except WeftError as error:
+        note = f"`{call.schedule}` uses `{use.spelling}` in line {use.span.line}"
+        raise WeftError(*(replace(d, notes=(note, *d.notes)) for d in error.diagnostics)) from None
+
+
+def meant(file: tree.File, call: tree.Call) -> tree.Schedule | None:
+    """The schedule of a file, or of one that it includes, that a call means. Raises W0201 if several
+    of these have it."""
+    found = [s for s in file.callable_from(call.span.source) if s.name == call.schedule]
+    if len({s.span.source.name for s in found}) > 1 and found[0].span.source != call.span.source:
+        notes = tuple(f"one is at {s.span}" for s in found)
+        message = f"two of the included files have a schedule `{call.schedule}`"
+        raise fail("W0201", message, f"rename one of them: `schedule my-{call.schedule}`", span=call.span, notes=notes)
+    return next(iter(found), None)
 
 
 def twice(ref: tree.HandleRef, by: str) -> WeftError:

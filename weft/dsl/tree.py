@@ -8,7 +8,8 @@ file of each statement defines what its fields mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from enum import Enum
 from typing import Literal as Lit
 
@@ -394,12 +395,20 @@ class Include(Node):
 @record
 class File(Node):
     """A parsed file with the schedules that it includes; the last one written in this file is its
-    main schedule."""
+    main schedule. `sees`: for each file, the names of those that it includes."""
 
     source: Source
     includes: tuple[Include, ...]
     payload: Payload | None
     schedules: tuple[Schedule, ...]
+    sees: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def callable_from(self, source: Source) -> Iterator[Schedule]:
+        """The schedules that a text can call: those of its file, and then those of the files that
+        this one includes. A text of no file, a line of the REPL, is one of this file's."""
+        name = source.name if any(s.span.source.name == source.name for s in self.schedules) else self.source.name
+        for of in (name, *self.sees.get(name, ())):
+            yield from (s for s in self.schedules if s.span.source.name == of)
 
     @property
     def main(self) -> Schedule:

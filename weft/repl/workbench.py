@@ -235,7 +235,8 @@ def _place(span: Span) -> str:
 def total(session: Session) -> str:
     """The number of statements in all, executed ones included: `14`, or `14+` if it depends on
     values that are not known yet."""
-    state, schedules = session.state, session.schedules
+    state, every = session.state, session.file.schedules
+    schedules = {s.name: s for s in every if sum(other.name == s.name for other in every) == 1}
     left = _remaining(state.frames, schedules)
     for frame in state.frames:
         if (fork := frame.fork) is not None and not fork.last:
@@ -288,7 +289,9 @@ def _counted(items: tuple[tree.Item, ...], env: Environment, schedules: _Schedul
                 rest += _Count(sum(listed) or 1)
             case tree.Call(schedule=name) as call if name in schedules:
                 rest = _counted(schedules[name].body, {}, schedules, rest)
-                rest += _Count(len(matched(schedules[name], arguments(call, schedules[name]))))
+                rest += _Count(len(matched(schedules[name], arguments(call, schedules[name], env))))
+            case tree.Call():  # of several files
+                rest += _Count(0, certain=False)
             case tree.If() as choice:
                 try:
                     way = choice.then if condition(choice.condition, env) else choice.otherwise

@@ -138,12 +138,14 @@ class Written:
 
     def passed(self, op: str, loop: str, inner: str, depth: int) -> None:
         """A schedule that tiles its argument."""
-        schedule, given, a, b = self.name("part"), self.name("h"), self.name("t"), self.name("o")
+        by_names = self.r.random() < 0.3
+        schedule, given, a, b = self.name("part"), op if by_names else self.name("h"), self.name("t"), self.name("o")
         self.old[given] = self.named(op)
-        with self.block(f"schedule {schedule}({given}: handle, unmapped: bool = true) {{"):
+        more = "n0: int, f1: bool = true, " * by_names
+        with self.block(f"schedule {schedule}({given}: handle, {more}unmapped: bool = true) {{"):
             self.cut(given, a, b, depth)
             self.line(f"require unmapped\n{'  ' * self.depth}return ({a}, {b})")
-        self.line(f"let ({loop}, {inner}) = {schedule}({self.r.choice([op, f'{given} = {op}'])})")
+        self.line(f"let ({loop}, {inner}) = {schedule}({'...' if by_names else self.r.choice([op, f'{given} = {op}'])})")
         self.bound(loop, a), self.bound(inner, b)
 
     def renamed(self, op: str, loop: str, inner: str, depth: int) -> None:

@@ -13,8 +13,8 @@ from ...dsl import tree
 from ...dsl.diagnostics import WeftError, count, fail, quoted
 from ...dsl.expressions import Read, evaluate, show
 from ...dsl.parameters import bind_parameters, matched
-from ...dsl.scopes import Gone
-from .environment import NamedResults, handles_in, single
+from ...dsl.scopes import Gone, meant
+from .environment import Environment, NamedResults, handles_in, single
 from .rewriter import Handle
 from .state import Frame, Iteration, State, Step, after, extended, scope, statement_text, visible
 
@@ -100,16 +100,19 @@ def appended(item: tree.Append, frames: tuple[Frame, ...], dead: Mapping[int, Go
     return (*frames[:depth], replace(frame, own=own), *frames[depth + 1 :])
 
 
-def arguments(call: tree.Call, schedule: tree.Schedule) -> dict[str, tree.Expr | tree.HandleRef]:
-    """The arguments of a call by parameter."""
-    positional = [a.value for a in call.arguments if a.name is None]
+def arguments(call: tree.Call, schedule: tree.Schedule, env: Environment) -> dict[str, tree.Expr | tree.HandleRef]:
+    """The arguments of a call by parameter; `...` gives those that have a name in scope."""
+    rest = [a.value for a in call.arguments if isinstance(a.value, tree.Rest)]
+    positional = [a.value for a in call.arguments if a.name is None and a.value not in rest]
     given = {p.name: value for p, value in zip(schedule.parameters, positional, strict=False)}
-    return given | {a.name: a.value for a in call.arguments if a.name is not None}
+    given |= {a.name: a.value for a in call.arguments if a.name is not None}
+    others = [p.name for p in schedule.parameters if rest and p.name not in given and p.name in env]
+    return given | {name: tree.NameRef(rest[0].span, name) for name in others}
 
 
 def call_frame(
     call: tree.Call,
-    schedules: Mapping[str, tree.Schedule],
+    file: tree.File,
     frames: tuple[Frame, ...],
     dead: Mapping[int, Gone],
     let: tree.Let | None,
@@ -119,10 +122,10 @@ def call_frame(
     W0221, W0230."""
     env = scope(frames)
     home = next((depth for depth in visible(frames) if call.schedule in frames[depth].schedules), None)
-    schedule = schedules.get(call.schedule) if home is None else frames[home].schedules[call.schedule]
+    schedule = meant(file, call) if home is None else frames[home].schedules[call.schedule]
     if schedule is None:
         raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
-    given = arguments(call, schedule)
+    given = arguments(call, schedule, env)
     handles: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for parameter in schedule.parameters:

@@ -69,7 +69,6 @@ class Session:
         self.file, self.written = file, written
         self.unproven = unproven
         registry()  # imports the statements here instead of in the first step
-        self.schedules = {s.name: s for s in file.schedules}
         start = State(Version(clone_module(module), untidy=True), (begin(file.main, values, {}),))
         self.payload = Untouched.of(start.module)
         self._states: list[State] = [start]
@@ -279,7 +278,7 @@ class Session:
         """An independent session that continues from the current state (or from `state`), for
         trials. `unproven`: for inspection, not for a build."""
         copy = object.__new__(Session)
-        copy.file, copy.schedules, copy.unproven = self.file, self.schedules, self.unproven or unproven
+        copy.file, copy.unproven = self.file, self.unproven or unproven
         copy._known, copy.written, copy.payload = self._known, self.written, self.payload
         copy._states, copy._at = [*self._states[: self._at], state or self.state], self._at
         copy._kept = self._at
@@ -315,7 +314,7 @@ class Session:
                 break
             else:
                 with called_from(state.frames):
-                    state = passed(state, frame.items[frame.index], self.schedules)
+                    state = passed(state, frame.items[frame.index], self.file)
         return state
 
     def _statement(self, state: State, node: Executed, let: tree.Let | None) -> State:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from ...dsl import tree
@@ -26,15 +25,15 @@ def onward(state: State) -> State:
     return replace(state, frames=tuple(frames) if last.call is not None else ended(state.frames))
 
 
-def passed(state: State, item: tree.Item, schedules: Mapping[str, tree.Schedule]) -> State:
+def passed(state: State, item: tree.Item, file: tree.File) -> State:
     """The state after an item that is not a statement: at the begin of a block that it enters, or
     past the item. Raises `WeftError`."""
     rest, env, read = after(state.frames), state.env, state.read
     match item:
         case tree.Let(value=tree.Call() as call):
-            return replace(state, frames=(*rest, call_frame(call, schedules, state.frames, state.dead, item, read)))
+            return replace(state, frames=(*rest, call_frame(call, file, state.frames, state.dead, item, read)))
         case tree.Call():
-            return replace(state, frames=(*rest, call_frame(item, schedules, state.frames, state.dead, None, read)))
+            return replace(state, frames=(*rest, call_frame(item, file, state.frames, state.dead, None, read)))
         case tree.Schedule(name=name):
             *outer, frame = rest
             return replace(state, frames=(*outer, replace(frame, schedules={**frame.schedules, name: item})))
