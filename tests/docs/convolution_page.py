@@ -3,6 +3,7 @@
 | line | becomes |
 |---|---|
 | `@schedules` | the statements of `simt` and of `igemm` side by side |
+| `@part` | the schedule that both call |
 | `@cuda "PATTERN" LINES` | so many lines of the kernel of LAYER, from the first that PATTERN finds |
 | `@loop` | what the k loop of some layers consists of, by the disassembly |
 | `@open` | the same of one recipe whose sizes are open, and of one whose sizes are assumed to be multiples |
@@ -33,6 +34,7 @@ from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.plan.plan import Alloc
 
 TEMPLATE = ROOT / "docs" / "convolution" / "page.md"
+PART = "outer_products"
 CHIP, BATCH = "sm_90a", 8
 LAYER = "resnet50.layer1.0.conv2"
 SHOWN = (
@@ -70,6 +72,11 @@ def schedules() -> list[str]:
     marks = {(True, True): "=", (True, False): "<", (False, True): ">"}
     lines = [f"{left:<{width}} {marks[bool(left), bool(right)]} {right}".rstrip() for left, right in rows]
     lines[0] = f"{'simt':<{width}}   igemm"
+    return ["```text", *lines, "```"]
+
+
+def part() -> list[str]:
+    _, *lines = (ROOT / "weft" / "recipes" / "parts" / f"{PART}.weft").read_text().splitlines()
     return ["```text", *lines, "```"]
 
 
@@ -218,6 +225,7 @@ def expanded(line: str) -> Sequence[str]:
     name, *words = shlex.split(line[1:])
     makers: dict[str, Callable[[], list[str]]] = {
         "schedules": schedules,
+        "part": part,
         "cuda": lambda: excerpt(made("igemm", LAYER).planned.cuda, words[0], int(words[1])),
         "loop": loop,
         "open": open_sizes,
