@@ -315,11 +315,17 @@ def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
             passed = user.holder.regions[0].blocks[0].arguments[user.inputs.index(number)]
             if not isinstance(passed.type, ir.MemRefType):
                 break
-            if LEAVES not in user.op.attributes or len(left) == MOST_LAUNCHES or passed not in arguments(user.op):
-                left.append(last_writer(user.op, passed))
+            is_gap = user.op.name == GAP
+            if is_gap and LEAVES not in user.op.attributes:
+                continue
+            places = [] if LEAVES not in user.op.attributes else [*user.op.operands] if is_gap else arguments(user.op)
+            if passed not in places or len(left) >= MOST_LAUNCHES:
+                left.append(None if is_gap else last_writer(user.op, passed))
                 break
-            stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)
-            left.append(stated[arguments(user.op).index(passed)])
+            stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)[places.index(passed)]
+            left += stated if is_gap else [stated]
+            if is_gap and any(not isinstance(one, str) for one in stated):
+                break
         found.append(left)
     if any(found):
         gap.attributes[LEAVES] = ir.StringAttr.get(json.dumps(found))
