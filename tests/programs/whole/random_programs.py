@@ -346,10 +346,10 @@ def matmul(f: Function) -> Value | None:
 
 
 def large_matmul(f: Function) -> Value | None:
-    if f.opened and f.r.random() < 0.5 or "large_matmul" in f.kinds:
+    if (f.opened and f.r.random() < 0.5) or "large_matmul" in f.kinds:
         return None
     a, b = f.argument((Axis(256), Axis(256))), f.argument((Axis(256), Axis(f.r.choice((256, 260)))))
-    f.use(a), f.use(b)
+    f.used |= {a.name, b.name}
     made = f.named("matmul", [a, b], f.start((a.axes[0], b.axes[1])))
     f.use(made)
     lines = (f"%scale = arith.constant 0.015625 : {f.kind}", f"%b = arith.mulf %in0, %scale : {f.kind}", "%b")
@@ -453,17 +453,17 @@ def extract_slice(f: Function) -> Value | None:
     x = f.take(lambda v: any(not a.name and a.size > 2 for a in v.axes))
     if x is None:
         return None
-    offsets, sizes, strides, axes = [], [], [], []
+    axes, parts = [], []
     for a in x.axes:
-        if a.name or f.r.random() < 0.3:
-            offsets.append("0"), strides.append("1"), sizes.append(f"%{a.name}" if a.name else str(a.size)), axes.append(a)
-            continue
-        stride, size = f.r.choice((1, 1, 1, 2)), f.r.randint(1, a.size)
-        if (size - 1) * stride + 1 > a.size:
-            stride = 1
-        offset = f.r.randint(0, a.size - (size - 1) * stride - 1)
-        offsets.append(str(offset)), strides.append(str(stride)), sizes.append(str(size)), axes.append(Axis(size))
-    place = "".join(f"[{', '.join(each)}]" for each in (offsets, sizes, strides))
+        stride, size, offset = 1, a.size, 0
+        if not a.name and f.r.random() < 0.7:
+            size = f.r.randint(1, a.size)
+            stride = f.r.choice([s for s in (1, 1, 1, 2) if (size - 1) * s < a.size])
+            offset = f.r.randint(0, a.size - (size - 1) * stride - 1)
+            a = Axis(size)
+        axes.append(a)
+        parts.append((str(offset), f"%{a.name}" if a.name else str(size), str(stride)))
+    place = "".join(f"[{', '.join(each)}]" for each in zip(*parts, strict=True))
     return f.made(f"{{0}} = tensor.extract_slice {x.name}{place} : {x.type} to {{1}}", axes)
 
 
@@ -586,12 +586,8 @@ def softmax(f: Function) -> Value | None:
         return f.use(f.generic([(source, "d0, d1")], f.start(x.axes[:1], first), "d0", 2, (1,), lines))
 
     largest = of_rows(x, "maximumf", "-1.0e30")
-    powers = f.use(
-        f.generic(
-            [(x, "d0, d1"), (largest, "d0")], f.empty(x.axes), "d0, d1", 2, (),
-            [f"%d = arith.subf %in0, %in1 : {f.kind}", f"%e = math.exp %d : {f.kind}", "%e"],
-        )  # fmt: skip
-    )
+    lines = (f"%d = arith.subf %in0, %in1 : {f.kind}", f"%e = math.exp %d : {f.kind}", "%e")
+    powers = f.use(f.generic([(x, "d0, d1"), (largest, "d0")], f.empty(x.axes), "d0, d1", 2, (), lines))
     sums = of_rows(powers, "addf", "0.0")
     f.ops += 3
     return f.generic(

@@ -108,8 +108,8 @@ def _iterations(op: ir.Operation, name: str, kinds: Collection[str]) -> int:
 
 def _innermost(op: ir.Operation) -> str:
     space = structure(_structured(op))
-    subscripts = space.maps[0].results if space.inputs else ()
-    dimensions = sorted(dimensions_of(subscripts[-1])) if len(subscripts) else []
+    subscripts = list(space.maps[0].results) if space.inputs else []
+    dimensions = sorted(dimensions_of(subscripts[-1])) if subscripts else []
     if not dimensions:
         raise NoValueError(f"{op.name} reads no input along its dimensions")
     return space.iterators[dimensions[-1]]
