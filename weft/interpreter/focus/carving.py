@@ -25,7 +25,7 @@ from ..ir.functions import arguments, symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, operations, ops_of
 from ..memory.views import last_writer
 from .modules import ContentChange, Sectioned, take_apart
-from .sections import HOLDER, Body, Edit, Section, close
+from .sections import HOLDER, MAP, Body, Edit, Section, close
 
 
 @record
@@ -152,6 +152,8 @@ def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
             here = set(item.mapped) if tags is None else {item.tagged[tag] for tag in tags if tag in item.tagged}
             if here:
                 found[number] = here
+        elif tags is None and item.name == "func.func" and any(MAP in op.attributes for op in operations(item)):
+            return None
     if len(found) != 1:
         return None
     ((number, touched),) = found.items()
