@@ -9,9 +9,8 @@ from typing import Any
 
 from ...dsl.diagnostics import count
 from ..ir.affine_maps import dimensions_of
-from ..ir.mlir import ir, users
+from ..ir.mlir import ancestors, ir, users
 from ..ir.structured import element_type, is_structured, operand_names, operand_number, segments, shape_of, structure
-from ..mapping.mapping import enclosing_maps, is_mapped
 from ..reductions.combiners import combiner
 from ..reductions.identities import combination
 from .kinds import kind_of, windows_of
@@ -124,7 +123,7 @@ _READ = {
     "iterations": lambda op: _iterations(op, "iterations", ("parallel", "reduction")),
     "terms": lambda op: _iterations(op, "terms", ("reduction",)),
     "innermost": _innermost,
-    "mapped": lambda op: is_mapped(op) or any(True for _ in enclosing_maps(op)),
+    "mapped": lambda op: any("weft.map" in each.attributes for each in (op, *ancestors(op))),
     "readers": lambda op: len({user.operation for value in op.results for user in users(value)}),
     "inputs": lambda op: segments(_structured(op))[0],
     "results": lambda op: len(_results(op)),
