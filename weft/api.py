@@ -1,6 +1,7 @@
 """The Python API: the commands of the command line as functions.
 
-Each takes a schedule (a path, a recipe's name, or the text itself), `payload` (in place of the
+Each takes a schedule (a path, a recipe's name, the text itself, or None: `rest`, which schedules any
+program), `payload` (in place of the
 schedule's own payload: the path of an `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or
 a function that returns one of these), `settings` (parameters of the schedule and of its payload, as
 values or as text) and `layer` (a name for a set of payload sizes), and raises `WeftError` with
@@ -50,15 +51,16 @@ class Choices(TypedDict, total=False):
 
 
 @interruptible()
-def load(schedule: Name, **choice: Unpack[Choices]) -> Recipe:
+def load(schedule: Name | None, **choice: Unpack[Choices]) -> Recipe:
     """Reads and checks a schedule, binds its parameters, and reads its payload's text."""
     values = (choice.get("settings") or {}).items()
     settings = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values}
     payload, program = _payload(choice.get("payload"))
     text = Source("<schedule>", str(schedule)) if _is_text(schedule) else None
-    file, unproven = "" if text else str(schedule), choice.get("unproven", False)
+    file, unproven = "" if text or schedule is None else str(schedule), choice.get("unproven", False)
     unchecked, assumed = choice.get("unchecked", False), choice.get("assumed", False)
-    recipe = Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked, assumed).open()
+    chosen = Choice(file, payload, settings, choice.get("layer"), unproven, text, program, unchecked, assumed)
+    recipe = (chosen.of_program() if schedule is None else chosen).open()
     for warning in recipe.warnings:
         warnings.warn(plain(warning), stacklevel=5)  # stack frames outside of `load`, `apply` and their wrappers
     return recipe
@@ -86,7 +88,7 @@ def _payload(given: object) -> tuple[Path | None, Source | tree.Payload | None]:
 
 
 @interruptible()
-def apply(schedule: Name | Recipe, **choice: Unpack[Choices]) -> Applied:
+def apply(schedule: Name | Recipe | None, **choice: Unpack[Choices]) -> Applied:
     """Applies a schedule to its payload: `.text` is the scheduled module, `.session.steps` the
     effect of each statement."""
     return applied(schedule if isinstance(schedule, Recipe) else load(schedule, **choice))
@@ -94,7 +96,7 @@ def apply(schedule: Name | Recipe, **choice: Unpack[Choices]) -> Applied:
 
 @interruptible()
 def run(
-    schedule: Name,
+    schedule: Name | None,
     *,
     entry: str | None = None,
     target: Target = "auto",
@@ -119,14 +121,19 @@ def run(
     given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)
     open_ = {place: str(size) for place, size in (sizes or {}).items()}
     options = RunOptions(target, seed, given, _path(save), reference, sizes=open_)
-    if not _is_text(schedule) and Path(schedule).is_dir():
+    if schedule is not None and not _is_text(schedule) and Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
     return run_recipe(load(schedule, **choice), entry, options).report
 
 
 @interruptible()
 def build(
-    schedule: Name, output: Name, *, entry: str | None = None, data_seed: int | None = None, **choice: Unpack[Choices]
+    schedule: Name | None,
+    output: Name,
+    *,
+    entry: str | None = None,
+    data_seed: int | None = None,
+    **choice: Unpack[Choices],
 ) -> Path:
     """Writes a bundle into the folder `output`; with `data_seed`, also inputs and expected outputs."""
     build_bundle(load(schedule, **choice), entry, Path(output), data_seed)
@@ -135,7 +142,7 @@ def build(
 
 @interruptible()
 def compile(
-    schedule: Name,
+    schedule: Name | None,
     payload: Payload | None = None,
     *,
     settings: Mapping[str, Setting] | None = None,

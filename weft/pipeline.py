@@ -8,7 +8,9 @@ the previous one and adds its time to the clock.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,12 +31,12 @@ def resolve_schedule(name: str, *, shipped: bool = False) -> Path:
     """The path of a schedule, or of a built-in recipe by its name. `shipped`: only names of
     recipes, no path. Raises W0050."""
     from .dsl.diagnostics import did_you_mean
-    from .recipes import schedules
+    from .recipes import REST, files, schedules
 
     path = Path(name)
     if not shipped and (path.exists() or path.is_symlink()):
         return path
-    if (recipe := schedules().get(name)) is not None:
+    if (recipe := files()[REST] if name == REST else schedules().get(name)) is not None:
         return recipe
     what, notes = "" if shipped else "no file and ", (f"built-in recipes: {', '.join(schedules())}",)
     raise fail("W0050", f"there is {what}no recipe `{name}`", notes=notes, hint=did_you_mean(name, schedules()))
@@ -94,7 +96,9 @@ class Choice:
 
     def open(self, clock: Clock | None = None) -> Recipe:
         """Reads the schedule and its payload, and distributes the settings to both and a layer's
-        sizes to the payload."""
+        sizes to the payload. A program in place of the schedule takes the default one."""
+        if self.text is None and is_program(self.file):
+            return self.of_program().open(clock)
         from .dsl.parameters import bind
         from .dsl.parser import parse_text
         from .payloads.settings import builder_of, distribute
@@ -104,7 +108,8 @@ class Choice:
         clock = clock or Clock()
         with clock.phase("parse"):
             named = self.text or self.file
-            file, warnings = checked_schedule(named) if named else (parse_text(EMPTY, TYPED), ())
+            with told_apart():
+                file, warnings = checked_schedule(named) if named else (parse_text(EMPTY, TYPED), ())
         with clock.phase("payload"):
             text = self.program if isinstance(self.program, Source) else None
             if isinstance(self.program, tree.Payload):
@@ -112,6 +117,61 @@ class Choice:
             mine = distribute(self.settings, file.main, None if text else builder_of(file, self.payload), self.layer)
             source, made_of = (text, {}) if text else payload_source(file, self.payload, mine.payload, mine.layer)
         return Recipe(self, file, source, bind(file.main, mine.schedule), made_of, clock, warnings)
+
+    def of_program(self) -> Choice:
+        """The choice of a program alone, which is in place of the schedule or the payload: kernels
+        run as they are, and `rest` schedules any other program. Raises W0068."""
+        from .dsl.diagnostics import read_source
+        from .recipes import REST
+
+        named = self
+        if self.file:
+            if self.payload is not None or self.program is not None:
+                message = f"`{self.file}` is a program, and the payload is one, too"
+                raise fail("W0068", message, "name a schedule, `my.weft`, or leave `--payload` out")
+            named = replace(self, file="", payload=Path(self.file))
+        text = named.program if isinstance(named.program, Source) else named.payload and read_source(named.payload)
+        return replace(named, file="" if text and holds_kernels_alone(text.text) else REST)
+
+
+PROGRAM = ".mlir"
+"""The suffix of a file that holds a program; any other file is a schedule."""
+
+
+def is_program(name: str) -> bool:
+    return Path(name).suffix == PROGRAM and not Path(name).is_dir()
+
+
+def holds_kernels_alone(text: str) -> bool:
+    """Whether a program is scheduled already: it launches kernels, and has no structured op."""
+    return "gpu.launch" in text and "linalg." not in text
+
+
+_MLIR = re.compile(
+    r"\s*(?://[^\n]*\n\s*)*(?:[#!]\w+ *=|\"?(?:builtin\.)?module\b|(?:func\.)?func *(?:private *)?@|memref\.global\b|\{-#)"
+)
+_WEFT = re.compile(r"\s*(?://[^\n]*\n\s*)*(?:schedule\s+[\w-]+\s*[({]|include\s+\"|payload\s+[\w\"])")
+
+
+@contextmanager
+def told_apart() -> Iterator[None]:
+    """Replaces the errors of a text that does not parse by W0068 where it is a program in the place
+    of a schedule, or a schedule in that of a program."""
+    try:
+        yield
+    except WeftError as error:
+        first = error.diagnostics[0]
+        if first.span is None:
+            raise
+        name, text = first.span.source.name, first.span.source.text
+        if first.code.startswith("W01") and _MLIR.match(text):
+            message = f"`{name}` holds a program, not a schedule"
+            hint = f"`--payload {name}` gives a schedule's program; `weft run model.mlir` schedules a program by `weft:rest`"
+            raise fail("W0068", message, hint) from error
+        if first.code == "W0487" and _WEFT.match(text):
+            message = f"`{name}` holds a schedule, not a program"
+            raise fail("W0068", message, "schedules have the suffix `.weft`, programs `.mlir`") from error
+        raise
 
 
 TYPED = "<typed>"
@@ -245,7 +305,7 @@ def opened(recipe: Recipe) -> Applied:
     from .payloads.payload import parse_payload
     from .process import doing
 
-    with recipe.clock.phase("payload"):
+    with recipe.clock.phase("payload"), told_apart():
         payload = parse_payload(recipe.payload)
     with recipe.clock.phase("schedule"):
         notify_of_statements(doing)

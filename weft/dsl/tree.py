@@ -40,7 +40,7 @@ fits."""
 LOOP_KINDS = ("loop", "reduction loop", "parallel loop")
 """Kinds of loops that `match` takes, too."""
 
-PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
+PROPERTIES: Mapping[str, tuple[Lit["int", "bool", "type", "str", "list"], str]] = {
     "kind": ("str", "its kind, as `match` takes it"),
     "rank": ("int", "the number of axes of its result"),
     "type": ("type", "the element type of its result"),
@@ -50,6 +50,14 @@ PROPERTIES: Mapping[str, tuple[Lit["int", "type", "str", "list"], str]] = {
         "str",
         'the op of arith that combines terms, `"addf"`, `"maximumf"`; of other reductions a description',
     ),
+    "iterations": ("int", "the number of all its iterations"),
+    "terms": ("int", "how many terms make an element of its result: the number of its reduced iterations"),
+    "innermost": (
+        "str",
+        'the iterator of the dimension along which neighbouring elements of its first input are read: `"parallel"`, `"reduction"`',
+    ),
+    "mapped": ("bool", "whether it has a `map`, or is inside a loop or an op that has one"),
+    "readers": ("int", "the number of ops that read its results, and returns count, too"),
     "inputs": ("int", "the number of operands that it only reads"),
     "results": ("int", "the number of its results"),
     "strides": ("list", "the distance of neighbouring windows along each axis, of a convolution or a pooling"),

@@ -3,7 +3,8 @@
 This package is data: it imports no other part of Weft.
 
 A file `recipes/<subject>/<name>.weft` is the recipe `<name>`; a `recipes/<subject>/payload.py`
-defines `BUILDERS`. A folder without one contains schedules that several recipes include.
+defines `BUILDERS`. A folder without one contains schedules that several recipes include. `rest` is
+of no subject: it schedules any program.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from pathlib import Path
 from .builder import Builder
 
 FOLDER = Path(__file__).parent
+
+REST = "rest"
+"""The schedule of a program for which none is given."""
 
 
 def shortened(text: str) -> str:
@@ -33,8 +37,10 @@ def schedules() -> Mapping[str, Path]:
 
 @cache
 def files() -> Mapping[str, Path]:
-    """All schedule files, by folder and name: `matmul/simt`."""
-    return {f"{path.parent.name}/{path.stem}": path for path in sorted(FOLDER.glob("*/*.weft"))}
+    """All schedule files, by folder and name: `matmul/simt`; those of no subject by their name,
+    `rest`."""
+    found = sorted((*FOLDER.glob("*.weft"), *FOLDER.glob("*/*.weft")))
+    return {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in found}
 
 
 @cache

@@ -198,6 +198,35 @@ def test_recipes_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert part[0] == whole[0] and part[1][-1] == whole[1][-1] and part[2] == whole[2]
 
 
+IN_BOTH = """
+let last = match linalg.add #1 in @few
+let (blocks, inner) = tile last [8, 8]
+map blocks to blocks(y, x)
+let (x, copy) = promote-to-shared inner.in1
+map copy to threads(*) cyclic vector 4
+let (threads, one) = tile inner [1, 1]
+map threads to threads(y, x)
+let others = match* linalg.add in @main
+foreach op in others {
+  map op to grid(y, x)
+}
+insert-barriers
+"""
+
+
+def test_barriers_in_a_small_function_beside_a_large_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mapped loops of a function that is not taken apart are in no part around those of another."""
+    outputs = [f"%o{i}" for i in range(16)]
+    adds = [f"linalg.add ins(%x, %y : {MEMREF}, {MEMREF}) outs({o} : {MEMREF})" for o in outputs]
+    arguments = ", ".join(f"{v}: {MEMREF}" for v in ("%x", "%y", *outputs))
+    payload = chain(2).replace("@main", "@few") + "\n" + _function(arguments, adds, None)
+    whole = run(session(tmp_path, payload, IN_BOTH))
+    assert not whole[2], whole[2]
+    assert sum("barrier" in line for line in whole[0][-1]) > 16 and any("RAW on shared" in line for line in whole[0][-1])
+    monkeypatch.setattr(sections, "LARGE", 12)
+    assert run(session(tmp_path, payload, IN_BOTH))[0] == whole[0]
+
+
 def test_taken_apart_and_whole_again() -> None:
     for payload, _ in PAYLOADS.values():
         module = mlir.parse(payload(30), mlir.context())

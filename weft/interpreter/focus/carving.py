@@ -26,7 +26,7 @@ from ..ir.functions import arguments, symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, operations, ops_of
 from ..memory.views import last_writer
 from .modules import ContentChange, Sectioned, take_apart
-from .sections import HOLDER, Body, Edit, Section, close
+from .sections import HOLDER, MAP, Body, Edit, Section, close
 
 
 @record
@@ -153,6 +153,8 @@ def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
             here = set(item.mapped) if tags is None else {item.tagged[tag] for tag in tags if tag in item.tagged}
             if here:
                 found[number] = here
+        elif tags is None and item.name == "func.func" and any(MAP in op.attributes for op in operations(item)):
+            return None
     if len(found) != 1:
         return None
     ((number, touched),) = found.items()
@@ -325,15 +327,23 @@ def _left(number: int, start: int, stop: int, body: Body) -> list[str | tuple[st
             break
         if user.op.name == "memref.copy" and user.op.operands[1] != passed:
             continue
-        if LEAVES not in user.op.attributes or len(left) == MOST_LAUNCHES or passed not in arguments(user.op):
+        is_gap = user.op.name == GAP
+        if is_gap and LEAVES not in user.op.attributes:
+            continue
+        places = [] if LEAVES not in user.op.attributes else [*user.op.operands] if is_gap else arguments(user.op)
+        if passed not in places or len(left) >= MOST_LAUNCHES:
+            if is_gap:
+                return [*left, None]
             source, at = user.op.operands[0] if user.op.name == "memref.copy" else None, body.place(user)
             if source is None or source.type != passed.type or source.owner != block or not at:
                 return [*left, last_writer(user.op, passed)]
             copied = user.inputs[list(block.arguments).index(source)]
             texts = [] if body.is_argument(copied) else _left(copied, 0, at, body)
             return [*left, *takewhile(lambda text: isinstance(text, str), texts), None]
-        stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)
-        left.append(stated[arguments(user.op).index(passed)])
+        stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)[places.index(passed)]
+        left += stated if is_gap else [stated]
+        if is_gap and any(not isinstance(one, str) for one in stated):
+            break
     return left
 
 

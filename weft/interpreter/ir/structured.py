@@ -244,6 +244,14 @@ def operand_names(op: ir.Operation) -> tuple[str, ...]:
     return (*(f"in{i}" for i in range(inputs)), *(f"out{i}" for i in range(outputs)))
 
 
+def operand_number(op: ir.Operation, name: str) -> int | None:
+    """The number of the operand of a structured op with this name; `in0`…, `out0`… name those of a
+    contraction, too. None if it has none."""
+    names, (inputs, outputs) = operand_names(op), segments(op)
+    plain = (*(f"in{i}" for i in range(inputs)), *(f"out{i}" for i in range(outputs)))
+    return next((known.index(name) for known in (names, plain) if name in known), None)
+
+
 def adds_a_product(op: ir.Operation) -> bool:
     """Whether the body adds products of two inputs to its output, apart from conversions and a mask
     of the update."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
+from math import prod
 from typing import Any
 
 from ...dsl.diagnostics import count
-from ..ir.affine_maps import dimension_of
-from ..ir.mlir import ir
-from ..ir.structured import element_type, is_structured, operand_names, segments, shape_of, structure
+from ..ir.affine_maps import dimension_of, dimensions_of
+from ..ir.mlir import ancestors, ir, users
+from ..ir.structured import element_type, is_structured, operand_names, operand_number, segments, shape_of, structure
 from ..reductions.combiners import combiner
 from ..reductions.identities import combination
 from .kinds import kind_of, windows_of
@@ -26,10 +27,11 @@ CHOOSE = "`versions { assume … } else { … }` chooses by sizes that are open 
 def property_of(op: ir.Operation, fields: Sequence[str]) -> Any:
     """The value of `rank`, `sizes.0`, `lhs.type`, …. Raises `NoValueError`."""
     first, *rest = fields
-    names = operand_names(op) if is_structured(op) else ()
-    if first in names:
-        return _of_operand(op, names.index(first), first, rest or ["sizes"])
+    number = operand_number(op, first) if is_structured(op) else None
+    if number is not None:
+        return _of_operand(op, number, first, rest or ["sizes"])
     if first not in _READ:
+        names = operand_names(op) if is_structured(op) else ()
         raise NoValueError(f"no operand `{first}`, but {', '.join(names) or 'none with a name'}")
     value = _READ[first](op)
     return value if not isinstance(value, tuple) else _chosen(value, first, rest)
@@ -107,6 +109,23 @@ def _windows(op: ir.Operation) -> list[tuple[int, int]]:
     return found
 
 
+def _iterations(op: ir.Operation, name: str, kinds: Collection[str]) -> int:
+    space = structure(_structured(op))
+    taken = [n for n, kind in zip(space.extents, space.iterators, strict=True) if kind in kinds]
+    if None in taken:
+        raise NoValueError(f"`{name}` is known only at run time", CHOOSE)
+    return prod(n for n in taken if n is not None)
+
+
+def _innermost(op: ir.Operation) -> str:
+    space = structure(_structured(op))
+    subscripts = list(space.maps[0].results) if space.inputs else []
+    dimensions = sorted(dimensions_of(subscripts[-1])) if subscripts else []
+    if not dimensions:
+        raise NoValueError(f"{op.name} reads no input along its dimensions")
+    return space.iterators[dimensions[-1]]
+
+
 _READ = {
     "kind": _kind,
     "rank": lambda op: len(shape_of(_result(op))),
@@ -114,6 +133,11 @@ _READ = {
     "sizes": lambda op: structure(_structured(op)).extents,
     "dims": lambda op: _dimensions(op, segments(_structured(op))[0]),
     "combiner": _combiner,
+    "iterations": lambda op: _iterations(op, "iterations", ("parallel", "reduction")),
+    "terms": lambda op: _iterations(op, "terms", ("reduction",)),
+    "innermost": _innermost,
+    "mapped": lambda op: any("weft.map" in each.attributes for each in (op, *ancestors(op))),
+    "readers": lambda op: len({user.operation for value in op.results for user in users(value)}),
     "inputs": lambda op: segments(_structured(op))[0],
     "results": lambda op: len(_results(op)),
     "strides": lambda op: tuple(stride for stride, _ in _windows(op)),

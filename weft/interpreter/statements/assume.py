@@ -126,15 +126,14 @@ class Assume(Statement):
         return named
 
     def _operand(self, rewrite: Rewriter, of: Operand) -> ir.Value:
-        from ..ir.structured import operand_names
+        from ..ir.structured import operand_names, operand_number
 
         op = rewrite.find(of.handle)
         rewrite.expect_structured(op, "W0320")
-        names = operand_names(op)
-        if of.name not in names:
-            notes = (f"its operands are {', '.join(names)}",)
+        if (number := operand_number(op, of.name)) is None:
+            notes = (f"its operands are {', '.join(operand_names(op))}",)
             raise self._unknown(rewrite, f"{op.name} has no operand `{of.name}`", *notes)
-        return op.operands[names.index(of.name)]
+        return op.operands[number]
 
     def _argument(self, rewrite: Rewriter, operand: ir.Value, axis: int) -> Axis:
         from ..ir.sizes import argument_dimension

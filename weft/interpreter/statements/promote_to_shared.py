@@ -13,7 +13,7 @@ from ..ir.copying import copy_to
 from ..ir.element_sizes import bytes_of, element_bytes
 from ..ir.mlir import ahead_of, ancestors, children, has_parent, i64, ir, memref, producer, users
 from ..ir.refusing import describe
-from ..ir.structured import element_type, is_loop, operand_names, segments, shape_of
+from ..ir.structured import element_type, is_loop, operand_names, operand_number, segments, shape_of
 from ..layouts.swizzles import SPANS, SWIZZLE, Swizzle
 from ..mapping.mapping import mapping_of
 from ..memory.layouts import as_tensor, strided, transposed
@@ -224,15 +224,10 @@ class PromoteToShared(Statement):
 
 def position_of(rewrite: Rewriter, op: ir.Operation, wanted: Operand) -> int:
     """The position of the named operand of the op. Raises W0330."""
-    names = operand_names(op)
-    if wanted.name not in names:
-        raise rewrite.error(
-            "W0330",
-            f"{op.name} has no operand `{wanted.name}`",
-            op,
-            notes=(f"its operands are {', '.join(names)}",),
-        )
-    return names.index(wanted.name)
+    if (number := operand_number(op, wanted.name)) is None:
+        notes = (f"its operands are {', '.join(operand_names(op))}",)
+        raise rewrite.error("W0330", f"{op.name} has no operand `{wanted.name}`", op, notes=notes)
+    return number
 
 
 def static_tile(rewrite: Rewriter, op: ir.Operation, value: ir.Value) -> tuple[int, ...]:

@@ -32,8 +32,8 @@ class Tile(Statement):
     Args:
         target: a structured op, or a parallel loop over memory; consumed.
         sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension
-            untiled. `[1, ...]`: the last size also for all further parallel dimensions, so that one
-            schedule fits ops of any rank; reductions remain whole.
+            untiled. `[1, ...]`: the size before the dots for all parallel dimensions from its own
+            on, so that one schedule fits ops of any rank; reductions remain whole.
 
     Returns:
         loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension
@@ -119,8 +119,11 @@ class Tile(Statement):
 
     def _whole(self, iterators: Sequence[str]) -> tuple[int | None, ...]:
         """A size for each dimension."""
-        given, last = self._given, self._given[-1] if ... in self.sizes else None
-        return (*given, *(last if kind == "parallel" else None for kind in iterators[len(given) :]))
+        given = self._given
+        if ... not in self.sizes:
+            return (*given, *(None for _ in iterators[len(given) :]))
+        *first, last = given
+        return (*first, *(last if kind == "parallel" else None for kind in iterators[len(first) :]))
 
     @property
     def _given(self) -> tuple[int | None, ...]:

@@ -249,9 +249,11 @@ class Match(_Match):
             value).
         requirement: `where rank == 4 and type == f32`: only ops for which it holds. Its names are
             first of all properties of the op: `kind`, `rank` and `type` (of the result), `sizes`
-            (of the dimensions; `sizes.0` is the first one), `combiner` (`"addf"`, `"maximumf"`),
-            `inputs`, `results`, `strides`, `dilations`, and of operands `lhs.rank`, `lhs.type`,
-            `lhs.0`. An op without the property does not match.
+            (of the dimensions; `sizes.0` is the first one), `iterations` (all), `terms` (those
+            reduced into one element), `innermost` (`"reduction"`, if neighbours in memory are terms
+            of one element), `combiner` (`"addf"`, `"maximumf"`), `mapped`, `readers`, `inputs`,
+            `results`, `strides`, `dilations`, and of operands `lhs.rank`, `lhs.type`, `lhs.0`. An
+            op without the property does not match.
 
     Returns:
         op: a handle to it. Everywhere in a schedule, its properties are values: `h.rank`,

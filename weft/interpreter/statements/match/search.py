@@ -11,7 +11,7 @@ from ....dsl.expressions import parts_of, show
 from ....dsl.tree import KINDS, LOOP_KINDS, OPERAND, PROPERTIES
 from ...ir.mlir import ancestors, ir, operations
 from ...ir.refusing import describe
-from ...ir.structured import is_loop, is_structured, operand_names, segments
+from ...ir.structured import is_loop, is_structured, operand_names, operand_number, segments
 from ...matching.kinds import kind_of
 from ...matching.labels import labels_of
 from ...matching.properties import NoValueError, property_of
@@ -68,36 +68,38 @@ def fits(module: ir.Module, op: ir.Operation, word: str) -> bool:
 def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
     """The requirement that the op reads a result of a handle's op: any, or one that is named as an
     operand which it writes."""
-    anchor, name, names = _anchor(rewrite, related, "consumer_of")
-    inputs = segments(anchor)[0] if names else 0
-    if name in names[:inputs]:
+    anchor, operand = _anchor(rewrite, related, "consumer_of")
+    inputs = segments(anchor)[0] if operand is not None else 0
+    if operand is not None and operand < inputs:
+        names = operand_names(anchor)
         notes = (f"it writes {', '.join(names[inputs:])}",)
-        raise rewrite.error("W0409", f"{anchor.name} only reads `{name}`", anchor, at="consumer_of", notes=notes)
-    number, written = None if name is None else names.index(name) - inputs, rewrite.span("consumer_of").text
+        what = f"{anchor.name} only reads `{names[operand]}`"
+        raise rewrite.error("W0409", what, anchor, at="consumer_of", notes=notes)
+    number, written = None if operand is None else operand - inputs, rewrite.span("consumer_of").text
     return lambda op: None if consumes(op, anchor, number) else f"it does not read {written}"
 
 
 def of_producer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
     """The requirement that the op makes an operand of a handle's op: the named one, or a read
     one."""
-    anchor, name, names = _anchor(rewrite, related, "producer_of")
-    values = operands_read(anchor) if name is None else [anchor.operands[names.index(name)]]
+    anchor, operand = _anchor(rewrite, related, "producer_of")
+    values = operands_read(anchor) if operand is None else [anchor.operands[operand]]
     makers = {made for value in values for made in makers_of(anchor, value) if made != anchor}
     written = rewrite.span("producer_of").text
     return lambda op: None if op in makers else f"it does not make {written}"
 
 
-def _anchor(
-    rewrite: Rewriter, related: Handle | Operand, field: str
-) -> tuple[ir.Operation, str | None, tuple[str, ...]]:
-    """The op of a relation, the named operand, and the names of all of them. Raises W0409."""
+def _anchor(rewrite: Rewriter, related: Handle | Operand, field: str) -> tuple[ir.Operation, int | None]:
+    """The op of a relation, and the number of the named operand. Raises W0409."""
     handle, name = (related.handle, related.name) if isinstance(related, Operand) else (related, None)
     op = rewrite.find(handle)
-    names = operand_names(op) if is_structured(op) else ()
-    if name is not None and name not in names:
-        notes = (f"its operands are {', '.join(names)}",) if names else ()
+    if name is None:
+        return op, None
+    number = operand_number(op, name) if is_structured(op) else None
+    if number is None:
+        notes = (f"its operands are {', '.join(operand_names(op))}",) if is_structured(op) else ()
         raise rewrite.error("W0409", f"{op.name} has no operand `{name}`", op, at=field, notes=notes)
-    return op, name, names
+    return op, number
 
 
 def of_condition(condition: Condition) -> Requirement:

@@ -3,10 +3,8 @@ payload loop's part of a buffer is kept in the registers of each thread."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...ir.mlir import ir, is_used, operations
-from ...ir.structured import body_of, is_loop, is_structured, operand_names, segments
+from ...ir.structured import body_of, is_loop, is_structured, operand_names, operand_number, segments
 from ...mapping.mapping import mapping_of
 from ...session.statement import Handle, Operand, Results, Rewriter, Statement, handle, operand, statement
 from ..bufferize import ensure_bufferized
@@ -102,8 +100,9 @@ class PromoteToRegisters(Statement):
         if self.operand.name == "acc" and names and len(names) == inputs + 1:
             # a contraction with masked reads in its body has fewer inputs, but still its accumulator
             return inputs
-        if self.operand.name not in names[inputs:]:
-            read = self.operand.name in names
+        number = operand_number(op, self.operand.name) if names else None
+        if number is None or number < inputs:
+            read = number is not None
             raise rewrite.error(
                 "W0381",
                 f"`{self.operand.name}` is only read, and so accumulates nothing"
@@ -113,15 +112,15 @@ class PromoteToRegisters(Statement):
                 "`vectorize` loads inputs into registers; `promote-to-shared` stages them" if read else None,
                 notes=(f"it writes {', '.join(names[inputs:])}",) if names else (),
             )
-        self._accumulates(rewrite, op, names[inputs:])
-        return names.index(self.operand.name)
+        self._accumulates(rewrite, op, number - inputs)
+        return number
 
-    def _accumulates(self, rewrite: Rewriter, op: ir.Operation, outputs: Sequence[str]) -> None:
-        """Raises W0383 for the elements of a scan that it does not read."""
+    def _accumulates(self, rewrite: Rewriter, op: ir.Operation, number: int) -> None:
+        """Raises W0383 for a result with the elements of a scan, if the op does not read it."""
         from ...reductions.scans import elements_of, running
 
-        number = outputs.index(self.operand.name)
         if number in elements_of(op) and not is_used(body_of(op).arguments[segments(op)[0] + number]):
+            outputs = operand_names(op)[segments(op)[0] :]
             results = " or ".join(f"`{outputs[n]}`" for n in running(op) if mapping_of(op) is None)
             instead = f"promote its running result, {results}; or " if results else ""
             raise rewrite.error(
