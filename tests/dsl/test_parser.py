@@ -350,12 +350,12 @@ def test_include_circle_names_its_files(tmp_path: Path) -> None:
 
 def test_what_ships_is_included_by_folder_and_name(tmp_path: Path) -> None:
     """Also from a text without a file; its payload has no effect, and what it includes comes along, once."""
-    write(tmp_path, a='include "weft:matmul/hopper"\ninclude "weft:parts/in_boxes"\nschedule a() {\n  naive()\n}')
+    write(tmp_path, a='include "weft:matmul/hopper"\ninclude "weft:parts/by_groups"\nschedule a() {\n  naive()\n}')
     file = parse_file(tmp_path / "a.weft")
     names = [schedule.name for schedule in file.schedules]
     assert file.payload is None and file.main.name == "a" and names[-1] == "a" and "hopper" in names and "tensor" in names
     assert len(names) == len(set(names))
-    assert parse_text('include "weft:matmul/simt"\nschedule b() {}', "b").schedules[0].name == "simt"
+    assert parse_text('include "weft:matmul/naive"\nschedule b() {}', "b").schedules[0].name == "naive"
 
 
 def test_every_recipe_is_found_by_its_folder() -> None:

@@ -243,10 +243,14 @@ def test_blocks_that_stay_and_sizes_of_run_time(count: str, sizes: tuple[int, in
 
 def test_a_padded_copy_whose_last_group_is_cut(tmp_path: Path) -> None:
     """3 does not divide the tile's 128 rows: what of the padded tile is not filled is known, and that nobody reads it."""
-    recipe = (ROOT / "weft" / "recipes" / "matmul" / "simt.weft").read_text(encoding="utf-8")
-    text = recipe.replace("map copy_a to threads(*) cyclic", "map copy_a to threads(*) cyclic order grouped(3)")
-    assert text != recipe
-    (tmp_path / "cut.weft").write_text(text, encoding="utf-8")
+    recipes = ROOT / "weft" / "recipes"
+    part = (recipes / "parts" / "by_lanes.weft").read_text(encoding="utf-8")
+    copies = "map copy_a to threads(*) cyclic order grouped(3) vector width\n  map copy_b to threads(*) cyclic vector width"
+    text = part.replace("map [copy_a, copy_b] to threads(*) cyclic vector width", copies)
+    assert copies in text
+    (tmp_path / "by_lanes.weft").write_text(text.replace("summed.weft", "weft:parts/summed"), encoding="utf-8")
+    recipe = (recipes / "matmul" / "simt.weft").read_text(encoding="utf-8").replace("weft:parts/by_lanes", "by_lanes.weft")
+    (tmp_path / "cut.weft").write_text(recipe, encoding="utf-8")
     steps = applied(Choice(str(tmp_path / "cut.weft")).open()).session.steps
     assert any("2 barriers" in remark for step in steps for remark in step.remarks)
 

@@ -11,7 +11,7 @@ from scheduled import run_schedule
 from weft.pipeline import Choice, applied, planned
 from weft.runtime.run.execution import RunOptions
 
-RECIPES = ROOT / "weft" / "recipes" / "matmul"
+RECIPES = ROOT / "weft" / "recipes"
 
 
 def kernels(schedule: str, **settings: str) -> str:
@@ -24,34 +24,78 @@ def rewritten(tmp_path: Path, name: str, *lines: tuple[str, str]) -> str:
     for old, new in lines:
         assert old in text
         text = text.replace(old, new)
-    (tmp_path / name).write_text(text)
-    return str(tmp_path / name)
+    path = tmp_path / Path(name).name
+    path.write_text(text)
+    return str(path)
+
+
+BY_LANES = """schedule by_lanes(op: handle) {
+  let (pieces, piece) = tile op [16, 8]
+  map pieces to registers
+  let (halves, half) = tile piece [8, 8]
+  map halves to registers
+  let (pairs, pair) = tile half [1, 2]
+  let lanes = coalesce pairs
+  map lanes to lanes
+  return pair
+}
+"""
+OF_WARP = """
+  let (around, of_warp) = tile rounding [wm, wn]
+  map around to warps(y, x)
+  let pair = by_lanes(of_warp)
+"""
+BY_PIECES = """schedule by_pieces(op: handle, gm: int) {
+  let (groups, of_group) = tile op [gm, _]
+  map groups to warpgroups(y)
+  let (pieces, piece) = tile of_group [64, _]
+  map pieces to registers
+  let (quarters, quarter) = tile piece [16, _]
+  map quarters to quarters
+  let pair = by_lanes(quarter)
+  return pair
+}
+"""
 
 
 @pytest.mark.parametrize("sizes", [{"m": "192", "n": "128"}, {"m": "200", "n": "136"}])
 def test_by_warps_as_tile_by_tile(tmp_path: Path, sizes: dict[str, str]) -> None:
     """As with loops over the fragments of `mma`; also with ragged tiles."""
-    mine = rewritten(
+    rewritten(
         tmp_path,
-        "tensor.weft",
-        ("payload", 'include "weft:parts/by_fragments"\npayload'),
-        ("  map tile like one\n", "  let pair = by_fragments(tile, wm, wn)\n"),
-        ("vectorize tile", "vectorize pair"),
+        "parts/by_warps.weft",
+        ("schedule by_warps", f"{BY_LANES}schedule by_warps"),
+        ("  map rounding like product\n", OF_WARP),
+        ("vectorize rounding", "vectorize pair"),
+        ('include "summed.weft"', 'include "weft:parts/summed"'),
     )
+    mine = rewritten(tmp_path, "matmul/tensor.weft", ("weft:parts/by_warps", "by_warps.weft"))
     settings = {**sizes, "k": "64", "rounded": "1", "type": "f16"}
     assert kernels(mine, **settings) == kernels("tensor", **settings)
 
 
-def test_by_warp_groups_as_tile_by_tile(tmp_path: Path) -> None:
-    """In place of the recipe's loops over the pieces of `mma`."""
-    product = "    let product = mma group_mm [64, bn, ik] as tf32 if type == f32 and parts == 1\n"
-    mine = rewritten(
+PARTS = {
+    "whole": {"rounded": "1", "store": "0"},
+    "parts": {"rounded": "1", "store": "32"},
+    "parts of sums": {"rounded": "0", "store": "64"},
+    "parts of two pieces": {"rounded": "1", "store": "32", "gm": "128", "bn": "64"},
+    "narrow parts": {"rounded": "0", "store": "8", "bn": "64"},
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_by_warp_groups_as_tile_by_tile(tmp_path: Path, name: str) -> None:
+    """As with loops over the pieces of `mma`; also part by part, in a loop over `registers`."""
+    rewritten(
         tmp_path,
-        "hopper.weft",
-        ("let pair = by_pieces(result, gm)", "let pair = result"),
-        (product, f"{product}    map pair like product\n"),
+        "parts/by_groups.weft",
+        ("schedule by_groups", f"{BY_LANES}{BY_PIECES}schedule by_groups"),
+        ("map part like product", "let pair = by_pieces(part, gm)"),
+        ("vectorize part", "vectorize pair"),
+        ('include "in_tiles.weft"', 'include "weft:parts/in_tiles"'),
     )
-    settings = {"m": "256", "n": "256", "k": "128", "rounded": "1", "store": "0"}
+    mine = rewritten(tmp_path, "matmul/hopper.weft", ("weft:parts/by_groups", "by_groups.weft"))
+    settings = {"m": "256", "n": "256", "k": "128", **PARTS[name]}
     assert kernels(mine, **settings) == kernels("hopper", **settings)
 
 

@@ -99,7 +99,8 @@ class Map(Statement):
         like: `map OP like H`, in place of a space: the elementwise op `OP` follows the op of `H`,
             often a product, so that each thread has the same elements of both results. The loops
             around that op, but not around `OP`, are made and mapped around `OP`, too: those of
-            `tile`, and those of `mma`. The handle then names the op inside these loops.
+            `tile`, and those of `mma`. Loops over `registers` may be around `OP` already. The
+            handle then names the op inside these loops.
 
     Returns:
         nothing.

@@ -3,7 +3,8 @@
     for each mapped loop around H's op, outermost first:    a loop over tiles of the same size, with the same map
 
 The size of a tile is read from the slices of H's result that the loops take, by axis; it applies to
-the dimension of the op with which it writes the same axis.
+the dimension of the op with which it writes the same axis. An op in a loop over `registers` is a
+part of the result: tiles are at most as large.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def _levels(rewrite: Rewriter, target: Handle, like: Handle) -> list[Level]:
         raise rewrite.error("W0319", f"only an elementwise op follows another, and this is {op.name}", op, hint)
     if not is_structured(other):
         raise rewrite.error("W0319", f"only a structured op is followed, and this is {other.name}", other, at="like")
-    if mapping_of(op) is not None or any(not is_within(other, loop) for loop, _ in enclosing_maps(op)):
+    alone = (mapping for loop, mapping in enclosing_maps(op) if not is_within(other, loop))
+    if mapping_of(op) is not None or any(mapping.space != "registers" for mapping in alone):
         hint = "delete the other `map`, or write `map … like` before it"
         raise rewrite.error("W0319", f"{op.name} has a map already: loops around it alone are mapped", op, hint)
     loops = [loop for loop in ancestors(other) if loop.name in AROUND and not is_within(op, loop)]
@@ -130,7 +132,7 @@ SLICES = ("tensor.extract_slice", "memref.subview")
 
 
 def _sizes(rewrite: Rewriter, target: Handle, tile: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """The sizes of a tile by dimension of the op. Raises W0319 for a result of another rank."""
+    """The sizes of a tile by dimension of the op, each at most its extent. Raises W0319 for a result of another rank."""
     op = rewrite.find(target)
     space = structure(op)
     axes = [dimension_of(e) for e in space.maps[space.inputs].results]
@@ -140,5 +142,5 @@ def _sizes(rewrite: Rewriter, target: Handle, tile: tuple[int | None, ...]) -> t
     sizes: list[int | None] = [None] * space.rank
     for axis, size in zip(axes, tile, strict=True):
         if axis is not None:
-            sizes[axis] = size
+            sizes[axis] = size and min(size, space.extents[axis] or size)
     return tuple(sizes)
