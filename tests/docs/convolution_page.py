@@ -34,7 +34,7 @@ from weft.runtime.plan.dtypes import itemsize
 from weft.runtime.plan.plan import Alloc
 
 TEMPLATE = ROOT / "docs" / "convolution" / "page.md"
-PART = "outer_products"
+PART = "by_lanes"
 CHIP, BATCH = "sm_90a", 8
 LAYER = "resnet50.layer1.0.conv2"
 SHOWN = (
