@@ -161,8 +161,8 @@ def compile(
     Args:
         entry: the payload's function; None: the only one that launches.
         target: `cuda`, `cpu`, or `auto`: the GPU if there is one, otherwise the CPU.
-        assumed: suppresses the warning W0082 that it is only compared, not proven, what the kernel
-            combines.
+        assumed: suppresses the warning W0082: the kernel's reductions are not proven, only compared
+            with the payload's.
     """
     from .compiled import compiled
 

@@ -40,7 +40,8 @@ def misfits(argument: Argument, found: ArrayLayout, *, written: bool, device: in
         )
     if found.device != device:
         there, here = ("the host's memory" if n is None else f"CUDA device {n}" for n in (found.device, device))
-        hint = ON_CPU if device is None else f"compile a kernel for that device, or copy the array: {ON_GPU}"
+        other = 'for the CPU: `target="cpu"`' if found.device is None else "while the array's device is current"
+        hint = ON_CPU if device is None else f"{ON_GPU}; or compile the kernel {other}"
         yield Diagnostic("W0743", f"`{name}` is in {there}, and the kernel runs on arrays in {here}", hint=hint)
     if written and not found.writable:
         message = f"`{name}` is written, and the array that is given for it is read-only"

@@ -138,11 +138,12 @@ _OF_E4M3 = _e4m3()
 
 
 def _nearest(array: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """The bytes of the nearest numbers, ties to even; half a step beyond the last number and more:
-    the following byte.
+    """For each element of an array, the byte of the nearest number, ties to even, with the
+    element's sign. From half a step beyond the last number on, it is the byte after that of the last
+    number: infinity, or NaN.
 
     Args:
-        numbers: the finite numbers of the bytes 0 … 127, ascending.
+        numbers: those of the bytes 0 … 127, ascending; infinities and NaN are left out.
     """
     finite = numbers[np.isfinite(numbers)].astype(np.float64)
     beyond = 2 * finite[-1] - finite[-2]

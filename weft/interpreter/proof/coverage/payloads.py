@@ -76,9 +76,9 @@ class PayloadOp:
         extents: sizes of the dimensions; None where no operand gives them.
         reads, writes: the elements of operands in an iteration, and those that its body loads; none for
             a scalar input.
-        starts: the constant with which an output is filled before, by output; None where it is
-            none.
-        begins: the element that is an output's initial value, by output.
+        starts: for each output, the constant with which it is filled before; None where it is not
+            filled with one.
+        begins: for each output, the element that is its initial value.
         fills: it writes one value to all elements of its result.
         copies: it only copies its input.
         repeats: its results are its input's elements, for the ops that read them.
@@ -86,12 +86,12 @@ class PayloadOp:
         arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
         indexed: its results depend on the iteration itself, too.
-        combiner: the combiner of its terms; None for any other update, or for several results that
-            are no running ones.
+        combiner: the combiner of its terms; None for an update of another form, and if the first
+            result is no total, or a further one is no running result.
         divisor: it divides an element by one of this tensor, and computes nothing else.
         order: the numbers of `reads` in the order of its arithmetic, without inputs that only have
             sizes, such as the window of a pooling.
-        of_parts: it is no op of the payload, but the combination of one's parts.
+        of_parts: it is no op of the payload: it combines the parts into which an op was split.
         fits: the condition on `dims` that subscripts such as `2*i + k` are inside of their operands,
             which is required of static sizes by the verifier, and checked of others before a run.
     """

@@ -236,8 +236,8 @@ class Walk:
     def _rows(
         self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
     ) -> list[list[Formula]]:
-        """By output, the condition that an element of it is an existing result, of a row of the
-        tile and not beyond its end."""
+        """For each output, the conjuncts of the condition that an element of it holds a result: in
+        the last, ragged tile, rows beyond the end hold none."""
         of, op = execution.of, execution.op
         reads = [read for read in execution.reads if read is not None and read.key is not None]
         its = () if point is None else execution.padded(point)

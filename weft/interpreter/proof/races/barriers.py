@@ -180,8 +180,9 @@ class _Search:
             self.unseparated.append(as_conflict(pair, everything))
 
     def _by_place(self, pair: PairClass) -> tuple[frozenset[int], list[list[Barrier]]]:
-        """The candidates that are proven to separate the class by their places alone, and the pieces
-        that have to be examined: the same for all classes between the same barriers."""
+        """The candidates that are proven by their places alone to separate the pair's accesses, and
+        the runs of candidates (`pieces`) that have to be examined. Both are the same for all pairs in
+        one memory space between the same barriers."""
         sure: frozenset[int] = frozenset()
         perhaps: list[list[Barrier]] = []
         for piece in pieces(self.rows, pair.first.place, pair.second.place):
