@@ -174,7 +174,7 @@ def of_one_barrier(a: Signal, b: Signal, x: Naming, y: Naming) -> list[Formula]:
 
 def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Linear], instances: Instances) -> Linear:
     """The phase in which the bytes of a load count: the first of `laps` in which every instance of
-    the load meets an arrival at its barrier; `laps[0]` if there is none."""
+    the load has an arrival at its barrier; `laps[0]` if there is none."""
     ask = instances.solver.ask
     there = [ask(phases_at(arrival, phase, instances).range) for arrival, phase in arrivals.items()]
     for phase in laps:
