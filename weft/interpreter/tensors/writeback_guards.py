@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..indices.arithmetic import constant_of, value_of
-from ..indices.linear import NOTHING
+from ..indices.algebra import at_or_above, trips_of
+from ..indices.arithmetic import constant_of, known, value_of
+from ..indices.linear import NOTHING, Floor, Linear, Symbol
 from ..indices.values import KnownIndices, divisible
 from ..ir.cloning import index_dimension
 from ..ir.copying import copy_to, fill_value, fill_with
-from ..ir.mlir import affine, ir, made_by, made_within, operations, producer, users
+from ..ir.mlir import affine, ir, made_by, made_within, maker, operations, producer, users
 from ..ir.sizes import same_size, sizes_of
 from ..ir.structured import (
     element_type,
@@ -33,6 +34,7 @@ from ..ir.structured import (
     sliced,
     structure,
 )
+from ..mapping.mapping import loop_dimensions
 from ..padding import masked_loads
 from .destinations import written_over
 from .staged_results import MERGE
@@ -261,13 +263,39 @@ def inside_of(
     offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value], shape: Sequence[int | ir.Value]
 ) -> list[int | ir.Value]:
     """The extent, per dimension, of the part of a tile of `sizes` at `offsets` that is inside
-    `shape`; values are made at the insertion point."""
-    return [
-        size
-        if isinstance(size, int) and _divides(size, extent) and _multiple_of(offset, size)
-        else _remaining(offset, size, extent)
-        for offset, size, extent in zip(offsets, sizes, shape, strict=True)
-    ]
+    `shape`; values are made at the insertion point. Loops over more than `shape`, of which the
+    payload itself takes a part, have tiles with nothing inside."""
+    return [_inside(offset, size, extent) for offset, size, extent in zip(offsets, sizes, shape, strict=True)]
+
+
+def _inside(offset: ir.Value, size: int | ir.Value, extent: int | ir.Value) -> int | ir.Value:
+    begins = _begins_below(offset, extent)
+    if begins and isinstance(size, int) and _divides(size, extent) and _multiple_of(offset, size):
+        return size
+    left = _remaining(offset, size, extent)
+    return left if begins else _at_least_none(left)
+
+
+def _begins_below(offset: ir.Value, extent: int | ir.Value) -> bool:
+    """Whether `offset` is proven to be below `extent` in every iteration of the loops of which it
+    is a sum of multiples of indices."""
+    values, apply = KnownIndices(), made_by(offset, "affine.apply")
+    last: dict[Symbol, Linear] = {}
+    for index in [offset] if apply is None else apply.operands:
+        loop = maker(index)
+        if producer(index) is None and loop.name == "scf.forall":
+            own = loop_dimensions(loop)[ir.BlockArgument(index).arg_number]
+            low, high, step = (values.number(known(bound)) for bound in (own.lower, own.upper, own.step))
+            if (trips := trips_of(low, high, step)) is None:
+                return False
+            counter = values.fresh("loop", NOTHING, 0)
+            values.bind(index, low + Linear.of(counter) * step.constant)
+            last[counter] = trips - 1
+    form = values.linear(offset)
+    for term, factor in form.terms.items():  # the last iteration must have the largest offset
+        if isinstance(term, Floor) or term.made is not None or (term in last and factor < 0):
+            return False
+    return at_or_above(values.number(extent) - form.put(last), 1)
 
 
 def _divides(size: int, extent: int | ir.Value) -> bool:
@@ -275,8 +303,8 @@ def _divides(size: int, extent: int | ir.Value) -> bool:
 
 
 def _multiple_of(offset: ir.Value, size: int) -> bool:
-    """Whether an offset is a loop index times the tile size: then tiles that divide the extent are
-    always inside."""
+    """Whether an offset is a loop index times the tile size: then tiles that divide the extent, and
+    begin below it, are inside."""
     number, apply = constant_of(offset), made_by(offset, "affine.apply")
     if apply is not None:  # of its own loop only: a tile within a tile may begin after the end of its row
         return list(apply.attributes["map"].value.results) == [ir.AffineDimExpr.get(0) * size]
