@@ -103,10 +103,17 @@ def test_a_scatter_that_no_data_makes_collide() -> None:
 
 
 def test_a_payload_in_the_place_of_a_schedule(tmp_path: Path) -> None:
-    for text in ("module {\n}\n", HOST_LOOP, "#map = affine_map<(d0) -> (d0)>\n" + HOST_LOOP):
+    """It is scheduled by `weft:rest`, unless it is in a file of another suffix, or has no op that `rest` schedules."""
+    (tmp_path / "hand.mlir").write_text("module {\n}\n")
+    with pytest.raises(WeftError, match="W0488: payload `.*hand.mlir` has no function"):
+        weft.run(str(tmp_path / "hand.mlir"))
+    for text in (HOST_LOOP, "#map = affine_map<(d0) -> (d0)>\n" + HOST_LOOP):
         (tmp_path / "hand.mlir").write_text(text)
-        with pytest.raises(WeftError, match=r"W0101.*(\n.*)*hint: this is a payload.*--payload"):
+        with pytest.raises(WeftError, match=r"W0068.*has no op that `weft:rest` schedules(.*\n)*.*hint: .*--payload"):
             weft.run(str(tmp_path / "hand.mlir"))
+        (tmp_path / "hand.txt").write_text(text)
+        with pytest.raises(WeftError, match=r"W0068.*holds a program, not a schedule(.*\n)*.*hint: .*--payload"):
+            weft.run(str(tmp_path / "hand.txt"))
 
 
 def test_a_kernel_is_of_one_process() -> None:

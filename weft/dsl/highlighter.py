@@ -59,7 +59,7 @@ class WeftLexer(RegexLexer):
                 bygroups(Name.Builtin, Whitespace, Name.Entity),
             ),
             (r'(match[?*]?)([^\S\n]+)(?="|(?:consumer|producer)\b)', bygroups(Name.Builtin, Whitespace)),
-            (rf"(?:(?<=[^<>=!]=\s)|(?<={{\s)){_STATEMENT}(?=[^\S\n]+(?!(?:in|or|and)\b)[\w{{])", Name.Builtin),
+            (rf"(?:(?<=[^<>=!]=\s)|(?<={{\s)){_STATEMENT}(?=[^\S\n]+(?!(?:in|or|and)\b)[\w{{\[])", Name.Builtin),
             (words(_OPTIONS.split(), prefix=r"(?<![\w.-])", suffix=r"(?![\w:,=)-])"), Keyword.Pseudo),
             (words((*ELEMENT_TYPES, "int", "float", "bool", "str", "type", "handle"), prefix=r"(?<=[=:] )", suffix=r"\b"),
              Keyword.Type),

@@ -73,4 +73,4 @@ def test_a_copy_by_threads_beside_one_by_boxes(by_threads: str, by_boxes: str) -
     assert said.code == "W0376" and said.message == (
         f"the copy to `{by_threads}_shared` is mapped to `threads(*) cyclic`, the one to `{by_boxes}_shared` to `tma`"
     )
-    assert f"`map` the one to `{by_threads}_shared` `to tma`" in str(said.hint)
+    assert f"`map` the copy to `{by_threads}_shared` `to tma`" in str(said.hint)

@@ -10,7 +10,7 @@ import os
 from itertools import islice
 
 import pytest
-from random_programs import Program, program
+from random_networks import Program, program
 
 from weft import api
 from weft.execution import run_applied
@@ -45,7 +45,7 @@ def test_program_runs_by_rest_alone(seed: int) -> None:
 
 def test_the_programs_are_of_all_kinds() -> None:
     """Among 300: a third with open sizes, several functions, and each kind of op many times."""
-    from random_programs import KINDS
+    from random_networks import KINDS
 
     every = [program(seed) for seed in range(300)]
     kinds = [kind for one in every for kind in one.kinds]
