@@ -135,8 +135,8 @@ def emit(
     op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: Mapping[int, Address] | None = None
 ) -> None:
     """Emits the `lanes` iterations from `indices` on along the last dimension: loads, the body,
-    stores; n-wide for every operand that is aligned, in several accesses if the elements are wider
-    than one access.
+    stores; `lanes`-wide for every operand that is aligned, in several accesses if these elements
+    together are wider than one access.
 
     `instead`: for operands that are stored elsewhere, the address of the first element; the others
     follow it.

@@ -26,7 +26,8 @@ def check_lanes(op: ir.Operation, mapping: Mapping) -> None:
 
 
 def check_lanes_in_lanes(within: Mapping, around: Mapping, notes: Callable[[], tuple[str, ...]]) -> None:
-    """W0349: the rows of one map and the columns of the other must be all lanes of a warp."""
+    """Raises W0349 unless the rows of one map times the columns of the other are all lanes of a
+    warp."""
     if within.space == around.space == "lanes" and math.prod((*within.counts, *around.counts)) != WARP:
         raise fail(
             "W0349",

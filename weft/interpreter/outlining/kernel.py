@@ -298,7 +298,7 @@ def host_function(root: ir.Operation) -> ir.Operation:
         if around.name == "func.func":
             return around
         if around.name in ("gpu.func", "gpu.launch"):
-            raise fail("W0359", f"{describe(root)} is in a kernel already", "`launch` the outermost mapped loop alone")
+            raise fail("W0359", f"{describe(root)} is in a kernel already", "`launch` only the outermost mapped loop")
         if not around.context.is_registered_operation(around.name):
             what = f"{describe(root)} is in {describe(around)}, an op that is not registered"
             raise fail(

@@ -241,8 +241,8 @@ class DigitReader:
         return outer, {name: counter for name, counter in self.counters.items() if name in names}
 
     def _around(self, ops: Iterable[ir.Operation]) -> tuple[tuple[ir.Operation, ...], list[Digit]]:
-        """The loops around an access in the temporary's scope, outermost first, and the processors
-        that share them. Raises `Unowned`."""
+        """The loops around an access that are inside the temporary's scope, outermost first, and
+        the processors that share them. Raises `Unowned`."""
         around = [op for op in ops if op not in self.outside and not is_structured(op)][::-1]
         return tuple(around), [digit for loop in around for digit in self._processors(loop)]
 

@@ -222,8 +222,8 @@ def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]
 
 
 def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
-    """A form with cells in place of the forms they equal: `128*b + 8*l + t` is `128*b + c`, if c is
-    `8*l + t`."""
+    """A form in which cells replace the forms that they equal: `128*b + 8*l + t` becomes
+    `128*b + c` if the cell `c` is `8*l + t`."""
     for cell, whole in ways:
         if (form - whole).is_constant and not whole.is_constant:
             return Linear.of(cell) + (form - whole).constant

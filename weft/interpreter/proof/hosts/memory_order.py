@@ -144,8 +144,8 @@ class MemoryOrder:
         return Footprints(self.history.effects.module)
 
     def watch(self, history: History, event: Event, done: int) -> int:
-        """Checks `event` against all earlier events. Returns the events that are treated as done
-        from now on, because they were reported."""
+        """Checks `event` against all earlier events. Returns, as bits, the earlier events that
+        count as done from now on, since a conflict of theirs with `event` was reported."""
         self.history = history
         mine = self._located(event)
         self._events.append(mine)

@@ -258,7 +258,7 @@ class Counts:
         return At(0, 0, 0) if found is None else At(*found[: len(At._fields)])
 
     def participants(self, signals: list[Signal], at: At) -> str:
-        """The ops with a share in the phase."""
+        """The ops that count in the phase, as text, each with its number of threads if several."""
         there = [(signal, share) for signal, share in self._shared(signals) if self._contains(share.phases, at)]
         texts = [f"{s.op}{f' by {share.threads} threads' if share.threads > 1 else ''}" for s, share in there]
         return ", ".join(texts) or "no op"
