@@ -131,7 +131,12 @@ class Choice:
                 raise fail("W0068", message, "name a schedule, `my.weft`, or leave `--payload` out")
             named = replace(self, file="", payload=Path(self.file))
         text = named.program if isinstance(named.program, Source) else named.payload and read_source(named.payload)
-        return replace(named, file="" if text and holds_kernels_alone(text.text) else REST)
+        if text and holds_kernels_alone(text.text):
+            return replace(named, file="")
+        if text and "func" in text.text and not any(dialect in text.text for dialect in ("linalg.", "tensor.")):
+            message = f"`{text.name}` has no op that `weft:rest` schedules: it schedules those of linalg and tensor"
+            raise fail("W0068", message, f"write a schedule for its loops, and run it with `--payload {text.name}`")
+        return replace(named, file=REST)
 
 
 PROGRAM = ".mlir"

@@ -105,7 +105,7 @@ def test_a_scatter_that_no_data_makes_collide() -> None:
 def test_a_payload_in_the_place_of_a_schedule(tmp_path: Path) -> None:
     """It is scheduled by `weft:rest`, unless it is in a file of another suffix, or has no op that `rest` schedules."""
     (tmp_path / "hand.mlir").write_text("module {\n}\n")
-    with pytest.raises(WeftError, match="W0488: payload `.*hand.mlir` has no function"):
+    with pytest.raises(WeftError, match=r"W0488: payload `.*hand\.mlir` has no function"):
         weft.run(str(tmp_path / "hand.mlir"))
     for text in (HOST_LOOP, "#map = affine_map<(d0) -> (d0)>\n" + HOST_LOOP):
         (tmp_path / "hand.mlir").write_text(text)
