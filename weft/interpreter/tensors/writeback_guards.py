@@ -269,11 +269,8 @@ def inside_of(
 
 
 def _inside(offset: ir.Value, size: int | ir.Value, extent: int | ir.Value) -> int | ir.Value:
-    begins = _begins_below(offset, extent)
-    if begins and isinstance(size, int) and _divides(size, extent) and _multiple_of(offset, size):
-        return size
-    left = _remaining(offset, size, extent)
-    return left if begins else _at_least_none(left)
+    fits = isinstance(size, int) and _divides(size, extent) and _multiple_of(offset, size)
+    return size if fits and _begins_below(offset, extent) else _remaining(offset, size, extent)
 
 
 def _begins_below(offset: ir.Value, extent: int | ir.Value) -> bool:
