@@ -111,10 +111,8 @@ def _windows(op: ir.Operation) -> list[tuple[int, int]]:
 
 def _iterations(op: ir.Operation, name: str, kinds: Collection[str]) -> int:
     space = structure(_structured(op))
-    taken = [n for n, kind in zip(space.extents, space.iterators, strict=True) if kind in kinds]
-    if None in taken:
-        raise NoValueError(f"`{name}` is known only at run time", CHOOSE)
-    return prod(n for n in taken if n is not None)
+    taken = tuple(n for n, kind in zip(space.extents, space.iterators, strict=True) if kind in kinds)
+    return prod(_chosen(taken, name, []))
 
 
 def _innermost(op: ir.Operation) -> str:

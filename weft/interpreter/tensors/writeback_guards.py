@@ -151,11 +151,6 @@ def _reads_at(read: ir.Operation, gather: ir.Operation, places: Sequence[list[ir
     return True
 
 
-def _start(init: ir.Value, shape: Sequence[int]) -> ir.Value:
-    """The start of a clipped output: a tensor of the real shape."""
-    return empty(shape, element_type(init)) if is_empty(init) else part_of(init, shape)
-
-
 def rebuilt(loop: ir.Operation, starts: Sequence[ir.Value]) -> ir.Operation:
     """A copy of the loop with shared outputs that start from `starts`; its body still inserts whole
     tiles."""
