@@ -73,6 +73,21 @@ func.func @f(%x: tensor<3x4xf32>) -> (tensor<3xf32>, tensor<4x3xf32>) {
 }
 """
     ),
+    # What an op only reads of a fill stays in memory: within a block no thread would fill it.
+    "the_threads_of_a_block_read_a_fill": Case(
+        """\
+func.func @f(%x: tensor<70xf32>) -> (tensor<3xf32>, tensor<3x70xf32>) {
+  %c = arith.constant 0.5 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x70xf32>
+  %a = linalg.fill ins(%c : f32) outs(%e : tensor<3x70xf32>) -> tensor<3x70xf32>
+  %r = tensor.empty() : tensor<3xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<3xf32>) -> tensor<3xf32>
+  %y = linalg.matvec ins(%a, %x : tensor<3x70xf32>, tensor<70xf32>) outs(%z : tensor<3xf32>) -> tensor<3xf32>
+  return %y, %a : tensor<3xf32>, tensor<3x70xf32>
+}
+"""
+    ),
     # Upstream crashes where a function returns one buffer twice (`_separate_results`).
     "two_results_are_reshapes_of_one_tensor": Case(
         """\

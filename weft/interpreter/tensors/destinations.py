@@ -101,15 +101,24 @@ def start_from_own_fills(module: ir.Module) -> None:
         if value is None or not has_parent(op, "func.func") or is_named(op) or not is_empty(op.operands[-1]):
             continue
         for part in users(op.results[0]):
-            if part.name == "tensor.extract_slice" and None not in shape_of(part.results[0]):
+            if (
+                part.name == "tensor.extract_slice"
+                and None not in shape_of(part.results[0])
+                and _starts(part.results[0])
+            ):
                 with ahead_of(part):
                     place = empty(extents_of(part.results[0]), element_type(part.results[0]))
                     replace(part, [fill_with(place, value).results[0]])
-        uses = [(use.owner.operation, use.operand_number) for result in op.results for use in result.uses]
-        starts = [(user, n) for user, n in uses if n >= len(user.operands) - len(user.results) > 0]
-        for user, number in starts[len(starts) == len(uses) :]:
+        starts = _starts(op.results[0])
+        for user, number in starts[len(starts) == len(list(op.results[0].uses)) :]:
             with ir.InsertionPoint(user):
                 user.operands[number] = op.clone().results[0]
+
+
+def _starts(value: ir.Value) -> list[tuple[ir.Operation, int]]:
+    """The ops that write over a value, each with the number of the operand."""
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    return [(user, number) for user, number in uses if number >= len(user.operands) - len(user.results) > 0]
 
 
 MOST_IN_ONE_PLACE = 16
