@@ -51,7 +51,7 @@ class Signal:
         block: the number, in the cluster, of the block that owns the barrier.
         when: the condition under which the op takes effect, in addition to the guards of the place.
         amount: for an `init`, the number of arrivals that complete a phase; for an arrival, the
-            number of bytes that it tells the barrier to expect; for a load, the number of bytes
+            number of further bytes that the barrier is to expect; for a load, the number of bytes
             that it copies.
         odd: for a wait, the condition that it waits for parity 1.
         relaxed: for an arrival: it orders time only, and no memory accesses.
