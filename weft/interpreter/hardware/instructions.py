@@ -99,9 +99,9 @@ class Instruction:
             accesses no memory through a memref.
         shows: the way in which its result is a view of its first operand's memory, or represents
             that memory (`memory/views.VIEWS`).
-        text: its CUDA C++ text, a call of a device function. Names in braces stand for operands and
-            integer attributes of the op, for the address of its memory barrier (`barrier`), and for
-            words from its attributes, such as `_read`. Empty: the text depends on more than that.
+        text: its CUDA C++ text, a call of a device function. Names in braces represent operands and
+            integer attributes of the op, the address of its memory barrier (`barrier`), and words
+            from its attributes, such as `_read`. Empty: the text depends on more than that.
     """
 
     op: str
