@@ -152,7 +152,7 @@ def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | 
     if not sharing.remarks:
         hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` load tiles that blocks along x share"
         if sharing.uneven:
-            hint = "take clusters of as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
+            hint = "give `cluster` as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
         why = f"blocks of a cluster of {sharing.cluster.size} share no tile that the tensor memory accelerator brings"
         raise refuse("W0407", why, function, hint, *(f"`{name}`: {reason}" for name, reason in sharing.alone.items()))
     if there is not None:
@@ -301,7 +301,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
             "W0407",
             f"threads fill `{value_name(shared)}` {why}",
             moved[0],
-            f"let `map … to tma` bring it; or {_WAY_OUT}",
+            f"`map` the copy `to tma`; or {_WAY_OUT}",
         )
     if left:
         with ir.InsertionPoint(choice.regions[1].blocks.append()):

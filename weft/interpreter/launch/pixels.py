@@ -260,7 +260,7 @@ class Gathered:
                 continue
             raise self.refused(
                 "reads under a mask that tests more than the end of its operand: zeros begin elsewhere",
-                "promote an operand with tiles that end where it ends",
+                "`tile` by sizes with which the last tile ends where the operand ends, then `promote-to-shared` it",
             )
 
     def _inner(self, index: ir.Value) -> int | None:

@@ -58,7 +58,7 @@ def lower(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: None
     passes.
 
     Args:
-        watch: is called with the module when it consists of loops and accesses of memrefs.
+        watch: receives the module when it consists of loops and accesses of memrefs.
     """
     forget_machines(module)
     decompose(module)

@@ -45,7 +45,7 @@ class SimDevice(Replay):
     Attributes:
         alive: the streams, events, graphs and allocations that were created and not released.
         reports: the full report of every launch, by kernel name, in order.
-        told: is called with the completed fraction of a launch, 0 to 1.
+        told: receives the completed fraction of a launch, 0 to 1.
     """
 
     name = "simulator"

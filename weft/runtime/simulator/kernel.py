@@ -64,7 +64,7 @@ class Budget:
     Args:
         seconds: the limit; infinity for none.
         probe: the seconds before the first estimate.
-        told: is called from time to time with the completed fraction of the launch, 0 to 1.
+        told: receives, from time to time, the completed fraction of the launch, 0 to 1.
     """
 
     seconds: float = math.inf

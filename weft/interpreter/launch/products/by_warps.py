@@ -51,7 +51,8 @@ class WarpProduct(Product):
         if product.m > 8:
             if not self.pieces or self.pieces[0] != op.parent.operation or trip_count(self.pieces[0]) != product.m // 8:
                 raise self.refused(
-                    "the lanes do not all have a part of each piece", "let the lanes be those of whole warps"
+                    "the lanes do not all have a part of each piece",
+                    "`map` a loop around the product to `warps`",
                 )
             self.halves = self.inside = self.pieces.pop(0)
 

@@ -199,7 +199,7 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
             continue
         if name not in kernels:
             message = f"the module has no kernel {name}: {describe(op)}"
-            raise fail("W0611", message, hint="keep the `gpu.module` beside it")
+            raise fail("W0611", message, hint="put the `gpu.module` with that kernel into the module")
         launched.add(name)
         out.append(KernelUse(kernels[name], op))
     for name, kernel in kernels.items():

@@ -64,8 +64,8 @@ class WaitCycles:
             behind = ((n.point.op, [o.point.op for o in needs[n] if o in circle]) for n in circle)
             told = tuple(f"{op} waits for operations after {', '.join(others)}" for op, others in behind)
             hint = (
-                "move what ends a wait, such as `nvgpu.mbarrier.arrive`, before the waits that need it; the first"
-                " fill of a stage waits for no phase"
+                "move the op that ends a wait, such as `nvgpu.mbarrier.arrive`, before the waits that depend on it; do not"
+                " wait before the first fill of a stage"
             )
             if (stuck := self._stuck(circle, needs)) is not None:
                 yield SignalFault(

@@ -155,7 +155,7 @@ class Tally:
         self.together = max(WORD // self.itemsize, 1)
 
     def note(self, flat: np.ndarray, mask: np.ndarray | None, blocks: int) -> None:
-        """Records an execution by a batch of `blocks` blocks. This is called for every access, so
+        """Records an execution by a batch of `blocks` blocks. This runs for every access, so
         small accesses of one kind are collected, and counted together. (Generated code never
         changes these arrays later.)"""
         pending = self._pending

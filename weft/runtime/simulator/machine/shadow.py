@@ -140,7 +140,7 @@ class Shadow:
         layout: the layout of the keys.
         address: gives the flat element numbers and the keys of the lanes of an access (flat index,
             mask, site).
-        report: is called with the kind, the elements, and the keys of the first and of the second
+        report: receives the kind, the elements, and the keys of the first and of the second
             accesses.
         atomics: the sites of atomic accesses, which never race with each other.
     """
@@ -247,7 +247,7 @@ class Shadow:
             self._wait(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:
-        """Must be called before a barrier ends the interval. `everyone`: the barrier orders all
+        """Must run before a barrier ends the interval. `everyone`: the barrier orders all
         earlier accesses before all later ones."""
         if everyone:
             self.pending.clear()

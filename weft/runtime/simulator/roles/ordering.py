@@ -51,9 +51,9 @@ class ClockShadow:
         cluster: its number.
         group: the warp group's number.
         address: gives the flat element numbers and the keys of the lanes of an access.
-        found: is called for races, with the kind, the elements, and the keys of the first and of
+        found: receives races: the kind, the elements, and the keys of the first and of
             the second accesses.
-        unfenced: is called for accesses through the async proxy after unfenced stores, with the
+        unfenced: receives accesses through the async proxy after unfenced stores: the
             elements, the keys of the stores, and those of the accesses.
         space: the memory's address space.
     """
