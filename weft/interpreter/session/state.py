@@ -122,7 +122,7 @@ class Step:
         version: the module after it.
         skipped: it had no effect, because one of its handles is absent.
         shown: the output of `print`.
-        within: the calls and blocks around it, outermost first.
+        frames: the calls and blocks around it, at the statement.
     """
 
     text: str
@@ -133,7 +133,7 @@ class Step:
     version: Version = field(repr=False)
     skipped: bool = False
     shown: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = field(default=(), repr=False)
 
     @property
     def module(self) -> ir.Module:

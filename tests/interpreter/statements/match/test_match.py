@@ -180,6 +180,22 @@ def test_refusals(name: str) -> None:
     assert [d.code for d in caught.value.diagnostics] == [code]
 
 
+HINTS = {
+    "match fill of act.acc": "the first result of any op is `act.out0`",
+    "match fill of gemm.lsh": "did you mean `lhs`?",
+    "match any where rank == absent.rank": "the op is absent, which `if absent { … }` tests",
+    "match fill producer of gemm": "linalg.exp at p.mlir:12:13: elementwise, gemm does not read it",
+}
+
+
+@pytest.mark.parametrize("line", HINTS)
+def test_ways_out(line: str) -> None:
+    with pytest.raises(WeftError) as caught:
+        steps(f"let gemm = match contraction\nlet act = match linalg.exp\nlet absent = match? linalg.max\nlet x_ = {line}")
+    (found,) = caught.value.diagnostics
+    assert HINTS[line] in "\n".join((found.message, found.hint or "", *found.notes)), found
+
+
 def test_a_miss_has_a_row_for_each_candidate() -> None:
     """Those that differ least come first."""
     with pytest.raises(WeftError) as caught:
