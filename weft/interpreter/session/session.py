@@ -346,7 +346,8 @@ class Session:
         finally:
             notify("")
         seconds = time.perf_counter() - started
-        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), seconds, version, shown=tuple(rewrite.shown))
+        remarks, shown, about = tuple(rewrite.remarks), tuple(rewrite.shown), tuple(rewrite.about)
+        step = Step(text, node.span, node.keyword, remarks, seconds, version, shown=shown, about=about)
         names = names_of(let, tuple(results))
         gone = Gone(f"`{node.keyword}`", node.span, names, () if names else tuple(results))
         dying = handles_of({f.name: values.get(f.name) for f in cls.signature.fields if f.consumes})

@@ -123,6 +123,7 @@ class Step:
         skipped: it had no effect, because one of its handles is absent.
         shown: the output of `print`.
         frames: the calls and blocks around it, at the statement.
+        about: the locations of the ops that its handles named.
     """
 
     text: str
@@ -134,10 +135,16 @@ class Step:
     skipped: bool = False
     shown: tuple[str, ...] = ()
     frames: tuple[Frame, ...] = field(default=(), repr=False)
+    about: tuple[ir.Location, ...] = ()
 
     @property
     def module(self) -> ir.Module:
         return self.version.module
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The schedules entered around it, outermost first."""
+        return tuple(frame.call.schedule for frame in self.frames if frame.call is not None)
 
     @property
     def ir(self) -> str:
