@@ -4,9 +4,10 @@ result unchanged (`reductions/identities.py`).
 A masked update leaves the result unchanged in iterations outside the domain:
 
     before: linalg.yield %new
-    after:  linalg.yield select(%inside, %new, %accumulator)      a body that may be executed
-        anywhere linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads
-        memory, or divides integers
+    after, if the body may be executed anywhere:
+        linalg.yield select(%inside, %new, %accumulator)
+    after, if it reads memory, or divides integers:
+        linalg.yield scf.if %inside { body … } else { %accumulator }
 """
 
 from __future__ import annotations

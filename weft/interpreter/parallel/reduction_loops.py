@@ -161,8 +161,9 @@ class CarryingLoop:
         return [d for d in range(len(self.dimensions)) if d not in stated]
 
     def _of_length(self) -> ir.Value | None:
-        """A buffer that is never read: a view of it, with strides of 0, can have the number of
-        iterations as its size."""
+        """A buffer that the loop reads. A view of it with strides of 0 is an operand that is never
+        read: its sizes give the structured op the numbers of iterations that no other operand
+        has."""
         loaded = (load.operands[0] for load in operations(self.op, "memref.load"))
         large = (one for one in loaded if not made_within(one, self.op) and one.type.rank >= len(self.dimensions))
         return next(large, None)

@@ -83,7 +83,7 @@ def read_repeated(rewrite: Rewriter) -> None:
 
 
 def _can_read(value: ir.Value, axes: Sequence[int], loop: ir.Operation) -> bool:
-    """Whether all that reads `value` in the loop can read its source."""
+    """Whether all ops of the loop that read `value` can read its source instead."""
     return all(_is_reader(user, value, axes, loop) for user in users(value) if is_within(user, loop))
 
 

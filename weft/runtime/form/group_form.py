@@ -103,7 +103,7 @@ class GroupMatrix:
 
     @property
     def steps(self) -> int:
-        """Elements along the sum that one instruction takes."""
+        """The number of elements along the reduction that one instruction processes."""
         return warpgroups.SUM_BYTES // self.bytes
 
 
