@@ -64,7 +64,7 @@ class Layout:
 
     def restricted(self, axis: str | None = None, of: str | None = None) -> Layout:
         """The layout with only the digits of the coordinate `axis` and of the number `of`; None
-        stands for all."""
+        means all."""
         return Layout(tuple(d for d in self.digits if axis in (None, d.axis) and of in (None, d.of)))
 
     @property
