@@ -1,16 +1,16 @@
 """The destinations of results, set before bufferization: one for each result, so that no buffer is
 copied only for its shape.
 
-`tensor.empty` is only a shape, and CSE merges those of equal types. Bufferization would then see
-two ops write one buffer, and copy undefined contents. So every op that needs no initial contents
-gets its own empty tensor, and within a loop only the op with the inserted result keeps the slice
-that it is inserted into.
+A `tensor.empty` is only a shape, and CSE merges two of the same type. In bufferization, two ops
+would then write one buffer, and undefined contents would be copied. So every op that needs no
+initial contents gets its own empty tensor. Within a loop, only the op with the inserted result
+keeps the slice into which the result is inserted.
 
-A result may be computed in another shape than its own: for example that of a convolution as a
-matrix. `expand_shape` of a loop's result would bufferize to a buffer of the loop's shape and a
-copy. So the loop gets the result's own buffer as its destination, viewed in the loop's shape:
-before bufferization if that buffer is an argument (`start_reshaped`), and afterwards for buffers
-that bufferization allocates, with any initial contents (`allocate_expanded`).
+A result may be computed in another shape than its own: for example, the result of a convolution as
+a matrix. Bufferization of `expand_shape` on the loop's result would then add a buffer in the loop's
+shape, and a copy. So the loop gets the result's own buffer as its destination, viewed in the loop's
+shape: before bufferization if that buffer is an argument (`start_reshaped`), and afterwards for
+buffers that bufferization allocates, with any initial contents (`allocate_expanded`).
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def fill_what_is_wanted(module: ir.Module) -> None:
 
 
 def start_from_own_fills(module: ir.Module) -> None:
-    """Gives each op of a function that writes over a shared fill, or over a part of it, a fill of
-    its own, where no handle names the shared one. Bufferization would fill one buffer and copy it
-    for each of the others: a copy that no later statement could fuse or distribute."""
+    """If several ops of a function write over one fill, or over parts of it, and no handle names
+    the fill, gives each op a fill of its own. Bufferization would fill one buffer and copy it for
+    each of the others: a copy that no later statement could fuse or distribute."""
     for op in [op for op in operations(module.operation) if fill_value(op) is not None]:
         value = fill_value(op)
         if value is None or not has_parent(op, "func.func") or is_named(op) or not is_empty(op.operands[-1]):

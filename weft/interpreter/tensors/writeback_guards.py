@@ -91,8 +91,8 @@ def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
 
 
 def _begun(init: ir.Value, place: ir.Value, shape: Sequence[int | ir.Value] | None) -> ir.Value:
-    """The destination of a result, with the loop's initial contents if an op has computed them: a
-    fill is repeated there."""
+    """The destination of a result. If an op has computed the loop's initial contents, the
+    destination gets them: a fill is repeated there."""
     made = producer(init)
     if shape is None or is_empty(init) or made is None or made.name == "tensor.extract_slice":
         return place
@@ -261,9 +261,9 @@ def _at_least_none(size: ir.Value) -> ir.Value:
 def inside_of(
     offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value], shape: Sequence[int | ir.Value]
 ) -> list[int | ir.Value]:
-    """The extent, per dimension, of the part of a tile of `sizes` at `offsets` that is inside
-    `shape`; values are made at the insertion point. Loops over more than `shape`, of which the
-    payload itself takes a part, have tiles with nothing inside."""
+    """For each dimension, how much of a tile of `sizes` at `offsets` is inside `shape`; values are
+    made at the insertion point. If the loops cover more than `shape`, because the payload itself
+    takes only a part of their result, some tiles are entirely outside."""
     return [_inside(offset, size, extent) for offset, size, extent in zip(offsets, sizes, shape, strict=True)]
 
 
