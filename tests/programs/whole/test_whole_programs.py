@@ -44,6 +44,20 @@ def test_program_runs_by_rest_alone(seed: int) -> None:
         expect_report(run_applied(done, entry, options, device).report, f"@{entry}\n{made.text}")
 
 
+SMALL = {"large": "1", "deep": "1", "several": "1", "long": "3", "threads": "128"}
+"""Settings with which small ops are scheduled as large ones are: products by recipes, rows by warps, several elements a thread."""
+
+
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if is_cheap(program(seed))] if "WEFT_SOAK" in os.environ else SEEDS[::4])
+def test_rules_of_large_ops(seed: int) -> None:
+    made = program(seed)
+    done = applied(api.load(None, payload=made.text, settings=SMALL))
+    assert done.unproven == [], made.text
+    for entry, sizes in made.sizes.items():
+        options = RunOptions("sim", seed, sizes={place: str(size) for place, size in sizes.items()})
+        expect_report(run_applied(done, entry, options, SimDevice()).report, f"@{entry}\n{made.text}")
+
+
 def test_the_programs_are_of_all_kinds() -> None:
     """Among 300: a third with open sizes, several functions, and each kind of op many times."""
     from random_networks import KINDS
