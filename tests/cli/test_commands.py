@@ -72,7 +72,7 @@ def test_the_report_goes_to_stderr_alone(capsys: pytest.CaptureFixture[str], mon
     monkeypatch.setenv("COLUMNS", "80")
     out, err = weft(capsys, "run", "naive", *SMALL, "--target", "sim")
     assert out == ""
-    for expected in ("let gemm = match linalg.matmul", "__global__", "2 × 2", "16 × 16", "races", "none", "✓ right"):
+    for expected in ("gemm: handle = match contraction", "__global__", "2 × 2", "16 × 16", "races", "none", "✓ right"):
         assert expected in err
     assert max(map(len, err.splitlines())) <= 80
 
@@ -86,7 +86,7 @@ def test_apply_prints_a_module_and_writes_the_same(capsys: pytest.CaptureFixture
 
 def test_every_step_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = weft(capsys, "apply", "naive", *SMALL, "--print-ir-after-all")
-    assert "gpu.launch_func" in out and err.count("func.func @matmul") == 9 and "// 1: let gemm = match linalg.matmul" in err
+    assert "gpu.launch_func" in out and err.count("func.func @matmul") == 9 and "// 1: gemm: handle = match contraction" in err
     _, err = weft(capsys, "apply", "naive", *SMALL, "--diff")
     assert "+     gpu.launch_func" in err and "--- " not in err
 

@@ -48,7 +48,10 @@ def shared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
 TRANSCRIPTS = {
     "looking": "step 3\nundo\nhandles\nquit\n",
     "a-step": "step 2\nstep\ndiff 2 3\nshow tile_mm\nir 0\nparams\n",
-    "typing": "let gemm = match linalg.matmul\nprint gemm\nundo\nredo\nforeach n in [8, 16] {\n  print gemm\n}\nhandles\n",
+    "typing": (
+        "step 2\nlet (tiles, tile_mm) = tile gemm [bm, bn]\nprint init\nundo\nredo\n"
+        "foreach n in [8, 16] {\n  print init\n}\nhandles\n"
+    ),
     "mistakes": (
         "frobnicate\nstep two\nshow gemm\nmatch linalg.conv\nstep\nlet gemm = match linalg.fill\nundo 3\ncuda\nrun\nsync\n"
         "set bm=12\nset zz=1\ndiff 0 9\ngoto 99\nhelp tiel\nsave\n"

@@ -25,7 +25,7 @@ def shared(tmp_path: Path) -> Iterator[Terminal]:
 def test_through_the_recipe(shared: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """step, undo, diff, next, a mistake, save; and the saved file runs."""
     assert "Enter executes the next statement" in shared.text
-    assert "[0/15] let gemm = match linalg.matmul" in shared.text, "what comes next stands at the prompt"
+    assert "[0/15] gemm: handle = match contraction where rank == 2" in shared.text, "what comes next stands at the prompt"
     shared.type("", "enter")
     assert "made gemm (linalg.matmul)" in shared.settle("[1/15]")
     shared.type("step 3", "enter")
