@@ -154,11 +154,14 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
         return 0, str(walked_otherwise(walks[None]))
     if len(walks) != 1:
         ways = [f"`{mapping_of(op)}` on {describe(op)}" for op in walks.values()]
-        return 0, f"ops walk it in different ways, {' and '.join(ways[:2])}" if ways else "no op accesses it"
+        return 0, f"ops access it in different orders, {' and '.join(ways[:2])}" if ways else "no op accesses it"
     ((mapping, _),) = (walk for walk in walks if walk is not None)
     kept = slots_of(next(iter(walks.values())), threads)
     if kept is None or mapping.dist is None or min(mapping.counts, default=0) < 0:
-        return 0, f"how much of it `{mapping}` gives a thread is not known: the map needs counts and a distribution"
+        return (
+            0,
+            f"the part of it that `{mapping}` gives a thread is not known: the map needs counts and a distribution",
+        )
     around = {one.space for _, one in enclosing_maps(alloc)}
     if mapping.space == "lanes" and threads != WARP and "warps" not in around:
         return 0, f"`{mapping}` fills it in one warp, and others of the block read it: map the loop around it to warps"

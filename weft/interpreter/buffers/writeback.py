@@ -334,7 +334,8 @@ def _followed(root: ir.Operation, copy: ir.Operation) -> tuple[int, ir.Value, _O
 
 
 def _walks(structured: StructuredOp, number: int) -> bool:
-    """Whether the copy walks an operand from its buffer's first element, each element once."""
+    """Whether the copy accesses each element of an operand once, beginning with the first element of
+    the buffer."""
     view = made_by(structured.operands[number], "memref.subview")
     return structured.maps[number].is_permutation and (view is None or all(o == 0 for o in subview_offsets(view)))
 

@@ -1,13 +1,12 @@
 """Carves the part that a statement accesses out of a sectioned module, and merges the rewritten
 part back.
 
-The part is a module of its own: the function with the touched sections. An op of unknown effects
-(`GAP`) replaces each stretch of other sections between them. The gap defines the values that the
-stretch defines, and uses the values that it uses, so that a rewrite that is valid in the part is
-valid in the whole.
+The part is a module of its own: the function with the sections that the statement accesses. Each
+run of other sections is replaced by one op of unknown effects, the gap (`GAP`), which defines and
+uses the same values as the run. So a rewrite that is valid in the part is valid in the whole.
 
-    sections   a  b  c  d  e  f        `d` is touched, which uses the results of `a` and `c`; `f` uses the result of `d`
-    part       gap  c  d  gap          … where `c` is a view that `d` reads through
+    sections   a  b  c  d  e  f        the statement accesses `d`, which uses the result of `a` and reads through the view `c`
+    part       gap  c  d  gap          the first gap is `a` and `b`, the second `e` and `f`
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def _moved(op: ir.Operation) -> list[ir.Value]:
 
 
 def _step(reader: ir.Operation, at: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]]:
-    """One step of the search: the ops that make a value as `reader` reads it, or the values from
-    which it is passed on."""
+    """One step of the search: the ops that make the value as `reader` reads it; or, where an op only
+    passes it on (a view, a padding, a loop), the values that it comes from."""
     if is_memref(at):
         return list(_writers(reader, at)), []
     made = producer(at)

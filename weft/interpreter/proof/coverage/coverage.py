@@ -89,7 +89,8 @@ def coverage(
         judged += [_nest(nest, walk) for nest in (*walk.nests.executed(), *walk.nests.reduced())]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
         judged += [
-            Coverage("assumed", of, "it does not read, or compute, what it does in the payload") for of in walk.strays
+            Coverage("assumed", of, "it reads other elements than in the payload, or computes something else")
+            for of in walk.strays
         ]
         judged = _whole(judged, walk)
         judged = _returned(
@@ -183,7 +184,7 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
         return Coverage("assumed", of, f"{len(executions)} ops of the kernel execute it")
     point = solved(execution, walk.payload)
     if point is None:
-        return Coverage("assumed", of, "what is read does not tell which iteration it is")
+        return Coverage("assumed", of, "the elements that it reads do not determine the iteration")
     if unread(execution) and of.writes[0].key[0] != UNDIVIDED and not of.of_parts:
         return Coverage("assumed", of, "it is not known to read what it reads in the payload")
     if not computes_as(execution, walk.payload):

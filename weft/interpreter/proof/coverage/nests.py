@@ -236,7 +236,7 @@ class Nests:
             point = None if step is None else self._point(step)
             several = sum(other.nest[0] == loop for other in self.reductions)
             if several > 1 or point is None:
-                few = "what it reads does not tell which iteration it is"
+                few = "the elements that it reads do not determine the iteration"
                 yield NestExecuted(nest, unclear=f"{several} ops of the kernel execute it" if several > 1 else few)
             else:
                 table = dict(zip(nest.dims, point, strict=True))
@@ -280,7 +280,7 @@ class Nests:
             )  # fmt: skip
             point = None if more else self._point(step)
             if point is None:
-                few = "what it reads and writes does not tell which iteration it is"
+                few = "the elements that it reads and writes do not determine the iteration"
                 yield NestExecuted(nest, unclear=f"{len(steps)} accesses of the kernel execute it" if more else few)
             elif (others := self._other_starts(step, of)) is not None:
                 yield NestExecuted(nest, unclear=others)
@@ -331,7 +331,7 @@ class Nests:
         return self._at(str(op.location)) if op.name.partition(".")[2] in NESTED else None
 
     def _at(self, location: str) -> ir.Operation | None:
-        """The payload's access, branch or loop with carried numbers at a location."""
+        """The op of the payload at a location: an access, a branch, or a loop that carries numbers."""
         found = self.payload.untouched.nested.get(location)
         if found is None:
             return None

@@ -210,8 +210,8 @@ _HINTS = {
     "W0602": "`map` the loop so that all accesses to one element are in one block",
     "W0604": "`map` the op so that each element has one owner, or `tile` it so that a barrier fits between",
     "W0666": "put `nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}` between the stores and a barrier",
-    "W0667": "wait for each load by `nvgpu.mbarrier.try_wait.parity` before what it loads is accessed, and load again"
-    " after a wait for the threads that access it",
+    "W0667": "wait for each load by `nvgpu.mbarrier.try_wait.parity` before its elements are accessed, and load"
+    " again only after a wait for the threads that access them",
     "W0606": "write `nvgpu.device_async_wait` with a smaller `numGroups`, begin the copies later, or use one more"
     " buffer",
 }
