@@ -15,10 +15,24 @@ buffers that bufferization allocates, with any initial contents (`allocate_expan
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from ..ir.cloning import is_named, replace_operands
 from ..ir.copying import fill_value, fill_with
 from ..ir.functions import given_name
-from ..ir.mlir import ahead_of, attributes, has_parent, ir, made_by, memref, operations, producer, tensor, users
+from ..ir.mlir import (
+    ahead_of,
+    ancestors,
+    attributes,
+    has_parent,
+    ir,
+    made_by,
+    memref,
+    operations,
+    producer,
+    tensor,
+    users,
+)
 from ..ir.structured import (
     element_type,
     empty,
@@ -87,17 +101,24 @@ def start_from_own_fills(module: ir.Module) -> None:
         if value is None or not has_parent(op, "func.func") or is_named(op) or not is_empty(op.operands[-1]):
             continue
         for part in users(op.results[0]):
-            if part.name == "tensor.extract_slice" and None not in shape_of(part.results[0]):
+            if (
+                part.name == "tensor.extract_slice"
+                and None not in shape_of(part.results[0])
+                and _starts(part.results[0])
+            ):
                 with ahead_of(part):
-                    own = fill_with(
-                        empty(extents_of(part.results[0]), element_type(part.results[0])), op.operands[0]
-                    ).results[0]
-                    replace(part, [own])
-        uses = [(use.owner.operation, use.operand_number) for result in op.results for use in result.uses]
-        starts = [(user, n) for user, n in uses if n >= len(user.operands) - len(user.results) > 0]
-        for user, number in starts[len(starts) == len(uses) :]:
+                    place = empty(extents_of(part.results[0]), element_type(part.results[0]))
+                    replace(part, [fill_with(place, value).results[0]])
+        starts = _starts(op.results[0])
+        for user, number in starts[len(starts) == len(list(op.results[0].uses)) :]:
             with ir.InsertionPoint(user):
                 user.operands[number] = op.clone().results[0]
+
+
+def _starts(value: ir.Value) -> list[tuple[ir.Operation, int]]:
+    """The ops that write over a value, each with the number of the operand."""
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    return [(user, number) for user, number in uses if number >= len(user.operands) - len(user.results) > 0]
 
 
 MOST_IN_ONE_PLACE = 16
@@ -303,9 +324,12 @@ def allocate_expanded(module: ir.Module) -> None:
 
 
 def ahead(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether a value of the same function is defined before an op."""
+    """Whether a value is defined before an op, in its block or in one around it."""
     made = producer(value)
-    return made is None or (made.block == op.block and made.is_before_in_block(op))
+    for around in takewhile(lambda each: each.parent is not None, (op, *ancestors(op))):
+        if around.block == (value.owner if made is None else made.block):
+            return made is None or made.is_before_in_block(around)
+    return False
 
 
 def fold_reshapes(module: ir.Module) -> None:

@@ -36,7 +36,7 @@ from ..ir.structured import (
 )
 from ..mapping.mapping import loop_dimensions
 from ..padding import masked_loads
-from .destinations import written_over
+from .destinations import ahead, written_over
 from .staged_results import MERGE
 
 
@@ -49,9 +49,13 @@ def guard_writebacks(module: ir.Module) -> None:
 
 
 def _cut(result: ir.Value) -> ir.Operation | None:
-    """The slice from the origin that is the only use of a loop's result; None for any other use."""
-    taken = users(result)
-    return taken[0] if len(taken) == 1 and from_origin(taken[0]) else None
+    """The slice from the origin that is the only use of a loop's result, of sizes that are known
+    before the loop; None for any other use."""
+    taken, loop = users(result), producer(result)
+    if loop is None or len(taken) != 1 or not from_origin(taken[0]):
+        return None
+    sizes = parts_of(taken[0])[1]
+    return taken[0] if all(isinstance(size, int) or ahead(loop, size) for size in sizes) else None
 
 
 def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
