@@ -96,9 +96,9 @@ REFUSED = {
         Case(kind="i8", along=True, bn=40, bk=128, shape="[64, 40, 32]"), "W0379", "[64, n, 32] for n = 8, 16, 24, 32, 48, …, 256"),
     "rows of integers": (
         Case(kind="i8", along=True, bk=128, own=128, shape="[64, 128, 32]"), "W0379", "128 rows of i8 are more than one"),
-    "rows that are columns": (Case(kind="i8", bk=128, shape="[64, 128, 32]"), "W0369", "a right operand of i8 is stored row by row"),
+    "rows that are columns": (Case(kind="i8", bk=128, shape="[64, 128, 32]"), "W0369", "operand of i8 is stored row by row"),
     "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction takes it column by column"),
-    "rows of bytes": (Case(kind="f8E5M2", bk=128, shape="[64, 128, 32]"), "W0369", "a right operand of f8E5M2 is stored row by row"),
+    "rows of bytes": (Case(kind="f8E5M2", bk=128, shape="[64, 128, 32]"), "W0369", "operand of f8E5M2 is stored row by row"),
     "another k of bytes": (Case(kind="f8E4M3FN", along=True, bk=128, shape="[64, 128, 16]"), "W0379", "there are [64, n, 32]"),
     "two parts of f32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as 3xtf32"), "W0379", "a warp group multiplies f32 as tf32"),
     "rows": (Case(own=32), "W0379", "whole 64 rows"),
