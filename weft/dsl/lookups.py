@@ -216,7 +216,7 @@ class ScopeCheck:
         self.each = listed
 
     def live(self, ref: tree.HandleRef, part: Part) -> None:
-        """Raises W0223 or W0227 for a handle that was consumed; notes the use of a handle of the
+        """Raises W0223 or W0227 for a handle that was consumed; records the use of a handle of the
         schedule around this one."""
         if (gone := self.scope.gone.get(part)) is not None:
             raise consumed(ref.spelling, ref.span, gone)

@@ -151,7 +151,7 @@ class Scope:
         self.ended.pop(name, None)
 
     def use(self, name: str) -> None:
-        """Notes that a name is used."""
+        """Records that a name is used."""
         if name in self.parameters:
             self.parameters[name] = True
         else:

@@ -143,9 +143,9 @@ def one_each(loop: ir.Operation) -> bool:
 
 def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
     """The number of elements of a temporary that each thread keeps. It keeps them if it makes all
-    accesses to them: all ops that walk the temporary have the same map, and walk it in the order in
-    which the map distributes elements. Otherwise, or if these are too many for a thread, 0 and the
-    reason.
+    accesses to them: all ops that access the temporary have the same map, and access it in the
+    order in which the map distributes elements. Otherwise, or if these are too many for a thread, 0
+    and the reason.
 
     `threads`: the number of threads in a block, None if it is not known.
     """
@@ -213,7 +213,7 @@ def chunk_of(trips: int, count: int, mapping: Mapping) -> int:
 
 
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:
-    """The map of an op, and the extents that it distributes, if it walks the whole buffer row by
+    """The map of an op, and the extents that it distributes, if it accesses the whole buffer row by
     row; else None."""
     mapping = mapping_of(op)
     if mapping is None or not mapping.distributes or not is_structured(op) or is_scan(op):

@@ -75,7 +75,7 @@ class Part:
 
     @property
     def order(self) -> list[int]:
-        """The dimension of the copy that walks each axis of the temporary."""
+        """The dimension of the copy that indexes each axis of the temporary."""
         return single_dimensions(self.copy.maps[self.number])
 
     def emit(self, bounds: Sequence[Bound], most_lanes: int = 1) -> None:
@@ -403,9 +403,9 @@ def _copy_elements(
 def _walked(
     owner: _Owner, op: ir.Operation, temporary: ir.Value
 ) -> tuple[list[int], list[int], ir.Operation | None] | None:
-    """For each dimension of the temporary, the dimension of the owner's op that walks it; the
-    extents of that op; and the tile that it walks (None: the whole temporary). None unless the op
-    walks each element of the temporary, or of a tile, once."""
+    """For each dimension of the temporary, the dimension of the owner's op that indexes it; the
+    extents of that op; and the tile that it accesses (None: the whole temporary). None unless the
+    op accesses each element of the temporary, or of a tile, once."""
     structured = StructuredOp.of(op)
     space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):
