@@ -7,10 +7,10 @@ each round of the map accesses another index along an axis of the array; if an i
 cores takes the part, each of its registers does.
 
 No layout is needed if all ops that access a tile have the same map, and access it in the order in
-which the map distributes elements: each thread reads the elements that it has written, and its array has
-an element for each of its iterations. Every thread runs the same number of rounds, with a guard
-around surplus ones. So all subscripts are constants once the loops are unrolled, and the array is
-in registers.
+which the map distributes elements: each thread reads the elements that it has written, and its
+array has an element for each of its iterations. Every thread runs the same number of rounds, with a
+guard around surplus ones. So all subscripts are constants once the loops are unrolled, and the
+array is in registers.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Rounds:
 
     Args:
         part: of the thread-private array.
-        walked: for each axis of the part that rounds index, the axis of the map; None: the array has
-            an element for each iteration.
+        walked: for each axis of the part that rounds index, the axis of the map; None: the array
+            has an element for each iteration.
     """
 
     op: ir.Operation

@@ -28,8 +28,8 @@ class BodyRead:
     """A load in the body of an op.
 
     Args:
-        walked: for each axis of the buffer, the dimension of the op that indexes it; None for an axis
-            without one.
+        walked: for each axis of the buffer, the dimension of the op that indexes it; None for an
+            axis without one.
         starts: the offset along each axis, as linear forms.
         shape: the number of elements along each axis.
     """
