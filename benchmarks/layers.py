@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from weft.dsl.diagnostics import Source
 
@@ -59,7 +60,7 @@ def payload(count: int, *, different: bool) -> Source:
 
     def lines() -> Iterator[str]:
         yield "%zero = arith.constant 0.0 : f32"
-        for n, (c, f) in enumerate(zip(widths, widths[1:], strict=False)):
+        for n, (c, f) in enumerate(pairwise(widths)):
             yield f"%e{n} = tensor.empty() : {image(f)}"
             yield f"%i{n} = linalg.fill ins(%zero : f32) outs(%e{n} : {image(f)}) -> {image(f)}"
             yield (
@@ -68,7 +69,7 @@ def payload(count: int, *, different: bool) -> Source:
             )
         yield f"return %x{count} : {image(widths[-1])}"
 
-    filters = (f"%w{n}: tensor<1x1x{c}x{f}xf32>" for n, (c, f) in enumerate(zip(widths, widths[1:], strict=False)))
+    filters = (f"%w{n}: tensor<1x1x{c}x{f}xf32>" for n, (c, f) in enumerate(pairwise(widths)))
     arguments = ", ".join((f"%x0: {image(widths[0])}", *filters))
     body = "\n  ".join(lines())
     return Source(f"layers{count}.mlir", f"func.func @layers({arguments}) -> {image(widths[-1])} {{\n  {body}\n}}\n")
