@@ -10,7 +10,7 @@ from ..ir.mlir import FUNCTIONS, GAP, NotLocalError, ancestors, ir, is_tensor, m
 from ..ir.mlir import maker as owner
 from ..ir.structured import body_of, is_loop, is_read, is_structured, loop_inits, loop_outputs, segments
 from ..memory.effects import is_memref, written
-from ..memory.views import SEEN_THROUGH, root_memref
+from ..memory.views import SEEN_THROUGH, may_be_accessed, root_memref
 from ..padding.masked_loads import is_masked_load
 from .kinds import kind_of
 
@@ -75,7 +75,8 @@ def _writers(op: ir.Operation, buffer: ir.Value) -> Iterator[ir.Operation]:
     for one in operations(function):
         if one == op:
             break
-        if one.name == GAP or any(root_memref(value) == root for value in written(one) if is_memref(value)):
+        unseen = one.name == GAP and may_be_accessed(one, root)
+        if unseen or any(root_memref(value) == root for value in written(one) if is_memref(value)):
             last = one
     if last is not None and last.name == GAP:
         raise NotLocalError
