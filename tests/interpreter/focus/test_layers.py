@@ -1,0 +1,118 @@
+"""Schedules over many convolution layers: on parts the same as on the whole, and each launch no dearer in a longer program."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from work import lines_run
+
+from weft.dsl import tree
+from weft.dsl.diagnostics import Source
+from weft.interpreter.focus import sections
+from weft.interpreter.session.session import Session
+from weft.pipeline import Choice, opened
+from weft.runtime.cuda.module import emit
+
+BEFORE_THE_FIRST = """schedule layers() {
+  foreach conv in match* convolution {
+    let init = match? producer of conv.acc
+    assume conv.lhs.3 % 4 == 0
+    let gemm = as-gemm conv
+    let (tiles, tile) = tile gemm [64, 32]
+    fuse init into tiles
+    map tiles to blocks(y, x)
+  }
+}
+"""
+
+
+def program(count: int, *, different: bool, relu: bool = False) -> Source:
+    """Convolutions in a chain, each into a tensor of zeros, and each with a maximum after it where `relu`."""
+    widths = [4 * (1 + (3 * n % 7 if different else 1)) for n in range(count + 1)]
+    images = [f"tensor<1x8x8x{width}xf32>" for width in widths]
+    filters = [f"tensor<1x1x{c}x{f}xf32>" for c, f in pairwise(widths)]
+    lines, last = ["%zero = arith.constant 0.0 : f32"], "%x"
+    for n, (image, made, weights) in enumerate(zip(images, images[1:], filters, strict=False)):
+        lines.append(f"%e{n} = tensor.empty() : {made}")
+        lines.append(f"%i{n} = linalg.fill ins(%zero : f32) outs(%e{n} : {made}) -> {made}")
+        lines.append(
+            f"%c{n} = linalg.conv_2d_nhwc_hwcf ins({last}, %w{n} : {image}, {weights}) outs(%i{n} : {made}) -> {made}"
+        )
+        last = f"%c{n}"
+        if relu:
+            lines.append(f"%r{n} = linalg.max ins({last}, %i{n} : {made}, {made}) outs(%e{n} : {made}) -> {made}")
+            last = f"%r{n}"
+    given = ", ".join((f"%x: {images[0]}", *(f"%w{n}: {kind}" for n, kind in enumerate(filters))))
+    body = "\n".join((*lines, f"return {last} : {images[-1]}"))
+    return Source("layers.mlir", f"func.func @layers({given}) -> {images[-1]} {{\n{body}\n}}\n")
+
+
+def choice(text: str, payload: Source) -> Choice:
+    return (
+        Choice("", text=Source("layers.weft", text), program=payload)
+        if text
+        else Choice("", program=payload).of_program()
+    )
+
+
+def session(text: str, payload: Source) -> Session:
+    return opened(choice(text, payload).open()).session
+
+
+def result(text: str, payload: Source) -> tuple[list[tuple[str, ...]], list[str], str]:
+    """The remarks of each step, the lines of the module, with constants in any order, and the text of its kernels."""
+    done = opened(choice(text, payload).open())
+    done.session.run()
+    return [step.remarks for step in done.session.steps], sorted(done.text.splitlines()), emit(done.module)
+
+
+IGEMM = """include "weft:conv2d/igemm"
+schedule layers() {
+  foreach conv in match* convolution {
+    let init = match? fill of conv.acc
+    igemm(conv = conv, init = init)
+  }
+}
+"""
+SCHEDULES = {"rest": "", "igemm": IGEMM, "before the first launch": BEFORE_THE_FIRST}
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("different", [False, True])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_layers_in_parts_become_what_the_whole_becomes(
+    schedule: str, different: bool, relu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    payload = program(3, different=different, relu=relu)
+    whole = result(SCHEDULES[schedule], payload)
+    monkeypatch.setattr(sections, "LARGE", 0)
+    assert result(SCHEDULES[schedule], payload) == whole
+
+
+SEARCHED = ("match?", "assume", "as-gemm")
+"""Statements on one convolution, of which each is followed by a launch."""
+
+
+@pytest.mark.parametrize(("schedule", "keywords", "counts"), [("rest", None, (10, 40)), ("igemm", SEARCHED, (5, 20))])
+def test_a_launch_costs_the_same_in_a_longer_program(
+    schedule: str, keywords: tuple[str, ...] | None, counts: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of Python for each launch, all or those of some statements, in programs of few and of four times as many layers."""
+    monkeypatch.setattr(sections, "LARGE", 0)
+    lines = []
+    for count in (1, *counts):  # the first loads what is loaded late
+        made = session(SCHEDULES[schedule], program(count, different=True))
+        if keywords is None:
+            total = lines_run(made.run)[1]
+        else:
+            total = 0
+            while (item := made.upcoming()) is not None:
+                node = item.value if isinstance(item, tree.Let) else item
+                if isinstance(node, tree.StatementNode) and node.keyword in keywords:
+                    total += lines_run(made.step)[1]
+                else:
+                    made.step()
+        lines.append(total / count)
+    assert lines[2] < 1.15 * lines[1], lines
