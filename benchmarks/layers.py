@@ -91,7 +91,7 @@ def measured(count: int, different: bool, schedule: str) -> dict[str, float]:
     parsed_and_applied = time.process_time()
     steps = done.session.steps
     seconds = done.recipe.clock.seconds
-    by_step = dict.fromkeys(STEPS, 0.0)
+    by_step: dict[str, float] = dict.fromkeys(STEPS, 0.0)
     for step in steps:
         by_step[{"insert-barriers": "barriers", "launch": "launch"}.get(step.keyword, "statements")] += step.seconds
     by_step["parse"] = seconds["parse"] + seconds["payload"]
