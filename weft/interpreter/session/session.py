@@ -28,7 +28,7 @@ from ..memory.names import Written, nameless
 from ..proof.coverage.initial_payload import Untouched
 from .alternatives import enter_block, first, instead, with_refusals
 from .environment import Environment, evaluate_fields
-from .frames import around, begin, called_from, executed, named
+from .frames import begin, called_from, executed, named
 from .listeners import notify
 from .order import in_order
 from .rewriter import Removed, Rewriter, handles_of
@@ -129,7 +129,7 @@ class Session:
                 return state
             with called_from(state.frames):
                 done = self._statement(state, *found)
-                step = done.step and replace(done.step, within=tuple(around(state.frames)))
+                step = done.step and replace(done.step, frames=state.frames)
                 self._record(replace(done, step=step))
         except WeftError as error:
             if (other := instead(seen[-1].frames, error, since)) is None:
@@ -346,7 +346,8 @@ class Session:
         finally:
             notify("")
         seconds = time.perf_counter() - started
-        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), seconds, version, shown=tuple(rewrite.shown))
+        remarks, shown, about = tuple(rewrite.remarks), tuple(rewrite.shown), tuple(rewrite.about)
+        step = Step(text, node.span, node.keyword, remarks, seconds, version, shown=shown, about=about)
         names = names_of(let, tuple(results))
         gone = Gone(f"`{node.keyword}`", node.span, names, () if names else tuple(results))
         dying = handles_of({f.name: values.get(f.name) for f in cls.signature.fields if f.consumes})
