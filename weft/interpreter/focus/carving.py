@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import takewhile
@@ -23,7 +23,8 @@ from ...dsl.records import record
 from ..ir.cloning import LEAVES, clone_module, empty_module
 from ..ir.functions import arguments, symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, operations, ops_of
-from ..memory.views import last_writer
+from ..ir.structured import is_structured, structure
+from ..memory.views import VIEWS, last_writer
 from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, MAP, Body, Edit, Section, close
 
@@ -144,7 +145,11 @@ class Focus:
         return shell if given.keys() <= attributes(shell.operation).keys() else empty_module(shell, given)
 
 
-def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
+Beside = Callable[[Body, Set[Section]], Iterable[Section]]
+"""Sections that belong to a part beside the touched ones."""
+
+
+def carve(version: Sectioned, tags: Sequence[str] | None, beside: Beside = lambda *_: ()) -> Focus | None:
     """The part around the ops with these tags; for None, around all mapped ops. None if the ops are
     not all in one sectioned function, or refer to other symbols."""
     found: dict[int, set[Section]] = {}
@@ -160,7 +165,32 @@ def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
     ((number, touched),) = found.items()
     if not all(tag in version.content.body(number).tagged for tag in tags or ()):
         return None
-    return _checked(version, number, touched)
+    return _checked(version, number, touched | {*beside(version.content.body(number), touched)})
+
+
+def writers(body: Body, touched: Set[Section]) -> Iterator[Section]:
+    """For each buffer that touched sections access, the last access before, by a structured op."""
+    for section in touched:
+        for number, kind in section.types(lambda _: True):
+            while (maker := body.makers.get(number)) is not None and maker.name in VIEWS and maker.inputs:
+                number = maker.inputs[0]
+            if isinstance(kind, ir.MemRefType):
+                accesses = body.users_between(number, 0, body.place(section)) if body.place(section) else ()
+                last = next((user for user in accesses if user.name not in VIEWS), None)
+                if last is not None and is_structured(last.op):
+                    yield last
+
+
+def readers(body: Body, touched: Set[Section]) -> Iterator[Section]:
+    """The readers of the tensors that touched sections make; where it is one elementwise op, those
+    of its result, too."""
+    waiting = list(touched)
+    while waiting:
+        found = [user for number in waiting.pop().outputs for user in body.users(number)]
+        found = [user for user in found if user is not body.sections[-1]]
+        yield from found
+        if len(found) == 1 and is_structured(found[0].op) and "reduction" not in structure(found[0].op).iterators:
+            waiting += found
 
 
 def carve_around(version: Sectioned, body: Body, section: Section) -> Focus | None:
@@ -348,6 +378,10 @@ def _left(number: int, start: int, stop: int, body: Body) -> list[str | tuple[st
     return left
 
 
+SMALL = 40
+"""A part of more sections than this is not copied for a statement on a few of them."""
+
+
 class Version:
     """The module between two statements, immutable: whole, or in sections, or a part that a
     statement has rewritten, which is merged when more than the part is needed.
@@ -378,6 +412,16 @@ class Version:
             self._apart, self._part = True, None
         return self._sections
 
+    @property
+    def functions(self) -> tuple[ir.Operation, ...]:
+        """The functions with bodies, not to be changed; those in sections without the ops in their
+        bodies. A statement that changes no op beside those of a part leaves the same ones."""
+        items = ops_of(self.module.body) if self.sections is None else self.sections.content.items
+        found = [
+            op for item in items for op in ([item.husk] if isinstance(item, Body) else operations(item, "func.func"))
+        ]
+        return tuple(op for op in found if len(op.regions[0].blocks))
+
     def tagged(self, tag: str) -> ir.Operation | None:
         """The op with a tag, not to be changed."""
         bodies = () if self.sections is None else self.sections.content.bodies
@@ -385,11 +429,11 @@ class Version:
         root = self.module.operation if section is None else section.op
         return next((op for op in operations(root) if tag in op.attributes), None)
 
-    def parts(self, tags: Sequence[str] | None) -> Iterator[Focus]:
+    def parts(self, tags: Sequence[str] | None, beside: Beside = lambda *_: ()) -> Iterator[Focus]:
         """The parts of a large module around the ops with these tags, or around all mapped ops: the
-        part of the previous statement if it covers them, and a newly carved one."""
-        if self._part is not None and tags and self._part.covers(tags):
+        part of the previous statement if it covers them and is small, and a newly carved one."""
+        if self._part is not None and tags and len(self._part.places) <= SMALL and self._part.covers(tags):
             yield self._part.again()
-        focus = None if self.sections is None else carve(self.sections, tags)
+        focus = None if self.sections is None else carve(self.sections, tags, beside)
         if focus is not None:
             yield focus

@@ -214,8 +214,7 @@ class Body:
     def _enter(self, section: Section) -> None:
         label = self._label[section]
         for number in section.inputs:
-            if not self.is_argument(number):
-                insort(self._users.setdefault(number, []), label)
+            insort(self._users.setdefault(number, []), label)
         for name, count in section.structured:
             for _ in range(count):
                 insort(self._named.setdefault(name, []), label)
@@ -229,9 +228,8 @@ class Body:
     def _leave(self, section: Section) -> None:
         label = self._label.pop(section)
         for number in section.inputs:
-            if not self.is_argument(number):
-                labels = self._users[number]
-                del labels[bisect_left(labels, label)]
+            labels = self._users[number]
+            del labels[bisect_left(labels, label)]
         for name, count in section.structured:
             labels = self._named[name]
             at = bisect_left(labels, label)
@@ -253,7 +251,7 @@ class Body:
         return bisect_left(self._labels, self._label[section])
 
     def users(self, number: int) -> Iterator[Section]:
-        """The sections that use a value, which is not an argument."""
+        """The sections that use a value, in their order."""
         return map(self._at, self._users.get(number, ()))
 
     def users_between(self, number: int, start: int, stop: int) -> Iterator[Section]:

@@ -15,7 +15,7 @@ from ...ir.copying import fill_constant, fill_value
 from ...ir.functions import symbol
 from ...ir.mlir import ancestors, ir, maker, operations, ops_of, producer
 from ...ir.sizes import Axis, equal_sizes, form_of, size_origin
-from ...ir.structured import Structure, subscripts
+from ...ir.structured import Structure, body_of, subscripts
 from ...memory.effects import accesses
 from ...memory.layouts import kept_dimensions, mixed
 from ...memory.views import way
@@ -40,7 +40,16 @@ class Untouched:
     nested: dict[str, ir.Operation | None]
     lowered: dict[ir.Operation, tuple[ir.Operation, dict[str, ir.Operation]]] = field(default_factory=dict, repr=False)
     _numbers: dict[ir.Operation, dict[ir.Value, int]] = field(default_factory=dict, repr=False)
+    _varying: dict[ir.Operation, list[int]] = field(default_factory=dict, repr=False)
     _sizes: dict[ir.Operation, list[dict[Axis | int | ir.Value, None]]] = field(default_factory=dict, repr=False)
+
+    def varying(self, function: ir.Operation) -> list[int]:
+        """The numbers of a function's arguments with facts at run time: all but arrays of static sizes."""
+        if function not in self._varying:
+            kinds = [argument.type for argument in body_of(function).arguments]
+            static = [isinstance(k, ir.ShapedType) and k.has_rank and k.has_static_shape for k in kinds]
+            self._varying[function] = [n for n, one in enumerate(static) if not one]
+        return self._varying[function]
 
     @classmethod
     def of(cls, module: ir.Module) -> Untouched:
