@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .runtime.devices.device import Device
     from .runtime.plan.dtypes import Floats
     from .runtime.predict.prediction import Prediction
+    from .runtime.run.report import OpUse
     from .runtime.run.runner import RunResult
 
 
@@ -97,6 +98,11 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         with done.recipe.clock.phase("reference"):
             return reference(done.payload, made.plan.entry, dict(arrays), floats)
 
+    def ops() -> tuple[OpUse, ...]:
+        from .op_table import op_table
+
+        return op_table(made)
+
     signature = functions.signature(done.payload, made.plan.entry)
     recipe = done.recipe
     return Program(
@@ -112,6 +118,7 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         clock=recipe.clock,
         statements=lambda: _statements(done.session.steps),
         steps=done.session.steps,
+        ops=ops,
     )
 
 

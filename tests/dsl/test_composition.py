@@ -20,7 +20,11 @@ MORE = "split: bool = true, n: int = 4"
 
 
 def body(*lines: str, parameters: str = MORE, before: str = "") -> str:
-    return f"{before}schedule t({parameters}) {{\n" + "".join(f"  {line}\n" for line in lines) + "  require split or n > 0\n}\n"
+    return (
+        f"{before}schedule t({parameters}) {{\n"
+        + "".join(f"  {line}\n" for line in lines)
+        + "  require split or n > 0\n}\n"
+    )
 
 
 def said_about(text: str) -> str:
@@ -149,7 +153,9 @@ def test_many_arguments_by_position_are_warned_of() -> None:
     (found,) = check(parse_text(stage + "schedule t() {\n  stage(1, 2, 3, 4, 5, 6, 7)\n}\n", "t.weft"), signatures())
     assert (found.code, found.severity, found.span and found.span.line) == ("W0217", "warning", 5)
     assert found.hint == f"name them: `stage({', '.join(f'{n} = …' for n in names)})`"
-    assert not check(parse_text(stage + "schedule t(g: int) {\n  stage(1, 2, 3, 4, 5, 6, ...)\n}\n", "t.weft"), signatures())
+    assert not check(
+        parse_text(stage + "schedule t(g: int) {\n  stage(1, 2, 3, 4, 5, 6, ...)\n}\n", "t.weft"), signatures()
+    )
 
 
 def test_a_file_calls_its_own_schedules_and_those_it_includes(tmp_path: Path) -> None:
@@ -160,7 +166,12 @@ def test_a_file_calls_its_own_schedules_and_those_it_includes(tmp_path: Path) ->
     (tmp_path / "both.weft").write_text('include "a.weft"\ninclude "b.weft"\nschedule both() {\n  print\n}\n')
 
     def said(*lines: str, include: tuple[str, ...] = ("a", "b")) -> str:
-        text = "".join(f'include "{name}.weft"\n' for name in include) + "schedule t(op: handle) {\n" + "\n".join(lines) + "\n}\n"
+        text = (
+            "".join(f'include "{name}.weft"\n' for name in include)
+            + "schedule t(op: handle) {\n"
+            + "\n".join(lines)
+            + "\n}\n"
+        )
         return render_all(check(parse_text(text, str(tmp_path / "t.weft")), signatures()))
 
     assert said("let tiles = a(op)", "print tiles") == "" == said("b(op)")

@@ -353,7 +353,9 @@ def test_what_ships_is_included_by_folder_and_name(tmp_path: Path) -> None:
     write(tmp_path, a='include "weft:matmul/hopper"\ninclude "weft:parts/by_groups"\nschedule a() {\n  naive()\n}')
     file = parse_file(tmp_path / "a.weft")
     names = [schedule.name for schedule in file.schedules]
-    assert file.payload is None and file.main.name == "a" and names[-1] == "a" and "hopper" in names and "tensor" in names
+    assert (
+        file.payload is None and file.main.name == "a" and names[-1] == "a" and "hopper" in names and "tensor" in names
+    )
     assert len(names) == len(set(names))
     assert parse_text('include "weft:matmul/naive"\nschedule b() {}', "b").schedules[0].name == "naive"
 

@@ -96,7 +96,10 @@ TEXTS = {
     ),
     "outside of schedules": (
         "schedul t() {\n  print a\n}\npaylod matmul\nschedule u() {\n  print g g\n}\n",
-        ["1 W0101 expected `include`, `payload` or `schedule`, found `schedul`", "6 W0101 expected a new line, found `g`"],
+        [
+            "1 W0101 expected `include`, `payload` or `schedule`, found `schedul`",
+            "6 W0101 expected a new line, found `g`",
+        ],
     ),
 }
 

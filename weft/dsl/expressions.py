@@ -196,8 +196,8 @@ class Evaluator:
 
 
 def one_of(values: Sequence[object]) -> UnknownValue:
-    """One of several values, of which it is not known which: of their kind, if they have one in
-    common. It may be `none`, too."""
+    """An unknown one of several values. It has their kind, if that is common to all; it may be
+    `none`, too."""
     kinds: set[Kind] = {kind_of(value) for value in values}
     some: set[Kind] = kinds - {"none"} or kinds
     return UnknownValue(some.pop()) if len(some) == 1 else UNKNOWN

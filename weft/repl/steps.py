@@ -19,7 +19,8 @@ from ..interpreter.session.state import State
 from ..interpreter.session.statement import signatures
 from ..output import changes, colors
 from ..output.console import explanation
-from ..output.report import columns, duration, listing
+from ..output.report import duration
+from ..output.tables import columns, listing
 from ..payloads.settings import builder_of, parse_settings
 from .command import COMMANDS, Desk, Misuse, command, number_of
 from .workbench import find_handle, known_handles

@@ -2,9 +2,9 @@
 
 All processors that share a reduction have its result, and each thread executes an op that is mapped
 to `registers`. A temporary that is written only by these ops, and by the fills that initialize it,
-need not be shared: it becomes a thread-private array, and needs no barrier. If other ops write it, too, or its
-writers are in other loops over threads than the temporary, it stays one buffer, which the first
-thread writes.
+need not be shared: it becomes a thread-private array, and needs no barrier. It stays a single
+buffer, which only the first thread writes, if other ops write it, too, or if its writers are in
+other loops over threads than its allocation.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ def replicate(root: ir.Operation) -> list[Remark]:
 
 
 def _write_last(op: ir.Operation) -> None:
-    """Redirects a reduction into memory that outlives its iteration, started from fills, to
-    temporaries, which are then copied there: the fills need no map, and all threads store the
-    results together."""
+    """Redirects a reduction that is started from fills, and writes to memory that outlives its
+    iteration, to temporaries, which are then copied to that memory. So the fills need no map, and
+    all threads store the results together."""
     results = _had_by_all(op)
     fills = [_fill_of(op, result) for result in results]
     if any(fill is None for fill in fills):
@@ -140,7 +140,7 @@ def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
 
 
 def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
-    """The temporaries that every thread can have, with their writers."""
+    """The temporaries of which every thread can have a copy, with their writers."""
     found: dict[ir.Operation, list[ir.Operation]] = {}
     writers: dict[ir.Operation, list[ir.Operation]] = {}
     for alloc in list(operations(root, "memref.alloc")):
@@ -181,8 +181,8 @@ def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Op
 
 
 def _had_by_all(op: ir.Operation) -> list[ir.Value]:
-    """The results that all processors of a shared reduction have: not the elements of a scan, which
-    a single thread writes each."""
+    """The results that all processors of a shared reduction have. The elements of a scan are left
+    out, since a single thread writes each of them."""
     first = segments(op)[0]
     return [op.operands[first + number] for number in running(op)]
 

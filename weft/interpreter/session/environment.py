@@ -185,7 +185,7 @@ def _handle(
     if not rest and field.kind == "value":
         return handle
     if len(rest) != 1:
-        hint = f"write `{ref.name}.lhs`, say"
+        hint = f"write `{ref.name}.lhs`, for example"
         raise fail("W0224", f"`{ref.spelling}` names no operand", hint, span=ref.span)
     return Operand(handle, rest[0], ref.spelling)
 

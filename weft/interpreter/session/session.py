@@ -129,7 +129,8 @@ class Session:
                 return state
             with called_from(state.frames):
                 done = self._statement(state, *found)
-                step = done.step and replace(done.step, within=tuple(around(state.frames)))
+                calls = tuple(frame.call.schedule for frame in state.frames if frame.call is not None)
+                step = done.step and replace(done.step, within=tuple(around(state.frames)), calls=calls)
                 self._record(replace(done, step=step))
         except WeftError as error:
             if (other := instead(seen[-1].frames, error, since)) is None:
@@ -346,7 +347,8 @@ class Session:
         finally:
             notify("")
         seconds = time.perf_counter() - started
-        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), seconds, version, shown=tuple(rewrite.shown))
+        remarks, shown, about = tuple(rewrite.remarks), tuple(rewrite.shown), tuple(rewrite.about)
+        step = Step(text, node.span, node.keyword, remarks, seconds, version, shown=shown, about=about)
         names = names_of(let, tuple(results))
         gone = Gone(f"`{node.keyword}`", node.span, names, () if names else tuple(results))
         dying = handles_of({f.name: values.get(f.name) for f in cls.signature.fields if f.consumes})

@@ -123,6 +123,8 @@ class Step:
         skipped: it had no effect, because one of its handles is absent.
         shown: the output of `print`.
         within: the calls and blocks around it, outermost first.
+        calls: the schedules entered around it, outermost first.
+        about: the locations of the ops that its handles named.
     """
 
     text: str
@@ -134,6 +136,8 @@ class Step:
     skipped: bool = False
     shown: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    about: tuple[ir.Location, ...] = ()
 
     @property
     def module(self) -> ir.Module:

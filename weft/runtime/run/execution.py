@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
     from ..trace.timeline import Timeline
+    from .report import OpUse
     from .runner import RunResult
 
 Target = Literal["auto", "sim", "cuda", "cpu"]
@@ -109,6 +110,7 @@ class Program:
             too.
         statements: shared buffer → the statement that created it.
         steps: of the schedule, if there is one.
+        ops: the table of the payload's ops, if there is a schedule.
     """
 
     title: str
@@ -124,6 +126,7 @@ class Program:
     computed: Callable[[Arrays, Floats], Arrays] | None = None
     statements: Callable[[], Mapping[str, str]] = dict
     steps: Sequence[Any] = ()
+    ops: Callable[[], tuple[OpUse, ...] | None] = lambda: None
 
     def run(self, options: RunOptions, device: Device) -> Executed:
         """Runs it, compares, saves. It is right if there are no races and faults, and the outputs
@@ -208,6 +211,7 @@ class Program:
             streams_destroyed=result.streams_destroyed,
             graphs_created=result.graphs_created,
             graphs_destroyed=result.graphs_destroyed,
+            ops=self.ops(),
         )
         return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued, self.steps)
 

@@ -1,10 +1,10 @@
-"""Order by streams and events: finds launches, copies and fills without order that touch the same
-elements, one of them writing.
+"""Order by streams and events: finds launches, copies and fills that touch the same elements, at
+least one as a write, and have no order.
 
-Every stream has a clock, which counts its operations, and has acquired those of other streams when
-it waited for them (vector clocks: C. J. Fidge, F. Mattern, 1988). It keeps per element the time of
-the last read and the last write by each stream, so the cost does not grow with the number of
-operations. Operations of one stream are in order.
+Every stream has a vector clock (C. J. Fidge, F. Mattern, 1988): it counts the stream's own
+operations, and those of other streams for which the stream has waited. For each element, the times
+of the last read and of the last write by each stream are kept, so that the cost does not grow with
+the number of operations. Operations of one stream are in order.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Footprint:
     """The elements of one memory that an operation touches.
 
     Args:
-        window: numbers the elements for reports.
-        touched: the elements by kind: `read`, `write`, or an atomic update of that name, which
-            commutes with updates of the same kind.
+        window: gives the indices of the elements in reports.
+        touched: the elements by kind: `read`, `write`, or the name of an atomic update, which
+            commutes with updates of the same name.
         size: of the memory.
         first: the number of the first of these elements in the memory.
         ratio: elements of the memory that are one of the window.
@@ -50,7 +50,8 @@ class StreamOrder:
     """The clocks of one device, and the races between operations.
 
     Attributes:
-        found: races by kind, buffer and operations, with the first element; others are counted.
+        found: the races by kind, buffer and operations, with the first element; further ones are
+            only counted.
     """
 
     def __init__(self) -> None:
@@ -89,7 +90,7 @@ class StreamOrder:
         self.memories.pop(memory, None)
 
     def enter(self, stream: Hashable, what: str, touched: Sequence[tuple[Hashable, Footprint]]) -> None:
-        """Records an operation that does `what` on `stream`, and the memory that it touches."""
+        """Records the operation `what` on `stream`, and the memory that it touches."""
         number = self.numbers[stream]
         self.done[number].append(what)
         now = len(self.done[number])

@@ -1,9 +1,9 @@
-"""The payload's structured ops, as the elements that their iterations read and write: of arguments,
-and of other ops' results.
+"""The payload's structured ops, each as the elements that its iterations read and write: elements
+of arguments, and of the results of other ops.
 
-An op of a kernel is identified by its location, which tiling and fusing keep; and its iterations by
-the elements that they read, whatever the loops around them have become: `A[i, k]` and `B[k, j]`
-determine (i, j, k).
+The location of an op of a kernel identifies the payload's op, since tiling and fusing keep
+locations. The elements that it reads identify the iteration, whatever loops are around it: `A[i,
+k]` and `B[k, j]` determine (i, j, k).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ MERGED_BY = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
 
 @record
 class Element:
-    """An element of a tensor of the payload, where `when` holds; else padding, the constant
+    """An element of a tensor of the payload where `when` holds; elsewhere padding, the constant
     `outside`."""
 
     key: Key
@@ -74,26 +74,26 @@ class PayloadOp:
         reductions: the dimensions that are reduced.
         dims: a symbol for each dimension of its iteration space, from 0.
         extents: sizes of the dimensions; None where no operand gives them.
-        reads, writes: the elements of operands in an iteration, and those that its body loads; none for
-            a scalar input.
+        reads, writes: the elements that an iteration reads, from inputs and by loads of its body,
+            and those that it writes; None for a scalar input.
         starts: for each output, the constant with which it is filled before; None where it is not
             filled with one.
         begins: for each output, the element that is its initial value.
         fills: it writes one value to all elements of its result.
         copies: it only copies its input.
-        repeats: its results are its input's elements, for the ops that read them.
-        computes: the arithmetic of its body: count by op name.
+        repeats: it only repeats its input: ops that read its result count as reading the input.
+        computes: how often each op name occurs in the arithmetic of its body.
         arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
-        indexed: its results depend on the iteration itself, too.
-        combiner: the combiner of its terms; None for an update of another form, and if the first
-            result is no total, or a further one is no running result.
-        divisor: it divides an element by one of this tensor, and computes nothing else.
-        order: the numbers of `reads` in the order of its arithmetic, without inputs that only have
-            sizes, such as the window of a pooling.
-        of_parts: it is no op of the payload: it combines the parts into which an op was split.
-        fits: the condition on `dims` that subscripts such as `2*i + k` are inside of their operands,
-            which is required of static sizes by the verifier, and checked of others before a run.
+        indexed: its results also depend on the iteration's index (`linalg.index`).
+        combiner: the combiner of its terms. None for an update of another form; and for several
+            results, unless the first is the total and all others are running results.
+        divisor: the tensor by which it divides another one, if it does nothing else.
+        order: the numbers of `reads` in the order of its arithmetic, without inputs of which only
+            the sizes matter, such as the window of a pooling.
+        of_parts: it combines the parts of an op that was split, and is no op of the payload.
+        fits: the condition on `dims` that subscripts such as `2*i + k` are inside their operands.
+            Upstream's verifier ensures this for static sizes; other sizes are checked before a run.
     """
 
     location: str
@@ -120,23 +120,23 @@ class PayloadOp:
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
-        """Represents an unknown op that an op executes."""
+        """A placeholder for the unknown op of the payload that an op executes."""
         return cls(str(op.location), op.name, (), (), (), (), (), (), False, Counter(), False, None)
 
     def is_running(self, output: int) -> bool:
-        """Whether an output has an element for each iteration of the reduction, with the running
-        result."""
+        """Whether an output holds running results, an element for each iteration of the
+        reduction."""
         at = self.writes[output].at if output < len(self.writes) else ()
         return output >= len(self.writes) or not {self.dims[d] for d in self.reductions}.isdisjoint(involved(*at))
 
 
 @dataclass
 class PayloadOps:
-    """The untouched module, as coverage needs it.
+    """The structured ops of the payload, as coverage needs them.
 
     Args:
-        ops: those that were read, by location; None where several ops have one, or one is in a loop
-            that is not around the launch.
+        ops: the ops read so far, by location; None if several ops have the location, or the op is
+            in a loop that is not around the launch.
         around: the loops around the launch.
     """
 
@@ -169,8 +169,9 @@ class PayloadOps:
         return None if returned is None else self.element_of(returned)
 
     def pieces(self, function: str, number: int) -> list[Callable[[Coordinates], Element]]:
-        """The tensors inserted into a function's result, the last one first, and the tensor that these
-        are inserted into: their elements by coordinates of the result, inside of them and beyond."""
+        """The pieces of a function's result: tensors that `tensor.insert_slice` inserts into it,
+        the last one first, then the tensor that they are inserted into. Each is a function from any
+        coordinates of the result to the piece's element."""
         found: list[Callable[[Coordinates], Element]] = []
         value = self.returned(function, number)
         while (op := None if value is None else producer(value)) and isinstance(op.opview, tensor.InsertSliceOp):
@@ -202,7 +203,7 @@ class PayloadOps:
         return self.ops[location]
 
     def made_of(self, element: Element, most: int = 8) -> list[Element]:
-        """The elements from which one is computed, by at most `most` successive ops without
+        """The elements from which an element is computed by at most `most` successive ops without
         reductions."""
         made = self.at(element.key[1]) if element.key[0] == "result" and most else None
         if made is None or made.reductions:
@@ -220,7 +221,7 @@ class PayloadOps:
         return [one for e in read for one in (e, *self.made_of(e, most - 1))]
 
     def divides(self, key: Key, at: Coordinates, by: Key, by_at: Coordinates) -> bool:
-        """Whether each term of a sum is divided by an element, which is the same for all of them.
+        """Whether the payload divides each term of a sum by the same given element.
 
         Args:
             key, at: the element of the op's result.
@@ -289,32 +290,31 @@ class PayloadOps:
         return self.element_of(of)(tuple(unknown if is_of_data(v, body) else self.values.linear(v) for v in at))
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
-        """A reduction with running results, as one without them."""
+        """The reduction without its running results."""
         if of.location not in self._totals:
             whole = of.arithmetic and of.arithmetic[:1]
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)
         return self._totals[of.location]
 
     def undivided(self, of: PayloadOp) -> PayloadOp:
-        """A sum of quotients, with the division still to come."""
+        """A sum of quotients with the division postponed until after the sum."""
         if of.location not in self._undivided:
             writes = tuple(replace(each, key=(UNDIVIDED, *each.key[1:])) for each in of.writes)
             self._undivided[of.location] = replace(of, writes=writes)
         return self._undivided[of.location]
 
     def are_divisions(self, elements: Sequence[Element]) -> bool:
-        """Whether elements, at least one, are quotients of the payload."""
+        """Whether all of the elements, at least one, are quotients of the payload."""
         made = [self.at(each.key[1]) if each.key[0] == "result" else None for each in elements]
         return bool(made) and all(of is not None and of.divisor is not None for of in made)
 
     def of_parts(
         self, location: str, of_result: ir.AffineMap, known: Sequence[Linear], sizes: Sequence[Linear]
     ) -> PayloadOp | None:
-        """The combination of the parts of an op's result in one buffer: a reduction over that.
+        """The reduction that combines the parts of an op's result from one buffer.
 
         Args:
-            of_result: coordinates of the buffer → the element of the result that the element there
-                is a part of.
+            of_result: coordinates of a part in the buffer → the element of the result.
             known: the values of its symbols.
             sizes: of the buffer.
         """
@@ -366,7 +366,7 @@ class PayloadOps:
         return lambda at: Element(self._unread(value), at)
 
     def _unread(self, value: ir.Value) -> Key:
-        """A tensor of its own, for a value of unknown definition."""
+        """A new tensor that represents a value of unknown definition."""
         op = producer(value)
         return "value", "" if op is None else f"{op.name} {op.location}", self.untouched.number(value)
 
@@ -386,7 +386,7 @@ class PayloadOps:
         return element
 
     def _inserted(self, op: ir.Operation) -> Callable[[Coordinates], Element] | None:
-        """The tensor that an op inserts; None if its elements are not neighbours in the result."""
+        """An inserted tensor's elements, by the result's coordinates; None if there are gaps."""
         rows = mixed(op, "static_offsets", "static_sizes", "static_strides", first=2)
         offsets, _, steps = ([self.values.number(n) for n in row] for row in rows)
         sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.operands[0].type
@@ -439,7 +439,7 @@ class PayloadOps:
 
 
 def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:
-    """The tensor by whose elements an op divides those of another one, if it does nothing else."""
+    """The tensor by which an op divides another one, if it does nothing else; else None."""
     ends = yielded(op)
     division = made_by(through_casts(ends[0]), "arith.divf") if len(ends) == 1 else None
     if division is None:
