@@ -366,6 +366,13 @@ def test_every_recipe_is_found_by_its_folder() -> None:
         assert path.stem in [schedule.name for schedule in file.schedules]
 
 
+@pytest.mark.parametrize(("path", "near"), [("weft:simt", "weft:matmul/simt"), ("weft:matmul/smit", "weft:matmul/simt")])
+def test_what_does_not_ship_has_the_nearest_name(path: str, near: str) -> None:
+    with pytest.raises(WeftError) as caught:
+        parse_text(f'include "{path}"\nschedule main() {{}}', "t")
+    assert caught.value.diagnostics[0].hint == f"did you mean `{near}`?"
+
+
 def test_include_points_at_itself_when_the_file_is_missing(tmp_path: Path) -> None:
     write(tmp_path, a='\ninclude "nope.weft"\nschedule a() {}')
     with pytest.raises(WeftError) as caught:

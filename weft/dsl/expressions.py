@@ -365,7 +365,7 @@ def unmet(item: tree.Require, values: Mapping[str, Any], read: Read = no_payload
     written = " ".join(item.condition.span.text.split())
     shown = ", ".join(f"{name} = {value}" for name, value in known.items())
     text = item.message or "the schedule's requirement does not hold"
-    return fail("W0240", text, span=item.condition.span, notes=(f"{written}, with {shown}",))
+    return fail("W0240", text, span=item.condition.span, notes=(f"{written}, with {shown}" if shown else written,))
 
 
 def parts_of(expr: tree.Expr | tree.HandleRef) -> Iterator[tree.Expr | tree.HandleRef]:

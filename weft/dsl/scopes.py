@@ -102,6 +102,7 @@ class Scope:
         bindings: all bindings of handles by number.
         parameters: the schedule's parameters, each with whether something has used it.
         beyond: the names from outside of this schedule that it has used.
+        tried: whether the block is one that may be left out, as in `alternatives`: a requirement in it need not hold.
     """
 
     names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
@@ -115,6 +116,7 @@ class Scope:
     bindings: dict[int, BoundName] = field(default_factory=dict)
     parameters: dict[str, bool] = field(default_factory=dict)
     beyond: set[str] = field(default_factory=set)
+    tried: bool = False
 
     def copy(self, *, unknown: bool = False) -> Scope:
         """A copy for a block. `unknown`: the block runs with other values than the known ones."""
@@ -126,6 +128,7 @@ class Scope:
             ended=dict(self.ended),
             places=dict(self.places),
             schedules=dict(self.schedules),
+            tried=self.tried or unknown,
         )
 
     def values(self) -> dict[str, Any]:
@@ -249,9 +252,7 @@ def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> 
     if not any(ref.fields or is_handle(ref.name) for ref in refs):
         return None
     if other := [item for item in items if not isinstance(item, tree.HandleRef)]:
-        raise fail(
-            "W0233", "`foreach` iterates over handles or over values, and this list has both", span=other[0].span
-        )
+        raise fail("W0233", "a list is one of handles or one of values, and this one has both", span=other[0].span)
     return refs
 
 

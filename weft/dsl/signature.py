@@ -191,9 +191,7 @@ def given_fields(node: tree.StatementNode, signature: Signature, evaluator: Eval
     fields: dict[str, Any] = {}
     for name, value in node.fields.items():
         if isinstance(value, tree.Conditional):
-            field = signature.field(name)
-            what = f"the condition of `{field.word if field else name}`"
-            if evaluator.expect(value.condition, "bool", what, None) is False:
+            if evaluator.expect(value.condition, "bool", "the condition of a clause", None) is False:
                 continue
             value = value.value
         fields[name] = value

@@ -15,6 +15,9 @@ from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
 from ..interpreter.ir.cloning import strip_tags, tagged, without_tags
 from ..interpreter.ir.mlir import ir
+from ..interpreter.ir.refusing import describe
+from ..interpreter.session.frames import around
+from ..interpreter.session.rewriter import Handle
 from ..interpreter.session.state import State
 from ..interpreter.session.statement import signatures
 from ..output import changes, colors
@@ -127,8 +130,14 @@ def report(desk: Desk, number: int, brief: bool = False) -> None:
         return
     difference = changes.change(before.module, state.module)
     desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.statement(done.text))
-    if done.within:
-        desk.wrap(Text(f"    {', '.join(done.within)}", "dim"), 6)
+
+    def described(handle: Handle) -> str:
+        earlier = reversed(desk.session.states[:number])
+        found = (op for at in earlier if (op := at.version.tagged(handle.tag)) is not None)
+        return next(map(describe, found), "absent")
+
+    if within := ", ".join(around(done.frames, described)):
+        desk.wrap(Text(f"    {within}", "dim"), 6)
     for line in (*(Text(f"    {remark}") for remark in done.remarks), *_names(before, state)):
         desk.wrap(line, 6)
     if not brief:

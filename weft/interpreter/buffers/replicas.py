@@ -17,7 +17,7 @@ from ..ir.cloning import replace_operands
 from ..ir.copying import copies_to_linalg, copy_to, fill_value
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
-from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
+from ..ir.mlir import ahead_of, ancestors, i64, ir, linalg, memref, operations, producer, users
 from ..ir.refusing import Name, Remark, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, is_structured, segments
 from ..mapping.mapping import (
@@ -110,15 +110,16 @@ def _write_last(op: ir.Operation) -> None:
     all threads store the results together."""
     results = _had_by_all(op)
     fills = [_fill_of(op, result) for result in results]
-    if any(fill is None for fill in fills):
+    between = [_between(fill, op, result) for fill, result in zip(fills, results, strict=True) if fill is not None]
+    if len(between) < len(results) or any(accesses is None for accesses in between):
         return
-    for result, fill in zip(results, fills, strict=True):
-        assert fill is not None
+    for result, fill, accesses in zip(results, fills, between, strict=True):
+        assert fill is not None and accesses is not None
         kind = ir.MemRefType(result.type)
         with ahead_of(fill):
             made = memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], [])
         set_name(made, name_of(root_memref(result)))
-        for user in (fill, op):
+        for user in (fill, *accesses, op):
             replace_operands(user, {result: made.result})
         with ahead_of(op):
             copy = copy_to(result, made.result)
@@ -137,6 +138,21 @@ def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
         if fill_value(user) is not None and not is_mapped(user) and user.block == op.block
     ]
     return fills[0] if len(fills) == 1 and fills[0].is_before_in_block(op) else None
+
+
+def _between(fill: ir.Operation, op: ir.Operation, result: ir.Value) -> list[ir.Operation] | None:
+    """The ops that access a result between its fill and its reduction, such as the copy from which another
+    reduction with the same initial value starts; None if one of them accesses it by another view."""
+    found: list[ir.Operation] = []
+    for user in all_users(root_memref(result)):
+        if is_view(user):
+            continue
+        around = next((one for one in (user, *ancestors(user)) if one.block == op.block), None)
+        if around is not None and fill.is_before_in_block(around) and around.is_before_in_block(op):
+            if result not in user.operands:
+                return None
+            found.append(user)
+    return found
 
 
 def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:

@@ -28,7 +28,7 @@ from ..memory.names import Written, nameless
 from ..proof.coverage.initial_payload import Untouched
 from .alternatives import enter_block, first, instead, with_refusals
 from .environment import Environment, evaluate_fields
-from .frames import around, begin, called_from, executed, named
+from .frames import begin, called_from, executed, named
 from .listeners import notify
 from .order import in_order
 from .rewriter import Removed, Rewriter, handles_of
@@ -129,8 +129,7 @@ class Session:
                 return state
             with called_from(state.frames):
                 done = self._statement(state, *found)
-                calls = tuple(frame.call.schedule for frame in state.frames if frame.call is not None)
-                step = done.step and replace(done.step, within=tuple(around(state.frames)), calls=calls)
+                step = done.step and replace(done.step, frames=state.frames)
                 self._record(replace(done, step=step))
         except WeftError as error:
             if (other := instead(seen[-1].frames, error, since)) is None:

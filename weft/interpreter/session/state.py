@@ -122,8 +122,7 @@ class Step:
         version: the module after it.
         skipped: it had no effect, because one of its handles is absent.
         shown: the output of `print`.
-        within: the calls and blocks around it, outermost first.
-        calls: the schedules entered around it, outermost first.
+        frames: the calls and blocks around it, at the statement.
         about: the locations of the ops that its handles named.
     """
 
@@ -135,13 +134,17 @@ class Step:
     version: Version = field(repr=False)
     skipped: bool = False
     shown: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = field(default=(), repr=False)
     about: tuple[ir.Location, ...] = ()
 
     @property
     def module(self) -> ir.Module:
         return self.version.module
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The schedules entered around it, outermost first."""
+        return tuple(frame.call.schedule for frame in self.frames if frame.call is not None)
 
     @property
     def ir(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ....dsl import tree
+from ....dsl.diagnostics import did_you_mean
 from ....dsl.expressions import parts_of, show
 from ....dsl.tree import KINDS, LOOP_KINDS, OPERAND, PROPERTIES
 from ...ir.mlir import ancestors, ir, operations
@@ -86,7 +87,8 @@ def of_producer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
     values = operands_read(anchor) if operand is None else [anchor.operands[operand]]
     makers = {made for value in values for made in makers_of(anchor, value) if made != anchor}
     written = rewrite.span("producer_of").text
-    return lambda op: None if op in makers else f"it does not make {written}"
+    missing = f"{written} does not read it" if operand is None else f"it does not make {written}"
+    return lambda op: None if op in makers else missing
 
 
 def _anchor(rewrite: Rewriter, related: Handle | Operand, field: str) -> tuple[ir.Operation, int | None]:
@@ -98,7 +100,13 @@ def _anchor(rewrite: Rewriter, related: Handle | Operand, field: str) -> tuple[i
     number = operand_number(op, name) if is_structured(op) else None
     if number is None:
         notes = (f"its operands are {', '.join(operand_names(op))}",) if is_structured(op) else ()
-        raise rewrite.error("W0409", f"{op.name} has no operand `{name}`", op, at=field, notes=notes)
+        hint = did_you_mean(name, operand_names(op)) if is_structured(op) else None
+        if name == "acc" and is_structured(op):
+            first = f"{rewrite.span(field).text.removesuffix(name)}out0"
+            hint = (
+                f"`acc` is what a contraction or a convolution accumulates in; the first result of any op is `{first}`"
+            )
+        raise rewrite.error("W0409", f"{op.name} has no operand `{name}`", op, hint, at=field, notes=notes)
     return op, number
 
 
