@@ -7,14 +7,20 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from temporary_graphs import SHAPES, planned, random_graph
 from test_random_launch_graphs import ordered
 
+import weft
+from weft import api
 from weft.dsl.diagnostics import WeftError
+from weft.pipeline import Planned, applied
+from weft.pipeline import planned as planned_
 from weft.runtime.cpu.device import CpuDevice
+from weft.runtime.files.bundle import read_bundle, write_bundle
 from weft.runtime.plan import resolve
 from weft.runtime.plan.check import check
 from weft.runtime.plan.codec import dump, load
@@ -183,3 +189,49 @@ def test_random_lifetimes(seed: int) -> None:
         live += sizes[step.buffer] if isinstance(step, Alloc) else -sizes[step.buffer]
         most = max(most, live)
     assert most <= storage_bytes(plan) <= 1.1 * most
+
+
+OPEN = """func.func @open(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %a = linalg.matmul ins(%x, %w : tensor<?x16xf32>, tensor<16x16xf32>) outs(%z : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %b = linalg.matmul ins(%a, %w : tensor<?x16xf32>, tensor<16x16xf32>) outs(%z : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %c = linalg.matmul ins(%b, %w : tensor<?x16xf32>, tensor<16x16xf32>) outs(%z : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %d = linalg.matmul ins(%c, %w : tensor<?x16xf32>, tensor<16x16xf32>) outs(%z : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %d : tensor<?x16xf32>
+}"""
+
+
+@pytest.fixture(scope="module")
+def open_program() -> Planned:
+    return planned_(applied(api.load(None, payload=OPEN)))
+
+
+def test_open_sizes_get_their_places_at_the_run(open_program: Planned, tmp_path: Path) -> None:
+    """Also from a bundle, which has the sizes no sooner, and no MLIR."""
+    plan = open_program.plan
+    assert {buffer.place for buffer in temporaries(plan)} == {None} and len(temporaries(plan)) == 3
+    folder = write_bundle(tmp_path / "bundle", plan, open_program.cuda, open_program.applied.text)
+    bundled = read_bundle(folder).plan
+    for rows in (0, 1, 9, 40):
+        known = resolve.resolve(bundled, {"x": (rows, 16), "w": (16, 16)}, {})
+        assert storage_of(known).size == 2 * -(-rows * 64 // ALIGNMENT) * ALIGNMENT
+        given = {"x": np.ones((rows, 16), np.float32), "w": np.eye(16, dtype=np.float32)}
+        result = run_plan(bundled, SimDevice(), given, text=open_program.applied.text, repeat=1)
+        assert not result.races and not result.faults
+        (output,) = result.outputs.values()
+        np.testing.assert_array_equal(output, given["x"])
+
+
+def test_calls_of_several_sizes() -> None:
+    """Each layout of arguments has a storage of its own, which its calls use again."""
+    kernel = weft.compile(None, payload=OPEN, target="cpu")
+    draw = np.random.default_rng(0)
+    w = draw.random((16, 16), dtype=np.float32)
+    for rows in (3, 40, 3, 0, 17):
+        x = draw.random((rows, 16), dtype=np.float32)
+        for _ in range(2):
+            np.testing.assert_allclose(kernel(x, w), x @ w @ w @ w @ w, rtol=1e-4)
