@@ -21,7 +21,7 @@ from weft.pipeline import Planned, applied
 from weft.pipeline import planned as planned_
 from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.files.bundle import read_bundle, write_bundle
-from weft.runtime.plan import resolve
+from weft.runtime.plan import resolve, storage
 from weft.runtime.plan.check import check
 from weft.runtime.plan.codec import dump, load
 from weft.runtime.plan.plan import Alloc, Buffer, Free, Plan, used_buffers
@@ -235,3 +235,11 @@ def test_calls_of_several_sizes() -> None:
         x = draw.random((rows, 16), dtype=np.float32)
         for _ in range(2):
             np.testing.assert_allclose(kernel(x, w), x @ w @ w @ w @ w, rtol=1e-4)
+
+
+def test_too_many_temporaries_on_streams_share_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, _ = planned(SHAPES["fork"], streams=True)
+    monkeypatch.setattr(storage, "MOST_ON_STREAMS", 3)
+    plan, text = planned(SHAPES["fork"], streams=True)
+    assert storage_of(plan).size == storage_of(plan).apart > storage_of(shared).size
+    assert not codes(plan) and not is_noticed(plan, text)

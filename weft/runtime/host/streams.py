@@ -12,12 +12,12 @@ Sets of operations are bit sets in an integer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from heapq import heapreplace
 
 from ..plan.check import MAX_STREAMS
-from ..plan.order import closed, members
+from ..plan.order import closed
 from ..plan.plan import Alloc, AnyStep, Free, used_buffers
 
 EXACT = 1000
@@ -32,6 +32,14 @@ def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) ->
     chains, fewest = exact_chains(needs) if len(needs) <= EXACT else greedy_chains(needs)
     streams = packed(chains, most)
     return streams, min(fewest, max(streams, default=-1) + 1)
+
+
+def members(bits: int) -> Iterator[int]:
+    """The members of a set, in descending order."""
+    while bits:
+        top = bits.bit_length() - 1
+        yield top
+        bits ^= 1 << top
 
 
 # ---- chains ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import repeat
+from itertools import repeat, takewhile
 
 from .plan import Alloc, AnyStep, Free, used_buffers
 
@@ -54,30 +54,25 @@ def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
             uses[name] = uses.get(name, 0) | 1 << i
 
 
-def members(bits: int) -> Iterator[int]:
-    """The members of a set, in descending order."""
-    while bits:
-        top = bits.bit_length() - 1
-        yield top
-        bits ^= 1 << top
-
-
 def unfinished(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str, set[str]]]:
     """For each allocation, its number and its temporary: the temporaries allocated earlier with a use
     that is not ordered before it."""
     several = len({step.stream for step in steps}) > 1
     allocated: set[str] = set()
     alive: set[str] = set()
-    uses = 0
+    uses: dict[int, list[int]] = {}  # by stream, of which those that happen before a step are the first
     for i, (step, before) in enumerate(
         zip(steps, closed(direct_needs(steps)) if several else repeat(-1), strict=False)
     ):
         if isinstance(step, Alloc):
-            late = set[str]().union(*(used_buffers(steps[use]) for use in members(uses & ~before)))
+            late: set[str] = set()
+            for of_stream in uses.values():
+                for use in takewhile(lambda use, before=before: not before >> use & 1, reversed(of_stream)):
+                    late |= used_buffers(steps[use])
             yield i, step.buffer, alive | (allocated & late)
             alive.add(step.buffer)
             allocated.add(step.buffer)
         elif isinstance(step, Free):
             alive.discard(step.buffer)
         elif several:
-            uses |= 1 << i
+            uses.setdefault(step.stream, []).append(i)

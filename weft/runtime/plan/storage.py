@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import prod
 
 from ...dsl.records import record
@@ -21,6 +21,10 @@ from .plan import Alloc, AnyStep, Buffer, Free, Launch, Plan, integers
 
 ALIGNMENT = 256
 """Of each temporary, in bytes: that of CUDA's allocations."""
+
+MOST_ON_STREAMS = 4000
+"""Most temporaries of a plan on several streams that share bytes: there, the pairs in use at the same
+time may be as many as all pairs."""
 
 Neighbours = Mapping[str, set[str]]
 """For each temporary, those that may be in use at the same time."""
@@ -83,7 +87,10 @@ def early_reuses(plan: Plan) -> Iterator[tuple[int, str, str]]:
     allocation of the second, with the number of that step."""
     sizes = _sizes(plan)
     at = {b.name: (b.place, b.place + sizes[b.name]) for b in plan.buffers if b.place is not None and b.name in sizes}
-    for number, name, others in unfinished(plan.steps) if at else ():
+    in_order = sorted(at.values())
+    if all(end <= begin for (_, end), (begin, _) in pairwise(in_order)):
+        return
+    for number, name, others in unfinished(plan.steps):
         for other in sorted(others & at.keys() if name in at else ()):
             if at[name][0] < at[other][1] and at[other][0] < at[name][1]:
                 yield number, other, name
@@ -114,6 +121,9 @@ def _live(steps: Sequence[AnyStep], sizes: Mapping[str, int]) -> Iterator[tuple[
 
 def _places(steps: Sequence[AnyStep], sizes: Mapping[str, int]) -> dict[str, int]:
     """A place for each temporary that is allocated."""
+    if len(sizes) > MOST_ON_STREAMS and any(step.stream != steps[0].stream for step in steps):
+        ends = accumulate(sizes.values(), initial=0)
+        return dict(zip(sizes, ends, strict=False))
     near: dict[str, set[str]] = {}
     for _, name, others in unfinished(steps):
         near[name] = others
