@@ -1,13 +1,13 @@
 """The Python API: the commands of the command line as functions.
 
-Each takes a schedule (a path, a recipe's name, the text itself, or None: `rest`, which schedules any
-program), `payload` (in place of the
-schedule's own payload: the path of an `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or
-a function that returns one of these), `settings` (parameters of the schedule and of its payload, as
-values or as text) and `layer` (a name for a set of payload sizes), and raises `WeftError` with
-diagnostics. Kernels that are not proven race-free are refused unless `unproven` is set. Kernels
-that are built or compiled are compared with the payload first unless `unchecked` is set. If it is
-not proven what kernels combine, `build` refuses them and `compile` warns, unless `assumed` is set.
+Each takes a schedule (a path, a recipe's name, the text itself, or None: `rest`, which schedules
+any program), `payload` (in place of the schedule's own payload: the path of an `.mlir` file, a
+builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings`
+(parameters of the schedule and of its payload, as values or as text) and `layer` (a name for a set
+of payload sizes), and raises `WeftError` with diagnostics. Kernels that are not proven race-free
+are refused unless `unproven` is set. Kernels that are built or compiled are compared with the
+payload first unless `unchecked` is set. If the reductions of kernels are not proven, `build`
+refuses the kernels and `compile` warns, unless `assumed` is set.
 """
 
 from __future__ import annotations

@@ -66,16 +66,16 @@ def test_each_op_has_its_schedule_and_its_kernels(capsys: pytest.CaptureFixture[
         (None, "fill", "plan › simt", ["f", "f_1"], 2),
         ("first", "contraction", "plan › simt", ["f"], 1),
         ("second", "contraction", "plan › simt", ["f_1"], 1),
-        (None, "broadcast", "plan › rest › by_threads", ["f_2"], 1),
-        (None, "elementwise", "plan › rest › by_threads", ["f_3"], 1),
-        ("activation", "elementwise", "plan › rest › by_threads", ["f_4"], 1),
+        (None, "broadcast", "plan › rest › by_vectors", ["f_2"], 1),
+        (None, "elementwise", "plan › rest › by_vectors", ["f_3"], 1),
+        ("activation", "elementwise", "plan › rest › by_vectors", ["f_4"], 1),
     ]
     assert [row["place"].rpartition("/")[2] for row in rows[:2]] == ["f.mlir:4:8", "f.mlir:5:8"]
 
 
 def test_the_summary_comes_first_and_a_row_for_each_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     first, _, *rows = (line.rstrip() for line in shown(capsys, "show-ops", "plan.weft").splitlines())
-    assert first == "6 ops in 5 kernels, 5 launches: 3 by plan › simt, 3 by plan › rest › by_threads"
+    assert first == "6 ops in 5 kernels, 5 launches: 3 by plan › simt, 3 by plan › rest › by_vectors"
     assert [row.split()[:3] for row in rows][1] == ["f_1", "1", "second,"] and len(rows) == 5
 
 

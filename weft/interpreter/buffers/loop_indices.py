@@ -90,8 +90,8 @@ class LoopIndices(KnownIndices):
 
     @contextmanager
     def rebound(self, variables: Mapping[ir.Value, ir.Value]) -> Iterator[None]:
-        """Substitutes other variables in forms that are emitted in the context: those of a copy of
-        loops over threads."""
+        """A context in which forms are emitted with other variables: those of a copy of the loops
+        over threads."""
         before, self.values = (
             self.values,
             {symbol: variables.get(value, value) for symbol, value in self.values.items()},

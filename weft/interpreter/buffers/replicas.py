@@ -147,7 +147,8 @@ def _between(fill: ir.Operation, op: ir.Operation, result: ir.Value) -> list[ir.
     for user in all_users(root_memref(result)):
         if is_view(user):
             continue
-        around = next((one for one in (user, *ancestors(user)) if one.block == op.block), None)
+        inside = (one for one in (user, *ancestors(user)) if one.parent is not None)  # the module is in no block
+        around = next((one for one in inside if one.block == op.block), None)
         if around is not None and fill.is_before_in_block(around) and around.is_before_in_block(op):
             if result not in user.operands:
                 return None

@@ -180,7 +180,7 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> Remark | None:
     if not is_parallel_op(copy):
         raise fail(
             "W0357",
-            f"{describe(copy)} is marked as a write-back and is not an op without reductions",
+            f"{describe(copy)} is marked as a write-back, and only an op without reductions can be one",
             "the mark is for what `bufferize` makes: tile the op, and map its loop",
         )
     found = _followed(root, copy)

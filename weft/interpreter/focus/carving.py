@@ -123,8 +123,9 @@ class Focus:
         return ops, gaps, others, values
 
     def _edits(self, ops: Sequence[ir.Operation], numbers: dict[ir.Value, int]) -> tuple[list[Edit], int]:
-        """Edits of the function's sections: the part's ops, before, between and after the
-        stretches."""
+        """The edits that put the part's ops back into the function's sections: before the first
+        stretch that was left out, between stretches, and after the last one. Returns them with the
+        next unused number of a value."""
         fresh, runs = self.version.numbers, [list[Section]()]
         for op in ops:
             if op.name == GAP:

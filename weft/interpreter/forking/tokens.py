@@ -127,8 +127,8 @@ def yielding(last: ir.Operation, token: ir.Value | None) -> None:
 
 
 def strip(function: ir.Operation) -> ir.Operation | None:
-    """Removes the tokens of all loops and branches; operations take a root instead, which is
-    returned, if there was a token."""
+    """Removes the tokens of all loops and branches. If there are any, operations depend on a new
+    root instead, which is returned."""
     found = [op for op in operations(function, *BOUNDS) if any(is_token(r) for r in op.results)]
     if not found:
         return None

@@ -1,6 +1,6 @@
 """Swizzles of shared buffers: once views are folded, the permutation of `layouts/swizzles.py` is
 added to the last subscript of each access. Tiles that boxes store are kept in panels: accesses of
-such a tile become accesses of its panels, swizzled in the way of boxes.
+such a tile become accesses of its panels, with the swizzle that boxes use.
 
 vector.store %v, %C_shared[%row, %i * 8 + %c]   →   vector.store %v, %C_panels[%i, %row, %c ^ …]
 (panels of 8 columns)

@@ -63,7 +63,8 @@ class Layout:
         return prod(d.count for d in self.digits if d.of == of)
 
     def restricted(self, axis: str | None = None, of: str | None = None) -> Layout:
-        """The layout with the digits of one coordinate only, of one number only, or of both."""
+        """The layout with only the digits of the coordinate `axis` and of the number `of`; None
+        means all."""
         return Layout(tuple(d for d in self.digits if axis in (None, d.axis) and of in (None, d.of)))
 
     @property

@@ -305,7 +305,8 @@ def _for(op: ir.Operation) -> ir.Operation:
 
 
 def _with_regions(op: ir.Operation, name: str, operands: Sequence[ir.Value]) -> ir.Operation:
-    """The op of `scf` for one of `affine`, with its blocks; a `scf.yield` for each `affine.yield`."""
+    """Replaces an op of `affine` by the one of `scf`, with the same blocks, and each `affine.yield`
+    by a `scf.yield`."""
     made = ir.Operation.create(name, [r.type for r in op.results], operands, regions=len(op.regions))
     for source, target in zip(op.regions, made.regions, strict=True):
         for block in list(source.blocks):

@@ -367,8 +367,8 @@ class Session:
 
     def _applied(self, state: State, statement: Statement) -> Applied:
         """Applies the statement to the part of a large module that it touches, or to the whole
-        module if needed. A refusal is repeated on the whole module: its cause may be missing from
-        the part, and its diagnostics must concern the whole."""
+        module if needed. After a refusal on the part, the statement is applied to the whole module:
+        the part may lack something, and diagnostics must concern the whole module."""
         for part, focus in () if statement.reach == "module" else statement.parts(state.version):
             try:
                 rewrite, results = self._apply(part, focus.module, state.numbers, taken=focus.version.content.taken)

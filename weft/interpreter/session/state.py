@@ -62,8 +62,9 @@ class Frame:
     Args:
         schedules: the schedules that it has defined.
         keeps: the names that are visible after a block, since each of its alternatives binds them.
-        call, let, home: of a schedule: its call, the `let` that names its results (None for a
-            bare call), and the number of the frame that defined it (None for one of the file).
+        call, let, home: for the frame of a schedule, its call, the `let` that names its results
+            (None for a bare call), and the number of the frame in which it is defined (None: in the
+            file).
         iteration: of a `foreach`.
         fork: of a block of `versions`.
         attempt: of a block of `alternatives`.
@@ -240,8 +241,9 @@ def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
 
 
 def statement_at(state: State) -> tuple[Executed, tree.Let | None] | None:
-    """The next statement, also that of a `foreach`, or the expression that a `let` names, with the
-    `let` around it, or `alternatives`; None for any other item, or at the end."""
+    """The next item, if it is a step, with the `let` around it: a statement (also one that makes
+    the list of a `foreach`), an expression that a `let` names, or `alternatives`. None for any
+    other item, and at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
     node = item.value if isinstance(item, tree.Let) else item

@@ -17,8 +17,8 @@ class Fuse(Statement):
     The producer's handle names the fused op afterwards; the original is erased, unless something
     else also reads it.
 
-    Reshapes, broadcasts and transposes between the two, if no handle names them, stay no ops of
-    their own: the loop reads the producer, by other indices.
+    Reshapes, broadcasts and transposes between the two are removed if no handle names them: the
+    loop reads the producer with other indices.
 
     The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its
     parts: each iteration combines its tile with the result atomically.
@@ -183,8 +183,8 @@ class Fuse(Statement):
             )
 
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
-        """Raises W0326 for a producer that upstream could not tile, and cloned into the body of
-        another op: it would run once per element."""
+        """Raises W0326 for a producer that upstream could not tile and cloned into the body of
+        another op, where it would run once per element."""
         for op in rewrite.tagged(self.producer.tag):
             reader = next((around for around in ancestors(op) if is_structured(around)), None)
             if reader is not None and len(op.results) > 1 and any(None in shape_of(result) for result in op.results):

@@ -12,7 +12,17 @@ from ...interpreter.ir.affine_maps import dimension_of
 from ...interpreter.ir.cloning import crop_before_padding
 from ...interpreter.ir.copying import copy_to
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, operations, run_passes, run_transform, vector
+from ...interpreter.ir.mlir import (
+    ancestors,
+    constant_of,
+    func,
+    ir,
+    is_tensor,
+    operations,
+    run_passes,
+    run_transform,
+    vector,
+)
 from ...interpreter.ir.structured import element_type, replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..form.kernel_lowering import classified
@@ -43,6 +53,12 @@ by op: the JIT lacks compiler-rt."""
 
 GIVEN = "weft.given"
 """Mark of allocations that existed before upstream's passes."""
+
+DIVISIONS = tuple(
+    f"arith.{name}" for name in ["divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"]
+)
+LOOPS_OF_SCF = ("scf.for", "scf.while")
+ANNOTATION, SCALAR = "llvm.loop_annotation", "#llvm.loop_annotation<vectorize = <disable = true>>"
 
 AGGREGATES = ("linalg.softmax",)
 
@@ -95,6 +111,7 @@ def lower_ops(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: 
         op.attributes[GIVEN] = ir.UnitAttr.get(module.context)
     _run(module, LOOPS)
     watch(module)
+    divide_one_by_one(module)
     _run(module, FLOATS)
     allocate_once(module)
     round_always(module)
@@ -102,6 +119,9 @@ def lower_ops(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: 
     _run(module, EXPAND)
     bfloats_as_bits(module)
     _run(module, LOWER)
+    for op in operations(module.operation, "llvm.br", "llvm.cond_br"):
+        if ANNOTATION in op.attributes:  # upstream keeps it under the name that it has on loops
+            op.attributes["loop_annotation"] = op.attributes[ANNOTATION]
     module.operation.verify()
 
 
@@ -116,6 +136,19 @@ def allocate_once(module: ir.Module) -> None:
         function = next((around for around in ancestors(op) if around.name == "func.func"), None)
         if GIVEN not in op.attributes and not len(op.operands) and function is not None:
             op.move_before(function.regions[0].blocks[0].operations[0])
+
+
+def divide_one_by_one(module: ir.Module) -> None:
+    """Excludes loops that divide by a variable under a condition from vectorization by LLVM: where
+    the quotient or remainder is an index of an access, it computes that of the first lane, and uses
+    it for all lanes. Little is lost: such divisions are scalar anyway."""
+    for op in operations(module.operation, *DIVISIONS):
+        around = list(ancestors(op))
+        loop = next((each for each in around if each.name in LOOPS_OF_SCF), None)
+        if loop is None or constant_of(op.operands[1]) is not None:
+            continue
+        if any(each.name == "scf.if" for each in around[: around.index(loop)]):
+            loop.attributes[ANNOTATION] = ir.Attribute.parse(SCALAR, module.context)
 
 
 def by_rows(module: ir.Module) -> None:

@@ -137,8 +137,8 @@ def _reciprocals(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tup
 
 
 def _small(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Size, ...]:
-    """The numbers that must fit in 32 bits at a launch, without those that another one bounds: of
-    `n + 1` and `n + 3` the latter."""
+    """The numbers that must fit in 32 bits at a launch, without those that another of them bounds:
+    of `n + 1` and `n + 3`, only the latter."""
     most: dict[Size, int] = {}
     for number in text.small:
         part, more = _sum(_at_launch(number, known))

@@ -101,13 +101,14 @@ class Program:
     Args:
         demanded: the signature, with the outputs that are compared.
         module: the text for a device that is not a GPU.
-        expected: from the inputs, and the result of the run on the simulator: the expected outputs,
-            and their description. For other devices it runs before the kernels, without a result.
+        expected: computes the expected outputs, with a description, from the inputs and the result
+            of the run on the simulator. For other devices it is computed before the kernels run,
+            without their result.
         carried: inputs that are part of the program.
-        precise: from the inputs: the outputs if floats were f64; computed only if the expected ones
-            may be inaccurate.
-        computed: from other inputs, or in the payload's own types: the outputs; computed only then,
-            too.
+        precise: computes the outputs from the inputs, with all floats in f64; used only if the
+            expected outputs may be inaccurate.
+        computed: computes the outputs from other inputs, or in the payload's own types; used only
+            in the same case.
         statements: shared buffer → the statement that created it.
         steps: of the schedule, if there is one.
         ops: the table of the payload's ops, if there is a schedule.

@@ -78,8 +78,8 @@ class Report:
         graphs_created: 1 if the plan was captured and replayed.
         storage: of the temporaries; None if there are none.
         version: the version that ran, of several; else None.
-        fewest_streams: the fewest streams at which everything runs at once that tokens permit; None
-            without tokens.
+        fewest_streams: the fewest streams on which all steps run concurrently that tokens do not
+            order; None without tokens.
         seconds: by phase, in order.
         compared: of a bundle, the inputs on which its kernels were compared with their payload at
             the build.
@@ -248,8 +248,8 @@ def _longer(statement: str | None, elements: int) -> str:
 
 
 def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]:
-    """For people: a line for each place, buffer and direction with conflicts, the worst first, with
-    the way out; ops repeated by unrolling are one."""
+    """Text for people: a line for each place, buffer and direction with conflicts, with the way
+    out, the worst first. Ops that unrolling has repeated count as one."""
     groups = [
         (_together(group), len(group)) for group in _grouped(accesses, "kernel", "buffer", "kind", "location", "width")
     ]

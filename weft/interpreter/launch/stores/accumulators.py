@@ -53,7 +53,7 @@ def _widen(array: ir.Value, wide: ir.Type, product: ir.Operation) -> None:
                     "W0369",
                     f"{describe(op)} takes sums in their type in memory, and they are accumulated in {wide}",
                     product,
-                    "leave out `accumulate`, or let the op read the sums from where they are stored",
+                    "leave out `accumulate`, or let the op read the sums from the buffer in which they are stored",
                 )
 
 

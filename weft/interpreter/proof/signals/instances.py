@@ -236,8 +236,8 @@ class Instances:
         return self.answers.of(isl.Map.is_subset, a, b, ask=self.solver.ask)
 
     def once(self, what: tuple[object, ...], find: Callable[[], T]) -> T:
-        """A fact of the model itself, computed once. A fact for which the solver
-        found no answer is computed again."""
+        """A fact that depends on the model alone, computed once. If the solver found no answer, it
+        is computed again."""
         if what not in self.known:
             self.known[what] = self.answers.one(find())
         return self.known[what]

@@ -67,8 +67,8 @@ def fits(module: ir.Module, op: ir.Operation, word: str) -> bool:
 
 
 def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
-    """The requirement that the op reads a result of a handle's op: any, or one that is named as an
-    operand which it writes."""
+    """The requirement that the op reads a result of a handle's op: any result, or the one that the
+    relation names."""
     anchor, operand = _anchor(rewrite, related, "consumer_of")
     inputs = segments(anchor)[0] if operand is not None else 0
     if operand is not None and operand < inputs:
@@ -81,8 +81,8 @@ def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
 
 
 def of_producer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
-    """The requirement that the op makes an operand of a handle's op: the named one, or a read
-    one."""
+    """The requirement that the op computes an operand of a handle's op: the operand that the
+    relation names, or any that is read."""
     anchor, operand = _anchor(rewrite, related, "producer_of")
     values = operands_read(anchor) if operand is None else [anchor.operands[operand]]
     makers = {made for value in values for made in makers_of(anchor, value) if made != anchor}
@@ -111,7 +111,8 @@ def _anchor(rewrite: Rewriter, related: Handle | Operand, field: str) -> tuple[i
 
 
 def of_condition(condition: Condition) -> Requirement:
-    """The requirement that the condition holds for the op's properties, all of known value."""
+    """The requirement that all properties in the condition have known values for the op, and that
+    the condition holds."""
 
     def differs(op: ir.Operation) -> str | None:
         found = (_unmet(condition, part, op) for part in _conjuncts(condition.expr))

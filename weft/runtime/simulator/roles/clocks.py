@@ -80,8 +80,8 @@ class VectorClocks:
             table[rows, rows] += 1
 
     def told(self, rows: np.ndarray, *, relaxed: bool = False) -> Moment:
-        """The joined clock that these threads publish; if `relaxed`, only `over`. Their epochs
-        end."""
+        """Ends the epochs of these threads, and returns the joined clock that they publish. If
+        `relaxed`, it holds only `over`."""
         *of_memory, over = (table[rows].max(axis=0) for table in self.tables)
         made = Moment((*(np.zeros_like(one) if relaxed else one for one in of_memory), over))
         self._end(rows)
