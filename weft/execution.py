@@ -19,6 +19,7 @@ from .runtime.run.execution import (
     RunOptions,
     expect_memory,
     open_device,
+    outputs_of,
 )
 
 if TYPE_CHECKING:
@@ -67,17 +68,20 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     return _program(done, entry, options.reference, text=device.wants == "cuda").run(options, device)
 
 
-def _program(done: Applied, entry: str | None, against: Reference, *, text: bool) -> Program:
+def _program(done: Applied, entry: str | None, against: Reference | Path, *, text: bool) -> Program:
     """The program of a scheduled module with its reference, the payload. `text`: whether CUDA text
     is needed."""
     from .runtime.host import functions
 
     made = planned(done, entry, text=text)
+    signature = functions.signature(done.payload, made.plan.entry)
 
     def expected(arrays: Arrays, result: RunResult | None) -> tuple[Arrays | None, str]:
         faults = (result and result.faults) or ()
         if against == "none":
             return None, "nothing"
+        if isinstance(against, Path):
+            return outputs_of(against, signature), f"the outputs in `{against}`"
         try:
             if against == "gpu":
                 hint = "`--reference jit` runs the payload on the CPU"
@@ -103,7 +107,6 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
 
         return op_table(made)
 
-    signature = functions.signature(done.payload, made.plan.entry)
     recipe = done.recipe
     return Program(
         title=recipe.name,

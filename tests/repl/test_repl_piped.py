@@ -294,6 +294,13 @@ def test_a_typed_list_of_handles(shared) -> None:
     assert "W0223" in out and "`gemm` was consumed by `tile`" in out, out
 
 
+def test_a_typed_schedule_ends_with_its_input(shared) -> None:
+    look = "schedule look(op: handle) { print op }"
+    out = shared(f"step 2\n{look}\nlook(gemm)\nif true {{\n  {look}\n  look(gemm)\n}}\nhandles\n", code=1)
+    assert "the schedule ends with this input: type it and its calls in one block" in " ".join(out.split())
+    assert out.count("error[W0203]") == 1 and "[3/16] handles" in out
+
+
 def test_an_iteration_names_its_element(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:

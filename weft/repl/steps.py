@@ -115,7 +115,8 @@ def typed(desk: Desk, text: str) -> None:
     for number in range(before + 1, before + len(steps) + 1):
         report(desk, number, brief=len(steps) > 1)
     if not steps and text.split("//")[0].strip():
-        desk.note("nothing to do: that holds")
+        ends = "the schedule ends with this input: type it and its calls in one block, `if true { … }`"
+        desk.note(f"nothing to do: {ends if text.lstrip().startswith('schedule ') else 'that holds'}")
 
 
 # ---- the report of a step -----------------------------------------------------------------------

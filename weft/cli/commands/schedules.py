@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from click.globals import get_current_context
 
 from ...runtime.predict.chips import CHIPS, DEFAULT
-from ...runtime.run.execution import TARGETS
+from ...runtime.run.execution import REFERENCES, TARGETS
 from .. import completion
 
 if TYPE_CHECKING:
@@ -114,6 +114,17 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     return decorated
 
 
+def _reference(_: click.Context, option: click.Parameter, text: str) -> Reference | Path:
+    """The value of `--reference`."""
+    if text in REFERENCES:
+        return text
+    if not text.endswith(".npz"):
+        raise click.BadParameter(
+            f"{text!r} is not one of {', '.join(map(repr, REFERENCES))}, and no `.npz` file.", param=option
+        )
+    return Path(text)
+
+
 @click.command(short_help="Apply, run, compare with the reference, report.")
 @schedule_options(FILE, unproven_option, entry_option)
 @click.option(
@@ -149,9 +160,10 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
 @click.option("--graph", is_flag=True, help="Capture the launches and copies once into a graph, and replay it.")
 @click.option(
     "--reference",
-    type=click.Choice(["jit", "gpu", "none"]),
+    callback=_reference,
     default="jit",
-    help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
+    metavar="jit|none|Y.npz",
+    help="What to compare with: the payload on the CPU, nothing, or the outputs in a file. (`gpu` is not in this version.)",
 )
 @click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU (none is needed).")
 @click.option(
@@ -173,7 +185,7 @@ def run(
     save: Path | None,
     trace: Path | None,
     graph: bool,
-    reference: Reference,
+    reference: Reference | Path,
     predict: bool,
     chip: str | None,
     as_json: bool,

@@ -4,7 +4,7 @@ place of the walk in words."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -19,7 +19,9 @@ from .rewriter import Handle
 from .state import Frame, Iteration, State, Step, after, extended, scope, statement_text, visible
 
 
-def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
+def bind(
+    frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any], remarks: Sequence[str] = ()
+) -> tuple[Frame, ...]:
     """The frames with the results bound to the names of `let`. Raises W0226 if their numbers
     differ."""
     if let is None:
@@ -28,7 +30,7 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     if let.destructured:
         if len(names) != len(values):
             counts = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
-            notes = (f"the results are {quoted(results) or 'none'}",)
+            notes = (f"the results are {quoted(results) or 'none'}", *remarks)
             hint = "`_` discards a result; `let t = …` keeps all, as `t.name`"
             raise fail("W0226", counts, hint, span=let.span, notes=notes)
     elif not values:
@@ -39,12 +41,14 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     return (*frames[:-1], replace(frames[-1], own=extended(frames[-1].own, new)))
 
 
-def executed(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
+def executed(
+    frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any], remarks: Sequence[str] = ()
+) -> tuple[Frame, ...]:
     """The frames after a statement, with its results bound; at the first iteration if the statement
     finds the ops of a `foreach`."""
     item = frames[-1].items[frames[-1].index - 1]
     if not isinstance(item, tree.Foreach):
-        return bind(frames, let, results)
+        return bind(frames, let, results, remarks)
     return iterate(frames, Iteration.over(item, results["ops"]))
 
 

@@ -363,7 +363,7 @@ class Session:
         done = replace(
             state, version=version, numbers=next(rewrite.numbers), dead=dead, made=extended(state.made, made)
         )
-        return replace(done, frames=executed(rest, let, results), step=step)
+        return replace(done, frames=executed(rest, let, results, step.remarks), step=step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:
         """Applies the statement to the part of a large module that it touches, or to the whole

@@ -3,7 +3,7 @@ it."""
 
 from __future__ import annotations
 
-from ..ir.mlir import ancestors, ir, is_within, merge_equal
+from ..ir.mlir import ancestors, ir, is_within, merge_equal, users
 from ..ir.refusing import describe
 from ..ir.structured import ATOMIC, dimensions_of, is_structured, shape_of, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
@@ -173,6 +173,9 @@ class Fuse(Statement):
             )
             if any(u.name not in ("func.return", "scf.forall") for u in uses):
                 hint = "`tile` the op that reads it, and `fuse` into that loop"
+            between = (u for u in uses if any(is_within(v, loop) for result in u.results for v in users(result)))
+            if (reader := next(between, None)) is not None:
+                hint = f"`fuse` {describe(reader)} into the loop first: it reads this op, and the loop reads it"
             readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
             raise rewrite.error(
                 "W0326",

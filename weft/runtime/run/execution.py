@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ...dsl.diagnostics import Diagnostic, fail
+from ...dsl.diagnostics import Diagnostic, fail, quoted
 from ...dsl.records import record
 from .report import Report, ran
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Target = Literal["auto", "sim", "cuda", "cpu"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 Reference = Literal["jit", "gpu", "none"]
+REFERENCES: tuple[Reference, ...] = get_args(Reference)
 Arrays = Mapping[str, "np.ndarray"]
 
 UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by zero", "undefined result"})
@@ -51,7 +52,8 @@ class RunOptions:
     seed: int = 0
     inputs: Path | Arrays | None = None
     save: Path | None = None
-    reference: Reference = "jit"
+    reference: Reference | Path = "jit"
+    """Or a file with the outputs to compare with, as `save` writes it."""
     trace: Path | None = None
     """The file for the timeline, in Chrome's trace format; its picture is written next to it."""
     graph: bool = False
@@ -71,6 +73,8 @@ class RunOptions:
         from ..trace.text import expect_results
 
         files = {Path(text): "--input" for text in self.asked.values() if text.endswith(".npy")}
+        if isinstance(self.reference, Path):
+            files[self.reference] = "--reference"
         expect_results(self.save, self.trace, self.inputs if isinstance(self.inputs, Path) else None, {**files, **read})
 
 
@@ -222,6 +226,19 @@ class Program:
         return {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
 
 
+def outputs_of(file: Path, signature: FunctionSignature) -> Arrays:
+    """The outputs in a file, to compare with. Raises W0715 if it is no such file, W0716 if it lacks
+    an output."""
+    from ..files.inputs import read_npz
+
+    arrays, names = read_npz(file), [output.name for output in signature.outputs]
+    if missing := [name for name in names if name not in arrays]:
+        held = f"it holds {quoted(arrays)}" if arrays else "it is empty"
+        hint = f"name its arrays {quoted(names)}, as in the file that `--save` writes"
+        raise fail("W0716", f"`{file}` has no {quoted(missing)}, to compare with: {held}", hint=hint)
+    return {name: arrays[name] for name in names}
+
+
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
     """Runs a bundle; on the inputs that it carries, compares with the outputs that it carries."""
     from ..files.bundle import comparable, read_bundle
@@ -232,8 +249,10 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
         bundle = read_bundle(folder)
     device = open_device(options.target)
     own = options.inputs is None and not options.asked and bundle.inputs is not None and options.reference != "none"
-    wanted = bundle.expected if own else None
+    wanted: Arrays | None = bundle.expected if own else None
     reference = "the outputs in the bundle" if wanted is not None else "nothing: the bundle was built without data"
+    if isinstance(options.reference, Path):
+        wanted, reference = outputs_of(options.reference, comparable(bundle)), f"the outputs in `{options.reference}`"
 
     def computed(_: Arrays, floats: Floats) -> Arrays:
         if floats != "own" or bundle.own is None:
