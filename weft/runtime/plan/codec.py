@@ -62,7 +62,7 @@ OPTIONAL |= {
     "boxes",
     "window",
 }
-OPTIONAL |= {"folds", "folded"}
+OPTIONAL |= {"folds", "folded", "place"}
 """Keys that are omitted when empty."""
 
 GEOMETRY = {"shape", "strides", "offset"}
