@@ -68,8 +68,6 @@ def ends_of(values: Values, n: Linear) -> list[Linear]:
 def _counted_digits(values: Values, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
     """A counter as digits, by the divisors of its variable in later index arithmetic: loops that
     were coalesced."""
-    if counter.high is None:
-        return None
     forms, radices = {variable: form}, dict[Symbol, set[int]]()
     for value in (waiting := [variable]):
         for user in users(value):
