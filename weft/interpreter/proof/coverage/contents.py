@@ -119,7 +119,8 @@ class Contents:
             self.given[root] = key
             self.labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
         if pieces is not None:
-            self.labels[root] = labels_of(pieces, root.name, tuple(map(self.cell, root.shape)), self.payload.elements)
+            known = labels_of(pieces, root.name, tuple(map(self.cell, root.shape)), self.payload.elements)
+            self.labels[root] = known or self.labels.get(root, ())
         if held is None:
             return
         if held.key is None:

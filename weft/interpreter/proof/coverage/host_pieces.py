@@ -91,9 +91,9 @@ class HostPieces:
                 found.append(lambda _: [UNKNOWN])
             else:
                 found += (self._through(steps or (), entry) for entry in entries)
-        if number is not None:
-            found.append(self._argument(number))
-        return self._first_of(found) if found else None
+        if not found:
+            return None
+        return self._first_of(found if number is None else [*found, self._argument(number)])
 
     def _argument(self, number: int) -> Content:
         name = own_name(self.function)

@@ -124,7 +124,7 @@ def _where_it_differs(
 def as_wanted(made: Left | None, argument: ir.Value, wanted: Left | None, held: Contents) -> Left | None:
     """The contents that a kernel leaves, by the payload's op that is to make them, where the kernel reads
     them elsewhere; of pieces, only these have a name outside of the launch."""
-    if made is None or made.parts or made == wanted or (made.key is None and made.constant is None):
+    if made is None or made.parts or made.at is None or made == wanted:
         return made
     if wanted is not None and not wanted.parts and (wanted.key is not None or wanted.constant is not None):
         (view,) = held.views.of(argument)
