@@ -6,7 +6,7 @@ import atexit
 import gc
 import sys
 
-YOUNG = 200_000
+YOUNG = 400_000
 """The number of new objects before the garbage collector runs: nearly all objects of the start-up
 survive."""
 ALONE = ("--version", "--help", "-h", "check", "fmt", "explain", "recipes")

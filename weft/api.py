@@ -1,13 +1,13 @@
 """The Python API: the commands of the command line as functions.
 
-Each takes a schedule (a path, a recipe's name, the text itself, or None: `rest`, which schedules any
-program), `payload` (in place of the
-schedule's own payload: the path of an `.mlir` file, a builder's name, MLIR text, an `ir.Module`, or
-a function that returns one of these), `settings` (parameters of the schedule and of its payload, as
-values or as text) and `layer` (a name for a set of payload sizes), and raises `WeftError` with
-diagnostics. Kernels that are not proven race-free are refused unless `unproven` is set. Kernels
-that are built or compiled are compared with the payload first unless `unchecked` is set. If it is
-not proven what kernels combine, `build` refuses them and `compile` warns, unless `assumed` is set.
+Each takes a schedule (a path, a recipe's name, the text itself, or None: `rest`, which schedules
+any program), `payload` (in place of the schedule's own payload: the path of an `.mlir` file, a
+builder's name, MLIR text, an `ir.Module`, or a function that returns one of these), `settings`
+(parameters of the schedule and of its payload, as values or as text) and `layer` (a name for a set
+of payload sizes), and raises `WeftError` with diagnostics. Kernels that are not proven race-free
+are refused unless `unproven` is set. Kernels that are built or compiled are compared with the
+payload first unless `unchecked` is set. If the reductions of kernels are not proven, `build`
+refuses the kernels and `compile` warns, unless `assumed` is set.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Union, Unpack
+from typing import TYPE_CHECKING, TypedDict, Union, Unpack, cast
 
 from .dsl import tree
 from .dsl.diagnostics import Source, Span, fail, plain
@@ -25,7 +25,7 @@ from .pipeline import Applied, Choice, Recipe, applied
 from .process import interruptible
 from .recipes import builders
 from .runtime.call.targets import Where
-from .runtime.run.execution import Arrays, Reference, RunOptions, Target, run_bundle
+from .runtime.run.execution import REFERENCES, Arrays, Reference, RunOptions, Target, run_bundle
 from .runtime.run.report import Report
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def run(
     seed: int = 0,
     inputs: Name | Arrays | None = None,
     save: Name | None = None,
-    reference: Reference = "jit",
+    reference: Reference | Name = "jit",
     sizes: Mapping[str, int] | None = None,
     **choice: Unpack[Choices],
 ) -> Report:
@@ -113,6 +113,8 @@ def run(
         seed: the seed of the random inputs; on the simulator, also of the order of streams.
         inputs: NumPy arrays by argument name, or an `.npz` file with them; they are not changed.
             Other inputs are random.
+        reference: `jit`, the payload compiled for the CPU; `none`; or an `.npz` file with the outputs
+            to compare with.
         sizes: values of open sizes: of `"A.0"`, the first axis of the argument `A`, or of `"m"`,
             the builder's name for it. Sizes that have to be equal follow.
         save: an `.npz` file for the outputs, which are also in `report.outputs`, each in its
@@ -120,7 +122,8 @@ def run(
     """
     given = inputs if inputs is None or isinstance(inputs, Mapping) else Path(inputs)
     open_ = {place: str(size) for place, size in (sizes or {}).items()}
-    options = RunOptions(target, seed, given, _path(save), reference, sizes=open_)
+    against = cast("Reference", reference) if reference in REFERENCES else Path(reference)
+    options = RunOptions(target, seed, given, _path(save), against, sizes=open_)
     if schedule is not None and not _is_text(schedule) and Path(schedule).is_dir():
         return run_bundle(Path(schedule), options).report
     return run_recipe(load(schedule, **choice), entry, options).report

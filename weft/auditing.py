@@ -1,5 +1,5 @@
-"""Checks that a bundle follows from its module: the kernels are proven, the text and the plan are
-emitted again and compared.
+"""Checks that a bundle follows from its module: its kernels are proven again, and its text and plan
+are emitted again and compared.
 
 The simulator and the CPU run the module of a bundle; a GPU runs `kernels.cu` according to
 `plan.json`. A bundle is consistent if both follow from the module. No file in it can show that the
@@ -37,13 +37,13 @@ class Audit:
     Args:
         path: the bundle's folder.
         verdict: the result for the module's kernels and functions, as from `weft verify`.
-        indices: the number of loads and stores that are proven inside their buffers, and the number
-            of all.
-        different: the files that do not follow from the module; `module.mlir` if it contains more
-            than kernels and plan.
+        indices: the number of loads and stores with indices proven to be inside their buffers, and
+            the number of all loads and stores.
+        different: the files that do not follow from the module; also `module.mlir`, if it contains
+            anything else than the kernels and the plan.
         unproven: the kernels that the bundle marks as not proven.
-        unchecked: the reason that the bundle gives for not comparing its kernels with the payload,
-            or that it gives none; None if they were compared.
+        unchecked: the reason that the bundle gives why its kernels were not compared with the
+            payload, or a note that it gives none; None if they were compared.
         diagnostics: all errors.
     """
 
@@ -104,8 +104,8 @@ def audit_bundle(path: Path | str) -> Audit:
 
 @lru_cache(KEPT)
 def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tuple[int, int]]:
-    """For a module's text: the errors that text and plan do not show, the verdict, and the numbers
-    of proven and of all indices."""
+    """Judges a module's text: the errors that text and plan do not show, the verdict, and the
+    numbers of proven and of all indices."""
     from .interpreter.ir import mlir
     from .interpreter.proof.in_bounds import index_uses
     from .runtime.cpu.allow_lists import NotLoopsError, expect_finished
@@ -126,7 +126,8 @@ def _judged(text: str, name: str) -> tuple[tuple[Diagnostic, ...], Verdict, tupl
 
 @lru_cache(KEPT)
 def _made(text: str, entry: str) -> tuple[Plan, str]:
-    """The plan and the kernels' text that follow from a module's text. Raises what refuses either."""
+    """The plan and the kernels' text that follow from a module's text. Raises the error if one of
+    them cannot be made."""
     from .interpreter.ir import mlir
     from .runtime.cuda.module import emit
     from .runtime.host.host import make_plan

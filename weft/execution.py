@@ -19,6 +19,7 @@ from .runtime.run.execution import (
     RunOptions,
     expect_memory,
     open_device,
+    outputs_of,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .runtime.devices.device import Device
     from .runtime.plan.dtypes import Floats
     from .runtime.predict.prediction import Prediction
+    from .runtime.run.report import OpUse
     from .runtime.run.runner import RunResult
 
 
@@ -66,17 +68,20 @@ def run_applied(done: Applied, entry: str | None, options: RunOptions, device: D
     return _program(done, entry, options.reference, text=device.wants == "cuda").run(options, device)
 
 
-def _program(done: Applied, entry: str | None, against: Reference, *, text: bool) -> Program:
+def _program(done: Applied, entry: str | None, against: Reference | Path, *, text: bool) -> Program:
     """The program of a scheduled module with its reference, the payload. `text`: whether CUDA text
     is needed."""
     from .runtime.host import functions
 
     made = planned(done, entry, text=text)
+    signature = functions.signature(done.payload, made.plan.entry)
 
     def expected(arrays: Arrays, result: RunResult | None) -> tuple[Arrays | None, str]:
         faults = (result and result.faults) or ()
         if against == "none":
             return None, "nothing"
+        if isinstance(against, Path):
+            return outputs_of(against, signature), f"the outputs in `{against}`"
         try:
             if against == "gpu":
                 hint = "`--reference jit` runs the payload on the CPU"
@@ -97,7 +102,11 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         with done.recipe.clock.phase("reference"):
             return reference(done.payload, made.plan.entry, dict(arrays), floats)
 
-    signature = functions.signature(done.payload, made.plan.entry)
+    def ops() -> tuple[OpUse, ...]:
+        from .op_table import op_table
+
+        return op_table(made)
+
     recipe = done.recipe
     return Program(
         title=recipe.name,
@@ -112,6 +121,7 @@ def _program(done: Applied, entry: str | None, against: Reference, *, text: bool
         clock=recipe.clock,
         statements=lambda: _statements(done.session.steps),
         steps=done.session.steps,
+        ops=ops,
     )
 
 

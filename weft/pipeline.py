@@ -78,10 +78,10 @@ class Choice:
         unproven: whether kernels that are not proven race-free are accepted.
         text: the schedule's text in place of a file.
         program: the payload's text, or a builder's name with arguments, in place of a file.
-        unchecked: whether kernels are built without a comparison with their payload, also if it is
-            not proven what they combine; the bundle is marked. They are proven race-free
-            nevertheless, unless `unproven` is set.
-        assumed: whether kernels are built if it is only compared, not proven, what they combine.
+        unchecked: whether kernels are built without a comparison with their payload, and without a
+            proof of their reductions; the bundle is marked. They are still proven race-free, unless
+            `unproven` is set.
+        assumed: whether kernels are built if their reductions are only compared, not proven.
     """
 
     file: str
@@ -160,8 +160,8 @@ _WEFT = re.compile(r"\s*(?://[^\n]*\n\s*)*(?:schedule\s+[\w-]+\s*[({]|include\s+
 
 @contextmanager
 def told_apart() -> Iterator[None]:
-    """Replaces the errors of a text that does not parse by W0068 where it is a program in the place
-    of a schedule, or a schedule in that of a program."""
+    """Replaces the errors of a text that does not parse by W0068 if the text is a program where a
+    schedule is expected, or a schedule where a program is expected."""
     try:
         yield
     except WeftError as error:

@@ -20,7 +20,11 @@ MORE = "split: bool = true, n: int = 4"
 
 
 def body(*lines: str, parameters: str = MORE, before: str = "") -> str:
-    return f"{before}schedule t({parameters}) {{\n" + "".join(f"  {line}\n" for line in lines) + "  require split or n > 0\n}\n"
+    return (
+        f"{before}schedule t({parameters}) {{\n"
+        + "".join(f"  {line}\n" for line in lines)
+        + "  require split or n > 0\n}\n"
+    )
 
 
 def said_about(text: str) -> str:
@@ -30,6 +34,7 @@ def said_about(text: str) -> str:
         return render_all(error.diagnostics)
 
 
+CUT = "schedule cut(op: handle, other: handle = none) {\n  let (t, op) = tile op [4]\n  print other\n  return (t, op)\n}\n"
 STAGE = "schedule stage(op: handle, n: int, m: int = 2) {\n  require m > n\n  print op\n}\n"
 WRONG = {
     "bound in one branch": body(GEMM, "if split {", f"  {TILE}", "} else {", "  let m = 3", "}", "map tiles to blocks(y, x)"),
@@ -105,10 +110,19 @@ WRONG = {
         GEMM, "let (a, b) = promote-to-shared [gemm.lhs, gemm.rhs]",
         "foreach c in b { print c.x }"
     ),
-    "a list of results where one handle is meant": body(
-        GEMM, "let (_, copies) = promote-to-shared [gemm.lhs, gemm.rhs]", "stage(copies)",
-        before="schedule stage(op: handle) {\n  print op\n}\n",
+    "a list that is named, and its op used": body(GEMM, TILE, "let both = [tiles, inner]", "print inner"),
+    "a list that is named, of one op twice": body(GEMM, "let both = [gemm, gemm]", "print both"),
+    "a list of handles and values": body(GEMM, "let both = [gemm, n]", "print both"),
+    "a list in a list that is used up": body(
+        "let a = match* linalg.add", "let b = match linalg.sub", "foreach op in [a, b] {", "  tile op [4]", "}", "print a"
     ),
+    "a call for each op of two lists": body("let a = match* linalg.add", "let b = match* linalg.sub", "cut(a, b)", before=CUT),
+    "a call for each op that consumes one more": body("let a = match* linalg.add", GEMM, "cut(gemm, a)", "print gemm", before=CUT),
+    "a call for each op that consumes what is around it": body(
+        "let a = match* linalg.add", GEMM, "schedule part(op: handle) {", "  tile gemm [4]", "  print op", "}", "part(a)"
+    ),
+    "a call for each op, under one name": body("let a = match* linalg.add", "let t = cut(a)", "print t.op", before=CUT),
+    "a call for each op that consumes all": body("let a = match* linalg.add", "let (t, op) = cut(a)", "print a", before=CUT),
     "one name for the results for a list": body(GEMM, "let t = tile [gemm] [4, 4]", "print t.op"),
     "two names for one result for each": body("let f = match* linalg.fill", "let (a, b) = coalesce f", "print a"),
     "a property of a list": body("let f = match* linalg.fill", "tile f [f.rank]"),
@@ -123,7 +137,6 @@ WRONG = {
     "`...` without a name for a parameter": f"{STAGE}schedule t() {{\n  {GEMM}\n  stage(gemm, ...)\n}}\n",
     "`...` with a consumed handle": body("let op = match linalg.add", "tile op [4]", "stage(...)", before=STAGE),
     "`...` with a handle for a value": body("let op = match linalg.add", "let m = match linalg.sub", "stage(...)", before=STAGE),
-    "`...` with a list": body("let op = match* linalg.add", "stage(...)", before=STAGE),
     "`...` with a name of one block": body(GEMM, "if split { let m = 3 }", "stage(gemm, ...)", before=STAGE),
     "`...` of a function": body("require min(n, ...) > 2"),
     "`...` twice": body("stage(..., ...)", before=STAGE),
@@ -149,7 +162,9 @@ def test_many_arguments_by_position_are_warned_of() -> None:
     (found,) = check(parse_text(stage + "schedule t() {\n  stage(1, 2, 3, 4, 5, 6, 7)\n}\n", "t.weft"), signatures())
     assert (found.code, found.severity, found.span and found.span.line) == ("W0217", "warning", 5)
     assert found.hint == f"name them: `stage({', '.join(f'{n} = …' for n in names)})`"
-    assert not check(parse_text(stage + "schedule t(g: int) {\n  stage(1, 2, 3, 4, 5, 6, ...)\n}\n", "t.weft"), signatures())
+    assert not check(
+        parse_text(stage + "schedule t(g: int) {\n  stage(1, 2, 3, 4, 5, 6, ...)\n}\n", "t.weft"), signatures()
+    )
 
 
 def test_a_file_calls_its_own_schedules_and_those_it_includes(tmp_path: Path) -> None:
@@ -160,7 +175,12 @@ def test_a_file_calls_its_own_schedules_and_those_it_includes(tmp_path: Path) ->
     (tmp_path / "both.weft").write_text('include "a.weft"\ninclude "b.weft"\nschedule both() {\n  print\n}\n')
 
     def said(*lines: str, include: tuple[str, ...] = ("a", "b")) -> str:
-        text = "".join(f'include "{name}.weft"\n' for name in include) + "schedule t(op: handle) {\n" + "\n".join(lines) + "\n}\n"
+        text = (
+            "".join(f'include "{name}.weft"\n' for name in include)
+            + "schedule t(op: handle) {\n"
+            + "\n".join(lines)
+            + "\n}\n"
+        )
         return render_all(check(parse_text(text, str(tmp_path / "t.weft")), signatures()))
 
     assert said("let tiles = a(op)", "print tiles") == "" == said("b(op)")
@@ -233,6 +253,15 @@ RIGHT = {
         "foreach copy in copies { print copy }", "let fills = match* linalg.fill", "print [inner, fills]",
         "let (loops, ops) = tile [fills, none_yet] [1]", "let flat = coalesce loops", "vectorize ops", "launch [tiles, flat]",
     ),
+    "lists of handles that are named": body(
+        GEMM, TILE, "let fills = match* linalg.fill", "let all = [tiles, inner, fills]", "print all", "let no = match? linalg.add",
+        "foreach op in [all, no] { vectorize op }",
+    ),
+    "a call for each op of a list": body(
+        "let op = match* linalg.add", "stage(...)", "stage(op)", "let b = match linalg.sub", "let (loops, ops) = cut(op, b)",
+        "launch [loops, b]", "print ops", before=CUT + STAGE.replace("n: int,", "n: int = 1,"),
+    ),
+    "a requirement that leads to the next block": body("alternatives {", '  require 3 > 4, "no"', "} else {}"),
     "a list that names another": body("let fills = match* linalg.fill", "let fills = coalesce fills", "launch fills"),
     "none as a handle": body(
         "schedule nothing() {", "  let h = none", "  return h", "}", "let h = nothing()", "tile h [n]",

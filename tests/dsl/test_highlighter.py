@@ -80,7 +80,9 @@ def statements(node: object) -> Iterator[StatementNode]:
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda p: p.stem)
 def test_statements_of_recipes(path: Path) -> None:
-    own = [schedule for schedule in parse_file(path).schedules if schedule.span.source.name == str(path)]  # none of an `include`
+    own = [
+        schedule for schedule in parse_file(path).schedules if schedule.span.source.name == str(path)
+    ]  # none of an `include`
     found = sorted(statements(tuple(own)), key=lambda node: (node.span.line, node.span.column))
     wanted = [node.keyword for node in found]
     tokens = list(WeftLexer().get_tokens(path.read_text()))

@@ -353,7 +353,9 @@ def test_what_ships_is_included_by_folder_and_name(tmp_path: Path) -> None:
     write(tmp_path, a='include "weft:matmul/hopper"\ninclude "weft:parts/by_groups"\nschedule a() {\n  naive()\n}')
     file = parse_file(tmp_path / "a.weft")
     names = [schedule.name for schedule in file.schedules]
-    assert file.payload is None and file.main.name == "a" and names[-1] == "a" and "hopper" in names and "tensor" in names
+    assert (
+        file.payload is None and file.main.name == "a" and names[-1] == "a" and "hopper" in names and "tensor" in names
+    )
     assert len(names) == len(set(names))
     assert parse_text('include "weft:matmul/naive"\nschedule b() {}', "b").schedules[0].name == "naive"
 
@@ -362,6 +364,13 @@ def test_every_recipe_is_found_by_its_folder() -> None:
     for path in RECIPES:
         file = parse_text(f'include "weft:{path.parent.name}/{path.stem}"\nschedule main() {{}}', "t")
         assert path.stem in [schedule.name for schedule in file.schedules]
+
+
+@pytest.mark.parametrize(("path", "near"), [("weft:simt", "weft:matmul/simt"), ("weft:matmul/smit", "weft:matmul/simt")])
+def test_what_does_not_ship_has_the_nearest_name(path: str, near: str) -> None:
+    with pytest.raises(WeftError) as caught:
+        parse_text(f'include "{path}"\nschedule main() {{}}', "t")
+    assert caught.value.diagnostics[0].hint == f"did you mean `{near}`?"
 
 
 def test_include_points_at_itself_when_the_file_is_missing(tmp_path: Path) -> None:

@@ -114,7 +114,9 @@ def items(draw: st.DrawFn, depth: int = 2) -> str:
     if form in (5, 6) and depth:
         inner = "".join(draw(st.lists(items(depth - 1), max_size=2)))
         other = "".join(draw(st.lists(items(depth - 1), max_size=1)))
-        begin = draw(st.sampled_from(["schedule part(h: handle = match? a.b,  n:int=none)", "schedule  part", "alternatives"]))
+        begin = draw(
+            st.sampled_from(["schedule part(h: handle = match? a.b,  n:int=none)", "schedule  part", "alternatives"])
+        )
         more = f"\n else {{\n{other}}}" if begin == "alternatives" else ""
         return f"{begin} {{{draw(COMMENTS)}\n{inner}}}{more}{end}"
     return draw(SPACES) + draw(statements()) + end
@@ -140,7 +142,9 @@ def shape(value: object) -> object:
     return tuple(map(shape, value)) if isinstance(value, tuple) else value
 
 
-SLOW = settings(max_examples=100 if "WEFT_SOAK" in os.environ else 20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(
+    max_examples=100 if "WEFT_SOAK" in os.environ else 20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @SLOW

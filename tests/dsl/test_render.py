@@ -119,14 +119,19 @@ def test_the_plain_form_needs_no_library() -> None:
 def test_what_python_shows_of_an_error_is_what_the_command_line_does() -> None:
     """`str(error)`: after `Wnnnn: message` the place, the payload's op, the notes and the hint of each."""
     source = Source("s.weft", "schedule s() {\n  map x to lanes\n}\n")
-    full = Diagnostic("W0301", "it is wrong", source.span(17, 14), None, ("because", "of two\nlines"), "do that", "linalg.fill")
+    full = Diagnostic(
+        "W0301", "it is wrong", source.span(17, 14), None, ("because", "of two\nlines"), "do that", "linalg.fill"
+    )
     bare = Diagnostic("W0302", "so is this")
     error = WeftError(full, bare)
     first, second = str(error).split("\n\n")
     assert second == "W0302: so is this"
     assert first.split("\n")[0] == "W0301: it is wrong"
     assert first.split("\n")[1:] == render(full).split("\n")[1:]
-    assert all(part in first for part in ("--> s.weft:2:3", "^^^^^^^^^^^^^^", "payload: linalg.fill", "of two", "hint: do that"))
+    assert all(
+        part in first
+        for part in ("--> s.weft:2:3", "^^^^^^^^^^^^^^", "payload: linalg.fill", "of two", "hint: do that")
+    )
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) and again.diagnostics == error.diagnostics
     assert str(WeftError()) == ""

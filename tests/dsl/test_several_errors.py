@@ -43,6 +43,14 @@ TEXTS = {
             "9 W0101 expected a new line, found `g`",
         ],
     ),
+    "in blocks of one line": (
+        "schedule t() {\n  if a { print g g }\n  schedule u() { return }\n  foreach op in [match linalg.add, a] { print op }\n}\n",
+        [
+            "2 W0101 expected a new line, found `g`",
+            "3 W0101 expected `(` or a name, found `}`",
+            "4 W0101 expected `,` or `]`, found `linalg`",
+        ],
+    ),
     "an unclosed bracket": (
         "schedule t() {\n  tile g [16, 16\n  map a to blocks(x)\n  print g g\n}\n",
         ["3 W0101 expected `,` or `]`, found `map`", "4 W0101 expected a new line, found `g`"],
@@ -96,7 +104,10 @@ TEXTS = {
     ),
     "outside of schedules": (
         "schedul t() {\n  print a\n}\npaylod matmul\nschedule u() {\n  print g g\n}\n",
-        ["1 W0101 expected `include`, `payload` or `schedule`, found `schedul`", "6 W0101 expected a new line, found `g`"],
+        [
+            "1 W0101 expected `include`, `payload` or `schedule`, found `schedul`",
+            "6 W0101 expected a new line, found `g`",
+        ],
     ),
 }
 

@@ -294,6 +294,40 @@ def test_a_typed_list_of_handles(shared) -> None:
     assert "W0223" in out and "`gemm` was consumed by `tile`" in out, out
 
 
+def test_a_typed_schedule_ends_with_its_input(shared) -> None:
+    look = "schedule look(op: handle) { print op }"
+    out = shared(f"step 2\n{look}\nlook(gemm)\nif true {{\n  {look}\n  look(gemm)\n}}\nhandles\n", code=1)
+    assert "the schedule ends with this input: type it and its calls in one block" in " ".join(out.split())
+    assert out.count("error[W0203]") == 1 and "[3/16] handles" in out
+
+
+def test_an_iteration_names_its_element(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    """The op as it was found, also where a statement of the iteration has consumed it."""
+    (here / "each.weft").write_text("""payload matmul(m = 32, n = 32, k = 32)
+
+schedule each(wide: bool = true) {
+  foreach op in match* linalg.fill or linalg.matmul {
+    let (tiles, one) = tile op [8, 8]
+    print [tiles, one]
+  }
+  foreach n in [8, 16] { if wide { print } }
+}
+""")
+    out = repl(monkeypatch, capsys, "step 9\n", "each.weft")
+    places = [line.strip() for line in re.findall(r"^    (iteration .*)", out.replace(",\n      ", ", "), re.MULTILINE)]
+    fill, product = "(`op`: linalg.fill at matmul.mlir:4:11)", "(`op`: linalg.matmul at matmul.mlir:5:8)"
+    assert places[:3] == [
+        f"iteration 1 of 2 in line 4 {fill}",
+        f"iteration 1 of 2 in line 4 {fill}, iteration 1 of 2 in line 6 (`tiles`)",
+        f"iteration 1 of 2 in line 4 {fill}, iteration 2 of 2 in line 6 (`one`)",
+    ]
+    assert places[3] == f"iteration 2 of 2 in line 4 {product}"
+    assert places[-2:] == [f"iteration {n} of 2 in line 8 (`n`: {8 * n}), `if` in line 8" for n in (1, 2)]
+    assert "wide=true" in out
+
+
 @pytest.mark.parametrize("bad", [b"\xff\xfe\n", b"step\x00\n"])
 def test_bytes_that_are_no_text(here: Path, bad: bytes) -> None:
     import subprocess

@@ -21,7 +21,8 @@ COMMANDS = {
     "emit": "schedules",
     "verify": "verify",
     "audit": "verify",
-    "show-map": "schedules",
+    "show-map": "show",
+    "show-ops": "show",
     "repl": "schedules",
     "golden": "golden",
     "fmt": "files",
@@ -39,7 +40,7 @@ MEANT = {
     "cuda": "emit", "text": "emit", "compile": "build", "bundle": "build", "schedule": "apply", "lower": "apply", "opt": "apply",
     "sim": "run --target sim", "simulate": "run --target sim", "predict": "run --predict", "prove": "verify", "races": "verify",
     "lint": "check", "parse": "check", "format": "fmt", "list": "recipes", "show": "recipes", "help": "--help", "doc": "explain",
-    "trust": "audit", "attest": "audit",
+    "ops": "show-ops", "layers": "show-ops", "trust": "audit", "attest": "audit",
 }  # fmt: skip
 """A command's name in other tools → the command here."""
 

@@ -1,1 +1,2 @@
-"""The comparison of kernels with their payload, made once before they are built."""
+"""The comparison of kernels with their payload, which is made once, before the kernels are
+built."""

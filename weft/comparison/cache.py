@@ -1,5 +1,5 @@
-"""Cached results of comparisons, on disk beside the cached kernels. The key covers everything that
-a comparison depends on."""
+"""Results of comparisons, cached on disk beside the cached kernels. The key covers everything on
+which a comparison depends."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ class ComparedOnce:
     Args:
         equal: a line for each run with equal results; empty if nothing was compared.
         summary: the comparison in one line.
-        unchecked: the reason why nothing was compared; None if something was, or if nothing is
-            launched.
+        unchecked: the reason why nothing was compared; None if something was compared, or if there
+            are no launches.
     """
 
     equal: tuple[str, ...] = ()
@@ -58,12 +58,12 @@ class ComparedOnce:
         return None if self.summary is None else f"values compared: {self.summary}"
 
     def marked(self, plan: Plan) -> Plan:
-        """The plan, marked as not compared if that is so."""
+        """The plan; it is marked as not compared if nothing was compared."""
         return replace(plan, compared=self.summary, unchecked=self.unchecked)
 
 
 def _equal(lines: tuple[str, ...]) -> ComparedOnce:
-    """The result from the lines of `report_lines`."""
+    """The result for equal values, from the lines of `comparison_lines`."""
     return ComparedOnce(lines[1:], summary=lines[0])
 
 
@@ -97,8 +97,8 @@ def compared(made: Planned, entry: str | None) -> ComparedOnce:
 
 
 def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
-    """Accepts kernels without a comparison of values if it is proven what they combine. Raises
-    W0081 otherwise."""
+    """Accepts kernels without a comparison of values if their reductions are proven. Raises W0081
+    otherwise."""
     if not (assumed := made.assumed):
         return found
     message = (
@@ -109,7 +109,7 @@ def _expect_proven(made: Planned, found: ComparedOnce) -> ComparedOnce:
 
 
 def expect_proven(made: Planned, found: ComparedOnce) -> None:
-    """Requires a proof of what the kernels combine, or `--assumed`: equal values at a few sizes
+    """Requires a proof of the kernels' reductions, or `--assumed`: equal values at a few sizes
     prove nothing for other sizes. Raises W0082."""
     recipe, assumed = made.applied.recipe, made.assumed
     if not assumed or recipe.choice.assumed or recipe.choice.unchecked:
@@ -177,8 +177,8 @@ def _compared(made: Planned, entry: str | None) -> ComparedOnce:
 
 
 def _smaller(made: Planned, entry: str | None, work: PayloadWork) -> ComparedOnce:
-    """Compares the kernels that the same schedule makes of a smaller payload of the same builder,
-    preferably one that is tiled and guarded in the same way."""
+    """Compares the kernels that the same schedule makes from a smaller payload of the same builder.
+    Preferred is a payload that is tiled and guarded in the same way."""
     from ..runtime.host.functions import signature
 
     recipe = made.applied.recipe
@@ -257,7 +257,7 @@ SIZES = "W0717"
 
 
 class _NoSizesError(Exception):
-    """None of the tried sizes is legal for the program."""
+    """The program accepts none of the tried sizes."""
 
 
 def _not_comparable(name: str, error: WeftError) -> WeftError:

@@ -1,10 +1,10 @@
 """Finds the value of the payload that a buffer must hold after a launch.
 
 A part of the payload is an op in the entry function's own block, with its regions. Statements keep
-the locations of ops, so that the location of a kernel's op leads to its part: the kernel executes
-that part. After a launch, a buffer has to hold a value of one of the parts that the kernel
-executes, of the buffer's type and shape, unless a later launch executes the same part. If two
-launches share a part (partial sums and their total), only the buffer of the last one is compared.
+the locations of ops, so that the locations in a kernel identify the parts that it executes. After a
+launch, a buffer must hold a value of one of these parts, with the type and shape of the buffer,
+unless a later launch executes the same part. If two launches share a part (partial sums and their
+total), only the buffer of the last one is compared.
 """
 
 from __future__ import annotations
@@ -37,17 +37,19 @@ only."""
 
 @record
 class PayloadValue:
-    """A value of the payload: a tensor, or a buffer after one of the parts that write it.
+    """A value of the payload: a tensor, or the contents of a buffer after one of the parts that
+    write it.
 
     Args:
         name: the name of the value among the results of the traced payload; it begins with the
             part's name and place.
         part: the number of the defining op in the entry function's block.
         of: its type and shape.
-        whole: a buffer, or a tensor that the part computes completely.
+        whole: whether the value is that of a buffer, or of a tensor that the part computes
+            completely.
         users: for a tensor, the parts that use it; the function's terminator counts as one.
         buffer: the number of the buffer; None for a tensor.
-        before: the parts that have written the buffer before.
+        before: the earlier parts that have written the buffer.
     """
 
     name: str
@@ -59,9 +61,8 @@ class PayloadValue:
     before: frozenset[int] = frozenset()
 
     def is_passed_on(self, own: Iterable[PayloadValue], executed: Set[int]) -> bool:
-        """Whether the value is used outside of the kernel: a tensor with users that the kernel does
-        not execute (`executed`: the kernel's parts), or the last of the kernel's values (`own`) of
-        a buffer."""
+        """Whether the value is used outside of the kernel: a tensor that is used by parts not among
+        those of the kernel (`executed`); or the last of a buffer's values (`own`) in the kernel."""
         if self.buffer is None:
             return not self.users <= executed
         return not any(other.buffer == self.buffer and other.part > self.part for other in own)
@@ -69,8 +70,8 @@ class PayloadValue:
 
 @record
 class TracedPayload:
-    """The payload with the values of its parts as further results, and a description of these
-    values."""
+    """A copy of the payload that returns the values of its parts as further results, and a
+    description of these values."""
 
     module: ir.Module = field(repr=False)
     values: tuple[PayloadValue, ...]
@@ -201,13 +202,13 @@ def _may_write(value: ir.Value) -> bool:
 def snapshots(
     module: ir.Module, plan: Plan, payload: ir.Module, *, rewritten: bool
 ) -> tuple[tuple[Snapshot, ...], TracedPayload | None]:
-    """The buffers to compare after launches, besides the outputs, each with the payload's values
-    that it may hold; and the traced payload.
+    """The buffers to compare after launches, in addition to the outputs, each with the payload's
+    values that it may hold; and the traced payload.
 
     Args:
         module: the scheduled module, with locations.
-        rewritten: whether MLIR passes were run by name: they may have replaced a tensor by another
-            value.
+        rewritten: whether the schedule has run MLIR passes: they may have replaced a tensor by
+            another value.
     """
     launched = _launched(module, plan)
     outputs = {b.name for b in plan.outputs}
@@ -258,13 +259,14 @@ def _is_used_later(plan: Plan, one: _Launched, name: str, is_output: bool) -> bo
 
 
 def _together(one: PlanStep, other: PlanStep) -> bool:
-    """Whether both steps occur in the same run; steps of two versions do not."""
+    """Whether both steps of the plan can occur in one run: steps of two different versions
+    cannot."""
     return None in (one.in_version, other.in_version) or one.in_version == other.in_version
 
 
 def _fit(shape: Sequence[int | None], sizes: Sequence[object]) -> bool:
-    """Whether a buffer of these sizes may hold a value of this shape, apart from dimensions of size
-    1. If a size is open, only the numbers of dimensions are compared."""
+    """Whether a buffer of these sizes may hold a value of this shape; dimensions of size 1 are
+    ignored. If a size is known only at run time, only the numbers of dimensions are compared."""
     mine, theirs = ([n for n in each if n != 1] for each in (shape, sizes))
     open_ = any(not isinstance(n, int) for n in (*mine, *theirs))
     return mine == theirs or (open_ and len(mine) == len(theirs))
@@ -272,7 +274,7 @@ def _fit(shape: Sequence[int | None], sizes: Sequence[object]) -> bool:
 
 def _executed(kernel: ir.Operation, parts: Mapping[str, int]) -> frozenset[int]:
     """The parts of the payload that a kernel executes, by the locations of its ops. Constants and
-    indices are ignored: MLIR merges equal ones of several parts."""
+    indices are ignored, because MLIR merges those that are equal in several parts."""
     found: set[int] = set()
     for where in {str(op.location) for op in operations(kernel) if not _is_shared(op)}:
         if where in parts:

@@ -25,7 +25,7 @@ def comparison_lines(
     made: Planned, named: FunctionSignature, runs: ComparedRuns, *, smaller: bool = False
 ) -> tuple[str, ...]:
     """A summary of equal runs, then a line for each run. Raises W0080 for results that differ,
-    W0081 for undefined ones."""
+    W0081 for undefined results."""
     for run in runs.done:
         if run.undefined is not None:
             name, message = (
@@ -39,7 +39,8 @@ def comparison_lines(
 
 
 def not_proven(name: str, assumed: Sequence[str]) -> str:
-    """The message about kernels with unproven combinations, with the first reason in `assumed`."""
+    """The message about kernels with unproven reductions. It gives the first reason in
+    `assumed`."""
     what = assumed[0].removeprefix("combination assumed: ")
     return f"it is not proven that the kernels of `{name}` combine what the payload does: {what}"
 
@@ -68,8 +69,8 @@ def _how(runs: ComparedRuns) -> str:
 
 
 def _kernels(made: Planned, runs: Iterable[ComparedRun]) -> str:
-    """The number of kernels that are compared alone: `2 of 3 kernels alone, the others together
-    with later ones`."""
+    """The number of kernels with a comparison of their own: `2 of 3 kernels alone, the others
+    together with later ones`."""
     alone: set[str] = set()
     every: set[str] = set()
     for run in runs:
@@ -119,7 +120,8 @@ def _differs(made: Planned, named: FunctionSignature, run: ComparedRun) -> WeftE
 
 
 def too_long(work: PayloadWork) -> str:
-    """The reason why nothing was compared: the payload's time, and the ops that take most of it."""
+    """The reason why nothing was compared: the time that the payload would take, and the ops that
+    take most of it."""
     parts = sorted(work.parts, key=lambda part: -part.operations)
     long = [part for part in parts if part.operations > MOST_WORK] or parts[:1]
     places = "; ".join(f"{part.place} takes {part.operations * SECONDS_EACH:.1f} s" for part in long[:3])

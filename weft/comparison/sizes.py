@@ -1,5 +1,6 @@
-"""The sizes at which kernels are compared: the sizes that were built; for open sizes, the sizes
-around whole tiles; for sizes that are too large, smaller ones that the payload's builder accepts."""
+"""The sizes at which kernels are compared: the sizes for which they are built; for sizes known only
+at run time, sizes around whole tiles; and in place of sizes that are too large, smaller sizes that
+the payload's builder accepts."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ TRIES = 3
 
 
 def open_sizes(plan: Plan) -> tuple[int, ...]:
-    """Values for all open sizes: 0, 1, a prime, one less and one more than a tile; and these
-    rounded up to the multiples that each version assumes."""
+    """Values for all sizes known only at run time: 0, 1, a prime, one less and one more than a
+    tile; and each of these rounded up to the multiples that a version assumes."""
     tiles = sorted(_tiles(plan))
     wanted = (
         {0, 1, PRIME, *(tile + more for tile in {tiles[0], tiles[-1]} for more in (-1, 1))} if tiles else {0, 1, PRIME}
@@ -51,9 +52,9 @@ def _divisors(size: Any) -> Iterator[int]:
 
 
 def smaller(recipe: Recipe) -> Iterator[Recipe]:
-    """The recipe with smaller payloads of its builder and the same schedule parameters. Each size
-    stays the same modulo a power of two, so that the tiles that divide it still do, and others
-    still do not."""
+    """The recipe with smaller payloads of the same builder, and the same parameters of the
+    schedule. Each size stays the same modulo a power of two, so that the same tiles divide it as
+    before."""
     builder = builder_of(recipe.file, recipe.choice.payload) if recipe.payload_values else None
     if builder is None:
         return

@@ -71,8 +71,8 @@ class PayloadWork:
 
 
 def work_of(payload: ir.Module, signature: FunctionSignature, size: int) -> PayloadWork:
-    """An estimate of the work of the entry function, with `size` for all sizes known at run time
-    only."""
+    """An estimate of the work of the entry function. `size`: replaces all sizes known only at run
+    time."""
     if any(op.name.startswith("affine.") and len(op.regions) for op in operations(payload.operation)):
         payload = clone_module(payload)
         run_passes(payload, "lower-affine")
@@ -114,7 +114,7 @@ def _steps(op: ir.Operation, size: int, times: int) -> Iterator[_Step]:
 
 
 def _trips(op: ir.Operation, size: int) -> int:
-    """The maximal number of executions of an op's body, for each execution of the op."""
+    """The largest number of executions of an op's body in one execution of the op."""
     if op.name in ("scf.for", "scf.parallel"):
         operands = list(op.operands)
         count = 1 if op.name == "scf.for" else len(operands) // 3
@@ -167,8 +167,8 @@ def _says_where(op: ir.Operation) -> bool:
 
 
 def _constant(op: ir.Operation) -> int | None:
-    """The magnitude of an integral constant, 0 for infinities, which are exact in every operation
-    here; None for other numbers."""
+    """The magnitude of an integral constant; 0 for infinities, which are exact in every operation
+    here; None for any other number."""
     value = op.attributes["value"]
     if isinstance(value, ir.FloatAttr):
         number = value.value

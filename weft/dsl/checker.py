@@ -30,7 +30,7 @@ from .expressions import (
 from .lookups import ScopeCheck
 from .parameters import FINDING, RESERVED, check_arguments, check_parameters, unused
 from .records import record
-from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, meant, names_of, through, twice
+from .scopes import BoundName, Ended, Gone, Part, Scope, Shape, meant, names_of, through
 from .signature import Signature, check_count, check_statement
 
 
@@ -41,7 +41,7 @@ def check(file: tree.File, signatures: Mapping[str, Signature], *, defaults: boo
     for settled in (None, file.main.name) if defaults else (None,):
         checker = _Checker(file, signatures, settled)
         checker.run()
-        found += checker.found
+        found += [d for d in checker.found if not any(d.code == e.code and d.span == e.span for e in found)]
 
     def place(diagnostic: Diagnostic) -> tuple[object, ...]:
         span = diagnostic.span or file.span
@@ -181,7 +181,7 @@ class _Checker:
             case tree.Call():
                 self._call(item, None, check)
             case tree.Require():
-                if self._condition(item.condition, "`require`", check) is False:
+                if self._condition(item.condition, "`require`", check) is False and not check.scope.tried:
                     with check.reporting():
                         raise unmet(item, check.scope.values())
             case tree.If():
@@ -211,7 +211,10 @@ class _Checker:
                 check.consume(check.op(ref), ref, Gone("`let`", let.span, names_of(let, ("op",))))
             self._bind(let.targets[0], "one", (), "", check)
             return
-        elif isinstance(let.value, tree.ListExpr) and not let.value.items:
+        elif isinstance(let.value, tree.ListExpr) and (
+            (written := check.written(let.value) if let.value.items else []) is not None
+        ):
+            check.consume_each(written, Gone("`let`", let.span, names_of(let, ("op",))))
             self._bind(let.targets[0], "list", (), "", check)
             return
         elif not isinstance(let.value, tree.Call):
@@ -219,7 +222,7 @@ class _Checker:
             return
         else:
             interface = self._call(let.value, let, check)
-            shape, what = "one", f"schedule `{let.value.schedule}`"
+            shape, what = "list" if check.each else "one", f"schedule `{let.value.schedule}`"
             results, variadic, more = (interface.results, False, "") if interface else ((), True, "")
         check_count(let, what, results, variadic, check, lists=shape == "list")
         for target in let.targets:
@@ -305,7 +308,11 @@ class _Checker:
                 hint = f"`{call.schedule}` is a statement: `weft statements {call.schedule}` shows its syntax"
             else:
                 known = (schedule.name for schedule in self.file.callable_from(call.span.source))
-                hint = did_you_mean(call.schedule, (*check.scope.schedules, *known))
+                inner = [item for outer in self.path for item in outer.body if isinstance(item, tree.Schedule)]
+                later = [
+                    f"write it before the call: line {s.span.line} begins it" for s in inner if s.name == call.schedule
+                ]
+                hint = next(iter(later), did_you_mean(call.schedule, (*check.scope.schedules, *known)))
             check.error("W0203", f"there is no schedule `{call.schedule}`", call.span, hint)
             return None
         if schedule in self.path:
@@ -318,6 +325,7 @@ class _Checker:
             )
             return None
         interface = interface or self.interface(schedule)
+        check.each = ""
         handles = check_arguments(call, schedule, check)
         for part, use in interface.captured.items():
             with check.reporting(), through(call, use):
@@ -326,12 +334,12 @@ class _Checker:
         gone = Gone(f"the call of `{schedule.name}`", call.span, names, () if names else interface.results)
         for name, (part, ref) in handles.items():
             if (inner := interface.consumes.get(name)) is not None:
-                check.consume(part, ref, replace(gone, certain=inner.certain))
+                check.consume_by_call(part, ref, replace(gone, certain=inner.certain))
         for part, inner in interface.takes.items():
             if part not in check.scope.gone:
                 use = replace(interface.captured[part], span=call.span)
                 within = f"there, {inner.by} in line {inner.span.line} consumes it"
-                check.consume(part, use, replace(gone, certain=inner.certain, within=within))
+                check.consume_by_call(part, use, replace(gone, certain=inner.certain, within=within))
         return interface
 
     # ---- control ---------------------------------------------------------------------------------
@@ -398,14 +406,7 @@ class _Checker:
             return
         if bound is not None:
             scope.gone[(bound.number, "")] = replace(gone, returned=(), unnamed=())
-        once: set[Part] = set()
-        for part, ref in written or ():
-            if part in once:
-                with check.reporting():
-                    raise twice(ref, f"{gone.by} in line {gone.span.line}")
-            else:
-                check.consume(part, ref, replace(gone, returned=(), unnamed=()))
-            once.add(part)
+        check.consume_each(written or (), replace(gone, returned=(), unnamed=()))
 
     def _iterable(self, ref: tree.HandleRef, check: ScopeCheck) -> BoundName:
         bound = check.find(ref)

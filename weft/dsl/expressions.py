@@ -196,8 +196,8 @@ class Evaluator:
 
 
 def one_of(values: Sequence[object]) -> UnknownValue:
-    """One of several values, of which it is not known which: of their kind, if they have one in
-    common. It may be `none`, too."""
+    """An unknown one of several values. It has their kind, if that is common to all; it may be
+    `none`, too."""
     kinds: set[Kind] = {kind_of(value) for value in values}
     some: set[Kind] = kinds - {"none"} or kinds
     return UnknownValue(some.pop()) if len(some) == 1 else UNKNOWN
@@ -365,7 +365,7 @@ def unmet(item: tree.Require, values: Mapping[str, Any], read: Read = no_payload
     written = " ".join(item.condition.span.text.split())
     shown = ", ".join(f"{name} = {value}" for name, value in known.items())
     text = item.message or "the schedule's requirement does not hold"
-    return fail("W0240", text, span=item.condition.span, notes=(f"{written}, with {shown}",))
+    return fail("W0240", text, span=item.condition.span, notes=(f"{written}, with {shown}" if shown else written,))
 
 
 def parts_of(expr: tree.Expr | tree.HandleRef) -> Iterator[tree.Expr | tree.HandleRef]:

@@ -22,7 +22,7 @@ from .expressions import (
     kind_of,
     parts_of,
 )
-from .scopes import ABSENT, BoundName, Gone, Part, Scope, consumed, written_handles
+from .scopes import ABSENT, BoundName, Gone, Part, Scope, consumed, twice, written_handles
 from .tree import OF_OPERANDS, OPERAND, PROPERTIES
 
 
@@ -243,7 +243,11 @@ class ScopeCheck:
                 return None
             for ref in refs:
                 with self.reporting():
-                    parts.append((self.op(ref), ref))
+                    if (bound := self.find(ref)).shape == "list" and not ref.fields:  # its elements
+                        self.live(ref, (bound.number, ""))
+                        parts.append(((bound.number, ""), ref))
+                    else:
+                        parts.append((self.op(ref), ref))
         return parts
 
     def operand(self, ref: tree.HandleRef) -> None:
@@ -261,3 +265,24 @@ class ScopeCheck:
             notes = (f"it is bound outside the loop, in line {bound.span.line}",)
             self.error("W0228", message, ref.span, "bind it in the loop: `let … = match …`", notes)
         self.scope.gone[part] = gone
+
+    def consume_each(self, written: Sequence[tuple[Part, tree.HandleRef]], gone: Gone) -> None:
+        """Consumes the handles of a list literal."""
+        once: set[Part] = set()
+        for part, ref in written:
+            if part in once:
+                with self.reporting():
+                    raise twice(ref, f"{gone.by} in line {gone.span.line}")
+            else:
+                self.consume(part, ref, gone)
+            once.add(part)
+
+    def consume_by_call(self, part: Part, ref: tree.HandleRef, gone: Gone) -> None:
+        """Consumes a handle in a call, which may be executed for each handle of a list."""
+        if self.each and part[0] != ABSENT and self.scope.bindings[part[0]].shape != "list":
+            message = (
+                f"`{ref.spelling}` is consumed by the call for the first op of `{self.each}`, and gone for the next"
+            )
+            hint = f"bind it for each: `foreach op in {self.each} {{ let … = match … }}`"
+            self.error("W0228", message, ref.span, hint)
+        self.consume(part, ref, gone)

@@ -345,7 +345,10 @@ def _target(include: tree.Include, folder: str) -> str:
     else:
         head = include.path.removesuffix(os.path.basename(target))
         known = [head + one for one in os.listdir(beside) if one.endswith(".weft")]
-    hint = did_you_mean(include.path, known) or "a path is relative to the file; `weft:FOLDER/NAME` ships with Weft"
+    last = include.path.rpartition(":")[2].rpartition("/")[2]
+    named = {one.rpartition(":")[2].rpartition("/")[2]: one for one in known}
+    near = f"did you mean `{named[last]}`?" if last in named else did_you_mean(include.path, known)
+    hint = near or "a path is relative to the file; `weft:FOLDER/NAME` ships with Weft"
     what = f"no schedule `{include.path}` ships with Weft" if scheme == SHIPPED else f"there is no file `{target}`"
     raise fail("W0001", what, span=include.span, hint=hint)
 

@@ -79,7 +79,7 @@ class Ended:
     Args:
         span: the binding.
         reason: what keeps it from being visible.
-        hint: how to make it so.
+        hint: how to make it visible.
     """
 
     span: Span
@@ -89,18 +89,20 @@ class Ended:
 
 @dataclass
 class Scope:
-    """The names visible at a statement. A block works on a `copy`; `merge` adds the handles that
-    its ways consumed, `join` the names that all of them bind.
+    """The names visible at a statement. A block works on a `copy`. After alternative blocks,
+    `merge` adds the handles that they consumed, and `join` adds the names that all of them bind.
 
     Args:
-        ended: names that blocks before it bind, and that ended with these.
+        ended: names that earlier blocks bound, and that ended with these blocks.
         places: where names are bound.
-        schedules: the schedules that are written in this one, with what the checker knows of them.
+        schedules: the schedules written inside this one, with the checker's findings about them.
         first: bindings with smaller numbers are those of the schedule around this one.
-        captured: the handles of that schedule that this one uses, each with its first use.
+        captured: the handles of the schedule around this one that this one uses, each with its
+            first use.
         bindings: all bindings of handles by number.
         parameters: the schedule's parameters, each with whether something has used it.
-        beyond: the names around this schedule that it has used.
+        beyond: the names from outside of this schedule that it has used.
+        tried: whether the block is one that may be left out, as in `alternatives`: a requirement in it need not hold.
     """
 
     names: dict[str, BoundName | UnknownValue] = field(default_factory=dict)
@@ -114,6 +116,7 @@ class Scope:
     bindings: dict[int, BoundName] = field(default_factory=dict)
     parameters: dict[str, bool] = field(default_factory=dict)
     beyond: set[str] = field(default_factory=set)
+    tried: bool = False
 
     def copy(self, *, unknown: bool = False) -> Scope:
         """A copy for a block. `unknown`: the block runs with other values than the known ones."""
@@ -125,6 +128,7 @@ class Scope:
             ended=dict(self.ended),
             places=dict(self.places),
             schedules=dict(self.schedules),
+            tried=self.tried or unknown,
         )
 
     def values(self) -> dict[str, Any]:
@@ -182,7 +186,8 @@ class Scope:
     def _joined(
         self, found: list[BoundName | UnknownValue], ways: Sequence[Scope], fresh: Callable[[], int], chosen: int | None
     ) -> BoundName | UnknownValue | None:
-        """One binding in place of those at the end of alternative blocks; None if they differ in kind."""
+        """The binding that replaces the bindings of a name at the end of alternative blocks; None
+        if these differ in kind."""
         values = [one for one in found if isinstance(one, UnknownValue)]
         if len(values) == len(found):
             same = all(isinstance(one, KnownValue) and one == values[0] for one in values)
@@ -247,9 +252,7 @@ def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> 
     if not any(ref.fields or is_handle(ref.name) for ref in refs):
         return None
     if other := [item for item in items if not isinstance(item, tree.HandleRef)]:
-        raise fail(
-            "W0233", "`foreach` iterates over handles or over values, and this list has both", span=other[0].span
-        )
+        raise fail("W0233", "a list is one of handles or one of values, and this one has both", span=other[0].span)
     return refs
 
 
@@ -294,7 +297,7 @@ def meant(file: tree.File, call: tree.Call) -> tree.Schedule | None:
 
 
 def twice(ref: tree.HandleRef, by: str) -> WeftError:
-    """The error of a handle that occurs twice in a list, of which each is consumed."""
+    """The error of a handle that occurs twice in a list of handles that are all consumed."""
     message = f"`{ref.spelling}` occurs twice in the list, and {by} consumes it"
     return fail("W0228", message, f"write `{ref.spelling}` once", span=ref.span)
 

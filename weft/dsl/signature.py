@@ -191,9 +191,7 @@ def given_fields(node: tree.StatementNode, signature: Signature, evaluator: Eval
     fields: dict[str, Any] = {}
     for name, value in node.fields.items():
         if isinstance(value, tree.Conditional):
-            field = signature.field(name)
-            what = f"the condition of `{field.word if field else name}`"
-            if evaluator.expect(value.condition, "bool", what, None) is False:
+            if evaluator.expect(value.condition, "bool", "the condition of a clause", None) is False:
                 continue
             value = value.value
         fields[name] = value
@@ -223,10 +221,12 @@ def field_value(field: Field, given: Any, evaluator: Evaluator) -> Any:
         case tree.ListExpr() if field.kind == "names":
             return tuple(item.name if isinstance(item, tree.NameRef) else item.value for item in given.items)  # type: ignore[union-attr]
         case tree.ListExpr():
-            *most, last = given.items or (None,)
-            filled = isinstance(last, tree.Rest) and field.kind == "sizes" and bool(most)
-            values = tuple(_entry(field, item, evaluator) for item in (most if filled else given.items))
-            values += (...,) if filled else ()
+            items, filled = given.items, [isinstance(item, tree.Rest) for item in given.items]
+            if field.kind != "sizes" or sum(filled) > 1 or len(items) < 2 or any(filled[1:-1]):
+                filled = [False] * len(items)
+            values = tuple(
+                ... if dots else _entry(field, item, evaluator) for dots, item in zip(filled, items, strict=True)
+            )
             known = [value for value in values if isinstance(value, int)]
             if field.permutation and len(known) == len(values) and sorted(known) != list(range(len(values))):
                 message = f"`{field.word}` is {list(values)}; it must have each of 0 … {len(values) - 1} once"
@@ -244,7 +244,8 @@ def _entry(field: Field, item: tree.Expr | tree.HandleRef, evaluator: Evaluator)
     """An entry of a list; None for a dimension that is not tiled."""
     what = "a tile size" if field.kind == "sizes" else f"an entry of `{field.name}`"
     if isinstance(item, tree.Rest):
-        message, hint = "`...` comes after the last size, which it repeats", "write `[1, ...]`"
+        message = "`...` comes after the last size, which it repeats, or before the first"
+        hint = "write `[1, ...]`, or `[..., 1]` for the last dimension"
         evaluator.report(fail("W0232", message, hint, span=item.span))
         return None
     if not isinstance(item, tree.Skip):

@@ -246,6 +246,10 @@ def _hint(failure: Failure, found: str, statements: frozenset[str]) -> str | Non
         return "equality is `==`"
     if word in ("==", "!=", "<", "<=", ">", ">=") and "AND" in failure.accepts:
         return "comparisons don't chain: `a < b and b < c`"
+    if failure.kind(1) == "NAME" and failure.tokens[-1] == "match" and "_NL" not in failure.accepts:
+        return "name the op first, `let op = match …`, and write `op` here"
+    if (failure.kind(1), failure.kind(2)) == ("COMMA", "REST"):
+        return "`...` is the last argument of a call, and the last size of a tile"
     if word == "if" and "_NL" in failure.accepts:
         return "a statement follows its condition, also in one line: `if CONDITION { STATEMENT }`"
     last = str(failure.tokens[-1]) if failure.tokens else ""
@@ -295,10 +299,12 @@ def without(failure: Failure, text: str, statements: frozenset[str], top: bool) 
             _TOP.search(text, text.find("\n", failure.position)) if top and "\n" in text[failure.position :] else None
         )
         return Skipped(_blanked(text, 0, following.start()), following.start()) if following else None
-    if begins and begins[1] == "schedule":
+    if begins and begins[1] == "schedule" and begins.start(1) == start:
         return _without_header(text, start, text.find("{", start), "schedule a")
     end = _end(text, start, failure.position, statements)
     depth, opening = _balance(text, start, end)
+    if depth < 0 and opening is not None:  # the block of one line ends before the line does
+        return Skipped(_blanked(text, start, opening), opening) if opening >= failure.position else None
     word = re.match(r"\w*", text[start:])
     header = _BLOCKS.get(word.group() if word else "")
     if depth == 0 and (header is None or "{" in text[start:end]):
@@ -355,15 +361,15 @@ def _end(text: str, start: int, stopped: int, statements: frozenset[str]) -> int
 
 
 def _balance(text: str, start: int, end: int) -> tuple[int, int | None]:
-    """The number of braces that are opened and not closed, and the offset of the last of them; -1
-    if a brace is closed that is not open."""
+    """The number of braces that are opened and not closed, and the offset of the last of them; -1, and the offset
+    of a brace that is closed and not open, if there is one."""
     opened: list[int] = []
     for sign in _SIGNS.finditer(text, start, end):
         if sign.group() == "{":
             opened.append(sign.start())
         elif sign.group() == "}":
             if not opened:
-                return -1, None
+                return -1, sign.start()
             opened.pop()
     return len(opened), opened[-1] if opened else None
 

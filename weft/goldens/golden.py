@@ -1,4 +1,5 @@
-"""Goldens: files beside a schedule; the first line of each states what of the schedule it holds. And finding them.
+"""Goldens, and how they are found: files beside a schedule. The first line of a golden is the
+command that makes it.
 
 | file | holds |
 |---|---|

@@ -3,19 +3,16 @@ complete in a picture."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.style import Style
-from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 from rich.text import Text
 
 from ..dsl.records import record
 from ..interpreter.hardware.limits import WARP
+from ..output.svg import drawing_of
 from .ownership import NO_OWNER, Ownership
 
 _COLORS = (
@@ -137,27 +134,11 @@ LISTED = 16
 LEGEND = 100
 """Columns of the picture's legend."""
 
-SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 {terminal_width} {terminal_height}" \
-width="{terminal_width}">
-<style>.{unique_id}-matrix{{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:{char_height}px;line-height:{line_height}px}}
-{styles}</style>
-<defs>{lines}</defs>
-<rect width="{terminal_width}" height="{terminal_height}" fill="#fff"/>
-{backgrounds}
-<g class="{unique_id}-matrix">{matrix}</g>
-</svg>
-"""
-
 
 def picture(maps: Sequence[Ownership], *, banks: bool = False, thread: int | None = None) -> str:
     """The maps below one another, as a standalone SVG."""
     lines = [line for shown in maps for line in drawn(shown, None, banks=banks, thread=thread)]
-    how: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor", "no_color": False, "highlight": False}
-    console = Console(record=True, file=io.StringIO(), width=max(line.cell_len for line in lines) + 2, **how)
-    for line in lines:
-        console.print(line)
-    return console.export_svg(theme=DEFAULT_TERMINAL_THEME, code_format=SVG)
+    return drawing_of(lines, max(line.cell_len for line in lines) + 2)
 
 
 def drawn(shown: Ownership, width: int | None, *, banks: bool = False, thread: int | None = None) -> Iterator[Text]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..dsl.diagnostics import count
 from ..runtime.predict.prediction import KernelPrediction, Prediction
-from .report import columns
+from .tables import columns
 
 LEAST = 0.0005
 """Smaller shares are not shown."""

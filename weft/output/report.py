@@ -20,6 +20,7 @@ from ..dsl.diagnostics import count
 from ..runtime.devices.report import WAYS_OUT
 from ..runtime.run.report import Report, conflicts
 from . import colors
+from .tables import columns
 
 if TYPE_CHECKING:
     from ..interpreter.session.session import Step
@@ -59,6 +60,11 @@ def show_report(
     if (version := report.version) is not None:
         launched += f", version {version.number} of {version.count}"
         launched += f" ({', '.join(version.assumed)})" if version.assumed else ""
+    ops = report.ops or ()
+    if len({kernel for op in ops for kernel in op.kernels}) > 1:
+        from .ops import by_kernel, summary
+
+        parts += _section("Ops", summary(ops), by_kernel(ops))
     parts += _section("Launch", launched, _launches(report))
     if cuda:
         lines = len(cuda.rstrip().splitlines())
@@ -233,18 +239,6 @@ def _verdict(report: Report) -> Text:
     reasons += [count(len(report.faults or ()), "fault")] if report.faults else []
     reasons += [f"{o.name} differs from the reference" for o in report.outputs if o.ok is False]
     return Text.assemble(("✗ wrong", "bold red"), f" on {report.device}: {', '.join(reasons)}")
-
-
-def columns(*names: str) -> Table:
-    """A table with these heads. A head that begins with `>` makes a column of numbers, aligned
-    right."""
-    heads = (Column(n.lstrip(">"), overflow="fold", justify="right" if n.startswith(">") else "left") for n in names)
-    return Table(*heads, box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-
-
-def listing(style: str = "") -> Table:
-    """A table without heads: words in this style, and a text for each."""
-    return Table.grid(Column(no_wrap=True, style=style), Column(overflow="fold"), padding=(0, 2, 0, 0))
 
 
 # ---- the steps alone -----------------------------------------------------------------------------

@@ -83,6 +83,8 @@ def parse_module(source: Source) -> ir.Module:
             if isinstance(location, mlir.ir.FileLineColLoc) and location.filename == "-":
                 place = location.start_line, location.start_col
                 op.location = mlir.ir.Location.file(source.name, *(older.place(*place) if older else place))
+            elif isinstance(location, mlir.ir.UnknownLoc) and op.parent is not None:  # the body of a named op
+                op.location = op.parent.location
     _expect_no_marks(module)
     expect_order(module, source)
     if "llvm." in source.text:

@@ -1,7 +1,7 @@
 """The arguments of a payload's builder, from the schedule's `payload` line, `--layer` and `--set`,
 and the check that they are consistent.
 
-A parameter without an argument has its default; `--set` has precedence over `--layer`, and
+A parameter without an argument has its default. `--set` has precedence over `--layer`, and
 `--layer` over the schedule.
 """
 

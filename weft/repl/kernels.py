@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @command("sync", "the current conflicts between threads, and the barriers that separate them")
 def sync(desk: Desk, text: str) -> None:
-    """Checks the mapped loops for races as if they were launched now. Raises W0605, and what
-    refuses the launch."""
+    """Checks the mapped loops for races as if they were launched now. Raises W0605, and the errors
+    of a launch."""
     from ..interpreter.mapping.preconditions import independent
     from ..interpreter.proof.kernels.kernels import kernel_model
     from ..interpreter.proof.races.proof import Findings

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..dsl.diagnostics import WeftError, count, did_you_mean, fail
+from ..dsl.expressions import show
 from ..dsl.parser import parse_items
 from ..output import colors
 from ..output.console import exhausted
@@ -137,7 +138,10 @@ class Shell:
     def greet(self) -> None:
         """Shows the schedule, the payload and their parameters, and how to get help."""
         recipe = self.desk.bench.recipe
-        what = ", ".join(f"{name}={value}" for name, value in {**recipe.values, **recipe.payload_values}.items())
+        what = ", ".join(
+            f"{name}={show(value) if isinstance(value, bool) else value}"
+            for name, value in {**recipe.values, **recipe.payload_values}.items()
+        )
         name = recipe.name if recipe.choice.file else "an empty schedule"
         line = Text.assemble((name, "bold"), " on ", (recipe.payload.name, "bold"), (f"  {what}" * bool(what), "dim"))
         self.desk.say(*colors.wrapped(line, self.desk.width, 2))

@@ -15,11 +15,15 @@ from ..dsl.expressions import evaluate
 from ..dsl.expressions import show as literal
 from ..interpreter.ir.cloning import strip_tags, tagged, without_tags
 from ..interpreter.ir.mlir import ir
+from ..interpreter.ir.refusing import describe
+from ..interpreter.session.frames import around
+from ..interpreter.session.rewriter import Handle
 from ..interpreter.session.state import State
 from ..interpreter.session.statement import signatures
 from ..output import changes, colors
 from ..output.console import explanation
-from ..output.report import columns, duration, listing
+from ..output.report import duration
+from ..output.tables import columns, listing
 from ..payloads.settings import builder_of, parse_settings
 from .command import COMMANDS, Desk, Misuse, command, number_of
 from .workbench import find_handle, known_handles
@@ -111,7 +115,8 @@ def typed(desk: Desk, text: str) -> None:
     for number in range(before + 1, before + len(steps) + 1):
         report(desk, number, brief=len(steps) > 1)
     if not steps and text.split("//")[0].strip():
-        desk.note("nothing to do: that holds")
+        ends = "the schedule ends with this input: type it and its calls in one block, `if true { … }`"
+        desk.note(f"nothing to do: {ends if text.lstrip().startswith('schedule ') else 'that holds'}")
 
 
 # ---- the report of a step -----------------------------------------------------------------------
@@ -126,8 +131,14 @@ def report(desk: Desk, number: int, brief: bool = False) -> None:
         return
     difference = changes.change(before.module, state.module)
     desk.say(Text.assemble((f"{number:>3} ", "bold")) + colors.statement(done.text))
-    if done.within:
-        desk.wrap(Text(f"    {', '.join(done.within)}", "dim"), 6)
+
+    def described(handle: Handle) -> str:
+        earlier = reversed(desk.session.states[:number])
+        found = (op for at in earlier if (op := at.version.tagged(handle.tag)) is not None)
+        return next(map(describe, found), "absent")
+
+    if within := ", ".join(around(done.frames, described)):
+        desk.wrap(Text(f"    {within}", "dim"), 6)
     for line in (*(Text(f"    {remark}") for remark in done.remarks), *_names(before, state)):
         desk.wrap(line, 6)
     if not brief:

@@ -23,7 +23,7 @@ from ..interpreter.ir.structured import is_structured, operand_names, structure
 from ..interpreter.session.session import Session
 from ..interpreter.session.statement import signatures
 from ..output import colors
-from ..output.report import listing
+from ..output.tables import listing
 from .command import Desk, command
 from .steps import NO_HANDLES
 from .workbench import do, find_handle, first_line, live_handles

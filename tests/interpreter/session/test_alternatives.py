@@ -12,6 +12,7 @@ from weft.dsl.parser import parse_items, parse_text
 from weft.explain import all_codes
 from weft.interpreter.ir import mlir
 from weft.interpreter.session.alternatives import REFUSALS
+from weft.interpreter.session.frames import around
 from weft.interpreter.session.rewriter import Rewriter
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
@@ -60,7 +61,8 @@ def test_the_first_block_without_a_refusal_is_taken_and_nothing_of_others_is_lef
     assert outer.remarks[0] == "block 2 of 3, line 8" and len(outer.remarks) == 2
     assert outer.remarks[1].startswith("block 1 is refused: W0341 in line 6, ")
     assert inner.remarks == ("block 2 of 2, line 12", "block 1 is refused: W0240 in line 9, only of three")
-    assert made.steps[3].within == ("block 2 of `alternatives` in line 3", "block 2 of `alternatives` in line 8")
+    places = tuple(around(made.steps[3].frames, str))
+    assert places == ("block 2 of `alternatives` in line 3", "block 2 of `alternatives` in line 8")
 
 
 def test_where_all_inner_blocks_are_refused_the_outer_next_is_taken() -> None:

@@ -61,6 +61,44 @@ def test_a_loop_over_what_a_match_finds() -> None:
     assert new.ir == old.ir and new.steps[1].text == "match* linalg.add" and new.steps[1].remarks == ("2 × linalg.add",)
 
 
+def test_a_call_for_each_op_of_a_list() -> None:
+    new = applied("""schedule cut(op: handle, n: int, wide: bool = true) {
+      schedule rows() {
+        let (rows, row) = tile op [n]
+        return (rows, row)
+      }
+      let (rows, row) = rows()
+      if wide { map rows to blocks(x) }
+      return (rows, row)
+    }
+    schedule s() {
+      let first = match linalg.add
+      let op = match* linalg.mul or linalg.sub
+      let none_yet = match* linalg.exp
+      let n = 4
+      let (loops, ops) = cut(...)
+      let (_, more) = cut(none_yet, n)
+      let all = [first, ops, more]
+      map all to threads(y: 8, x: 8) cyclic
+      foreach loop in [loops] { print loop }
+    }
+    """)
+    old = applied("""schedule s() {
+      let first = match linalg.add
+      let sub = match linalg.sub
+      let mul = match linalg.mul
+      let (a, one) = tile sub [4]
+      map a to blocks(x)
+      let (b, other) = tile mul [4]
+      map b to blocks(x)
+      map first to threads(y: 8, x: 8) cyclic
+      map one to threads(y: 8, x: 8) cyclic
+      map other to threads(y: 8, x: 8) cyclic
+    }
+    """)
+    assert new.ir == old.ir
+
+
 OPEN = """func.func @f(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %a = linalg.add ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %a : tensor<?x?xf32>

@@ -1,4 +1,4 @@
-"""Random programs run by `weft:rest` alone: on the simulator, proven race-free, equal to the payload.
+"""Random programs run by `weft:rest` alone: on the simulator and natively, proven race-free, equal to the payload.
 
 A test's id is its seed: `pytest 'test_whole_programs.py::test_program_runs_by_rest_alone[17]'`. `WEFT_PROGRAMS=120:300 make soak`
 resumes at a seed.
@@ -7,14 +7,16 @@ resumes at a seed.
 from __future__ import annotations
 
 import os
-from itertools import islice
+from itertools import islice, product
 
 import pytest
+from executors import expect_report
 from random_networks import Program, program
 
 from weft import api
 from weft.execution import run_applied
 from weft.pipeline import applied
+from weft.runtime.cpu.device import CpuDevice
 from weft.runtime.run.execution import RunOptions
 from weft.runtime.simulator.device import SimDevice
 
@@ -37,10 +39,23 @@ def test_program_runs_by_rest_alone(seed: int) -> None:
     made = program(seed)
     done = applied(api.load(None, payload=made.text))
     assert done.unproven == [], made.text
+    for (entry, sizes), device in product(made.sizes.items(), (SimDevice(), CpuDevice())):
+        options = RunOptions(device.target, seed, sizes={place: str(size) for place, size in sizes.items()})
+        expect_report(run_applied(done, entry, options, device).report, f"@{entry}\n{made.text}")
+
+
+SMALL = {"large": "1", "deep": "1", "several": "1", "long": "3", "threads": "128"}
+"""Settings with which small ops are scheduled as large ones are: products by recipes, rows by warps, several elements a thread."""
+
+
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if is_cheap(program(seed))] if "WEFT_SOAK" in os.environ else SEEDS[::4])
+def test_rules_of_large_ops(seed: int) -> None:
+    made = program(seed)
+    done = applied(api.load(None, payload=made.text, settings=SMALL))
+    assert done.unproven == [], made.text
     for entry, sizes in made.sizes.items():
         options = RunOptions("sim", seed, sizes={place: str(size) for place, size in sizes.items()})
-        report = run_applied(done, entry, options, SimDevice()).report
-        assert report.ok and not report.races and not report.faults, f"@{entry}: {report}\n{made.text}"
+        expect_report(run_applied(done, entry, options, SimDevice()).report, f"@{entry}\n{made.text}")
 
 
 def test_the_programs_are_of_all_kinds() -> None:

@@ -226,7 +226,8 @@ digits."""
 def table(timings: list[Timing], target: DeviceTarget) -> Table:
     """A table of the times: the speed relative to the library; for the simulator the milliseconds
     of each phase."""
-    from ...output.report import columns, duration
+    from ...output.report import duration
+    from ...output.tables import columns
 
     unit, size, digits = SPEED.get(target, ("", 1, 0))
     heads = ("kernel", unit, "library", "of the library") if unit else ("schedule", "emit", "simulator", "NumPy")

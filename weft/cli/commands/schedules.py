@@ -1,4 +1,4 @@
-"""The commands on a schedule with its payload (`run`, `apply`, `emit`, `build`, `show-map`, `repl`)
+"""The commands on a schedule with its payload (`run`, `apply`, `emit`, `build`, `repl`)
 and their options.
 
 Their dependencies are imported when a command runs.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from click.core import ParameterSource
 from click.globals import get_current_context
 
 from ...runtime.predict.chips import CHIPS, DEFAULT
-from ...runtime.run.execution import TARGETS
+from ...runtime.run.execution import REFERENCES, TARGETS
 from .. import completion
 
 if TYPE_CHECKING:
@@ -115,6 +114,17 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
     return decorated
 
 
+def _reference(_: click.Context, option: click.Parameter, text: str) -> Reference | Path:
+    """The value of `--reference`."""
+    if text in REFERENCES:
+        return text
+    if not text.endswith(".npz"):
+        raise click.BadParameter(
+            f"{text!r} is not one of {', '.join(map(repr, REFERENCES))}, and no `.npz` file.", param=option
+        )
+    return Path(text)
+
+
 @click.command(short_help="Apply, run, compare with the reference, report.")
 @schedule_options(FILE, unproven_option, entry_option)
 @click.option(
@@ -150,9 +160,10 @@ def schedule_options(*more: Callable[[Function], Function], piped: bool = True) 
 @click.option("--graph", is_flag=True, help="Capture the launches and copies once into a graph, and replay it.")
 @click.option(
     "--reference",
-    type=click.Choice(["jit", "gpu", "none"]),
+    callback=_reference,
     default="jit",
-    help="What to compare with: the payload on the CPU, or nothing. (`gpu` is not in this version.)",
+    metavar="jit|none|Y.npz",
+    help="What to compare with: the payload on the CPU, nothing, or the outputs in a file. (`gpu` is not in this version.)",
 )
 @click.option("--predict", is_flag=True, help="Do not run it: predict its time on a GPU (none is needed).")
 @click.option(
@@ -174,7 +185,7 @@ def run(
     save: Path | None,
     trace: Path | None,
     graph: bool,
-    reference: Reference,
+    reference: Reference | Path,
     predict: bool,
     chip: str | None,
     as_json: bool,
@@ -366,40 +377,6 @@ def build(
     if compared.line is not None:
         say(compared.line)
     say(f"{output}: written")
-
-
-@click.command("show-map", short_help="Show which processor owns which element.")
-@schedule_options(FILE)
-@click.argument("handles", metavar="[HANDLE]...", nargs=-1)
-@click.option("--thread", type=click.IntRange(0), metavar="T", help="Show what this thread (block, warp) owns.")
-@click.option("--banks", is_flag=True, help="Also show the banks of the shared memory that a copy fills.")
-@click.option("-o", "output", type=PATH, metavar="FILE.svg", help="Also draw it to this file.")
-def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks: bool, output: Path | None) -> None:
-    """Show which processor owns which iteration of a mapped loop, or which element of a mapped op, in the first block.
-
-    HANDLEs are names in the schedule; the default is all maps. The owners are found by running the
-    mapped code.
-    """
-    from rich.console import Console
-
-    from ...dsl.diagnostics import count
-    from ...maps.drawing import drawn, picture
-    from ...maps.ownership import live_maps, ownership
-    from ...runtime.files.writing import write_file
-
-    done = applied_with_progress(replace(chosen, unproven=True), "show-map", output, ".svg")  # a map is not built
-    shown = [ownership(live) for live in live_maps(done.session, handles)]
-    if thread is not None and all(thread >= one.processors for one in shown):
-        known = ", ".join(f"`{one.name}` is mapped to {count(one.processors, one.processor)}" for one in shown)
-        raise click.UsageError(f"there is no number {thread}: {known}, numbered from 0")
-    if banks and all(one.banks is None for one in shown):
-        raise click.UsageError("--banks shows copies into shared memory of static shape, and no map shown is of one")
-    console = Console(highlight=False, soft_wrap=True)
-    for one in shown:
-        for line in drawn(one, console.width, banks=banks, thread=thread):
-            console.print(line)
-    if output is not None:
-        write_file(output, picture(shown, banks=banks, thread=thread).encode())
 
 
 @click.command(short_help="Step through a schedule, back and forth.")

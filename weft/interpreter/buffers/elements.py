@@ -1,5 +1,5 @@
-"""Iterations of an all-parallel structured op as loads, the body, and stores: scalar, or n-wide
-where aligned; or all iterations, if a single thread executes the op."""
+"""Emits iterations of an all-parallel structured op as loads, the body, and stores: scalars, or
+vectors where these are aligned. If a single thread executes the op, all of its iterations."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class StructuredOp:
         operands: inputs, then outputs; including scalars (of a fill).
         maps: one indexing map per operand.
         block: the body: one argument per operand, terminated by `linalg.yield`.
-        atomic: the input that is combined into its output, if other threads do so, too; `by` the
-            kind of `memref.atomic_rmw`.
+        atomic: the input that is combined into its output by `memref.atomic_rmw` of the kind `by`,
+            since other threads combine into the same output; None if none does.
         asynchronous: the op itself, if asynchronous copies execute it.
     """
 
@@ -135,11 +135,11 @@ def emit(
     op: StructuredOp, indices: Sequence[Linear], lanes: int = 1, instead: Mapping[int, Address] | None = None
 ) -> None:
     """Emits the `lanes` iterations from `indices` on along the last dimension: loads, the body,
-    stores; `lanes`-wide for every operand that is aligned, in several accesses if these elements
-    together are wider than one access.
+    stores; An operand that is aligned is accessed `lanes` elements at a time; in several accesses
+    if these are too wide for one.
 
-    `instead`: for operands that are stored elsewhere, the address of the first element; the others
-    follow it.
+    `instead`: for operands that are stored in another place, the address of the first element; the
+    other elements follow it.
     """
     start, elsewhere = [value_of(i) for i in indices], instead or {}
     each = [start]
@@ -304,9 +304,9 @@ def is_per_thread(op: ir.Operation) -> bool:
 
 
 def goes_along(op: ir.Operation) -> bool:
-    """Whether an op reaches each element of its result once, and walks all its operands in the
-    order of its own dimensions: no element is worth keeping in registers, and accesses are as wide
-    as memory allows."""
+    """Whether an op reaches each element of its result once, and walks all operands in the order of
+    its own dimensions. Then it gains nothing from elements in registers, and its accesses are as
+    wide as memory allows."""
     if not is_parallel_op(op):
         return False
     return all(place == sorted(place) for place in map(single_dimensions, structure(op).maps))

@@ -75,8 +75,8 @@ class LoopIndices(KnownIndices):
         return low + Linear.of(symbol) * by
 
     def bounds_of(self, variable: ir.Value) -> tuple[Linear, list[Linear], Linear] | None:
-        """A loop variable's lower bound, the forms that its upper bound is the minimum of, and its
-        step; None for other block arguments."""
+        """The lower bound of a loop variable, the forms of which its upper bound is the minimum,
+        and its step; None for other block arguments."""
         bounds = None if maker(variable).name == "scf.parallel" else loop_bounds(variable)
         if bounds is None:
             return None
@@ -90,8 +90,8 @@ class LoopIndices(KnownIndices):
 
     @contextmanager
     def rebound(self, variables: Mapping[ir.Value, ir.Value]) -> Iterator[None]:
-        """Substitutes other variables in forms that are emitted in the context: those of a copy of
-        loops over threads."""
+        """A context in which forms are emitted with other variables: those of a copy of the loops
+        over threads."""
         before, self.values = (
             self.values,
             {symbol: variables.get(value, value) for symbol, value in self.values.items()},

@@ -1,11 +1,11 @@
-"""The tile of a buffer that a loop of the payload accesses: its first element, its shape, and the
-loop rewritten to a copy of it.
+"""The tile of a buffer that a loop of the payload accesses: finds its first element and its shape,
+and rewrites the loop to access a copy of the tile.
 
     for k in 0…16: … A[16·by + ty, 16·k0 + k] …   →   A_shared = A[16·by …+16, 16·k0 …+16];  for k: … A_shared[ty, k] …
 
-Subscripts are affine in the variables of the loop and of loops inside it; the terms in these
-variables are the place in the tile, and the rest, which is the same in all iterations, is the first
-element of the tile. What the loop writes is written back after it.
+Subscripts are affine in the variables of the loop and of loops inside it. The terms in these
+variables give the place in the tile; the remaining terms, which are the same in all iterations,
+give the first element of the tile. Elements that the loop writes are written back after it.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def users_of(loop: ir.Operation, name: str) -> list[tuple[ir.Operation, ir.Value
 def tile_of(
     loop: ir.Operation, name: str, mine: list[tuple[ir.Operation, ir.Value]], threads: Sequence[ir.Operation] = ()
 ) -> LoopTile:
-    """The tile that a loop accesses of a buffer, for these users of the buffer; for each thread, if
-    loops inside are distributed over `threads`. Raises W0332, W0468."""
+    """The tile that these users of a buffer access in a loop. If inner loops are distributed over
+    `threads`, it is the tile of a single thread. Raises W0332, W0468."""
     buffer = mine[0][1]
     indices, forms = LoopIndices(loop, threads), dict[ir.Operation, tuple[Linear, ...]]()
     for op, value in mine:
@@ -191,7 +191,7 @@ def read_into(tile: LoopTile, view: ir.Value) -> ir.Operation:
 
 @record
 class WriteBack:
-    """The write-back of what a loop has written, from `view` to the buffer."""
+    """The write-back of the elements that a loop has written, from `view` to the buffer."""
 
     tile: LoopTile
     view: ir.Value

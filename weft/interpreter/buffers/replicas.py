@@ -2,9 +2,9 @@
 
 All processors that share a reduction have its result, and each thread executes an op that is mapped
 to `registers`. A temporary that is written only by these ops, and by the fills that initialize it,
-need not be shared: it becomes a thread-private array, and needs no barrier. If other ops write it, too, or its
-writers are in other loops over threads than the temporary, it stays one buffer, which the first
-thread writes.
+need not be shared: it becomes a thread-private array, and needs no barrier. It stays a single
+buffer, which only the first thread writes, if other ops write it, too, or if its writers are in
+other loops over threads than its allocation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..ir.cloning import replace_operands
 from ..ir.copying import copies_to_linalg, copy_to, fill_value
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
-from ..ir.mlir import ahead_of, i64, ir, linalg, memref, operations, producer, users
+from ..ir.mlir import ahead_of, ancestors, i64, ir, linalg, memref, operations, producer, users
 from ..ir.refusing import Name, Remark, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, is_structured, segments
 from ..mapping.mapping import (
@@ -105,20 +105,21 @@ def replicate(root: ir.Operation) -> list[Remark]:
 
 
 def _write_last(op: ir.Operation) -> None:
-    """Redirects a reduction into memory that outlives its iteration, started from fills, to
-    temporaries, which are then copied there: the fills need no map, and all threads store the
-    results together."""
+    """Redirects a reduction that is started from fills, and writes to memory that outlives its
+    iteration, to temporaries, which are then copied to that memory. So the fills need no map, and
+    all threads store the results together."""
     results = _had_by_all(op)
     fills = [_fill_of(op, result) for result in results]
-    if any(fill is None for fill in fills):
+    between = [_between(fill, op, result) for fill, result in zip(fills, results, strict=True) if fill is not None]
+    if len(between) < len(results) or any(accesses is None for accesses in between):
         return
-    for result, fill in zip(results, fills, strict=True):
-        assert fill is not None
+    for result, fill, accesses in zip(results, fills, between, strict=True):
+        assert fill is not None and accesses is not None
         kind = ir.MemRefType(result.type)
         with ahead_of(fill):
             made = memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), [], [])
         set_name(made, name_of(root_memref(result)))
-        for user in (fill, op):
+        for user in (fill, *accesses, op):
             replace_operands(user, {result: made.result})
         with ahead_of(op):
             copy = copy_to(result, made.result)
@@ -139,8 +140,24 @@ def _fill_of(op: ir.Operation, result: ir.Value) -> ir.Operation | None:
     return fills[0] if len(fills) == 1 and fills[0].is_before_in_block(op) else None
 
 
+def _between(fill: ir.Operation, op: ir.Operation, result: ir.Value) -> list[ir.Operation] | None:
+    """The ops that access a result between its fill and its reduction, such as the copy from which another
+    reduction with the same initial value starts; None if one of them accesses it by another view."""
+    found: list[ir.Operation] = []
+    for user in all_users(root_memref(result)):
+        if is_view(user):
+            continue
+        inside = (one for one in (user, *ancestors(user)) if one.parent is not None)  # the module is in no block
+        around = next((one for one in inside if one.block == op.block), None)
+        if around is not None and fill.is_before_in_block(around) and around.is_before_in_block(op):
+            if result not in user.operands:
+                return None
+            found.append(user)
+    return found
+
+
 def _replicated(root: ir.Operation) -> dict[ir.Operation, list[ir.Operation]]:
-    """The temporaries that every thread can have, with their writers."""
+    """The temporaries of which every thread can have a copy, with their writers."""
     found: dict[ir.Operation, list[ir.Operation]] = {}
     writers: dict[ir.Operation, list[ir.Operation]] = {}
     for alloc in list(operations(root, "memref.alloc")):
@@ -181,8 +198,8 @@ def _by_everybody(op: ir.Operation, alloc: ir.Operation, known: Collection[ir.Op
 
 
 def _had_by_all(op: ir.Operation) -> list[ir.Value]:
-    """The results that all processors of a shared reduction have: not the elements of a scan, which
-    a single thread writes each."""
+    """The results that all processors of a shared reduction have. The elements of a scan are left
+    out, since a single thread writes each of them."""
     first = segments(op)[0]
     return [op.operands[first + number] for number in running(op)]
 

@@ -3,8 +3,8 @@ elements, else in shared memory.
 
 A temporary is a thread-private array if all accesses agree on the owner of each element (`owners`).
 
-An allocation in a loop over threads that loops (or ops) inside distribute to several threads moves
-into the block's shared memory: a loop over warps allocates a row, which the lanes inside fill and
+An allocation in a loop over threads moves into the block's shared memory if inner loops (or ops)
+distribute it to several threads: a loop over warps allocates a row, which the lanes inside fill and
 read. Each iteration of the loops around the allocation gets its own part of one shared buffer, so
 that iterations stay independent, whichever processor runs them.
 """
@@ -96,8 +96,8 @@ def _place_inside(alloc: ir.Operation, kind: ir.MemRefType) -> list[Remark]:
 def _not_in_registers(
     kind: ir.MemRefType, reason: str, mapped: ir.Operation | None = None, thread_tile: ThreadTile | None = None
 ) -> WeftError:
-    """The error W0380. `mapped`: an op that is mapped over the whole buffer, while loops over
-    threads take `thread_tile`s of it."""
+    """The error W0380. `mapped`: an op that is mapped over the whole buffer, if loops over threads
+    also take tiles of it."""
     hint = (
         "`map` all loops and ops that access it in the same way, to as many threads as there are parts; an accumulator"
         " has one tile per thread, or pieces, mapped to `registers`"
@@ -145,8 +145,8 @@ def _place(alloc: ir.Operation, kind: ir.MemRefType, not_kept: str, arrays: list
 
 
 def _hands_out(load: ir.Operation) -> ir.Operation | None:
-    """The loop that was a mapped op before, if its body loads the element of an iteration; else
-    None."""
+    """The loop into which a mapped op was converted, if its body loads the element of an iteration;
+    else None."""
     if load.name != "memref.load":
         return None
     around = load.parent.operation

@@ -1,6 +1,6 @@
-"""Copies by the tensor memory accelerator, as statements pass them to `launch`: one thread starts
-them, and states on a memory barrier how many bytes to expect; readers of the tile wait for the
-barrier's phase.
+"""Copies by the tensor memory accelerator, in the form in which statements pass them to `launch`:
+one thread starts the copies, and states on a memory barrier how many bytes to expect; readers of
+the tile wait for the phase of the barrier.
 
     linalg.copy %A[…] → %tile {weft.map = tma}          →    scf.forall (1) {weft.map = threads(*)} {
                                                                 nvgpu.mbarrier.arrive.expect_tx %full[0], bytes
@@ -64,8 +64,8 @@ def make_barriers(name: str, count: int, arrivals: int) -> ir.Value:
 def start(
     barriers: ir.Value, number: ir.Value, tiles: Sequence[ir.Value], copies: Callable[[], Sequence[ir.Operation]]
 ) -> ir.Operation:
-    """Makes one thread start the copies that `copies` emits, with as many expected bytes as the
-    tiles have, at the insertion point."""
+    """Emits, at the insertion point, code in which one thread starts the copies that `copies`
+    emits, and expects as many bytes as the tiles have."""
     expected = sum(bytes_of(tile.type) for tile in tiles)
     loop = make_forall([0], [1], [1])
     loop.attributes[ATTRIBUTE] = Mapping("threads", every=True).attribute()
@@ -90,8 +90,9 @@ def arrive(barriers: ir.Value, number: ir.Value) -> None:
 
 
 def wait(barriers: ir.Value, number: ir.Value, count: ir.Value, stages: int = 1, *, before: bool = False) -> None:
-    """Emits, at the insertion point, a wait for the end of the phase of iteration `count`, or, with
-    `before`, of the phase before it; `stages` iterations have a barrier each."""
+    """Emits, at the insertion point, a wait for the end of the phase of iteration `count`; with
+    `before`, of the phase before it. `stages`: the number of barriers, which the iterations use in
+    rotation."""
     lap = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(0), stages) + before
     odd = affine.AffineApplyOp(ir.AffineMap.get(1, 0, [ir.AffineExpr.get_mod(lap, 2)]), [count]).result
     parity = arith.CmpIOp(arith.CmpIPredicate.ne, odd, value_of(0)).result
@@ -105,9 +106,10 @@ def turn(count: ir.Value, stages: int, ahead: int = 0) -> ir.Value:
 
 
 def iteration_count(loop: ir.Operation | None, variable: ir.Value | None = None) -> ir.Value:
-    """The number of iterations of a sequential loop that a block has begun, at the insertion point:
-    before the loop, or inside of it, given its variable. At launch, `continue_counts` adds the
-    iterations of surrounding loops. None: no loop, a single iteration. Raises W0405."""
+    """Emits the number of iterations of a sequential loop that a block has begun, at the insertion
+    point: before the loop, or inside it, if its variable is given. At launch, `continue_counts`
+    adds the iterations of surrounding loops. None: there is no loop, and so a single iteration.
+    Raises W0405."""
     trips = 1 if loop is None else trip_count(loop)
     expression, operands = ir.AffineExpr.get_constant(0), list[ir.Value]()
     if loop is not None and variable is not None:

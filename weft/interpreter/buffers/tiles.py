@@ -142,9 +142,10 @@ def one_each(loop: ir.Operation) -> bool:
 
 
 def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
-    """The number of elements of a temporary that each thread keeps, if it makes all accesses to
-    them: ops with one map walk it, all in the order in which the map distributes elements.
-    Otherwise, or if they are more than a thread can keep, 0, and the reason.
+    """The number of elements of a temporary that each thread keeps. It keeps them if it makes all
+    accesses to them: all ops that walk the temporary have the same map, and walk it in the order in
+    which the map distributes elements. Otherwise, or if these are too many for a thread, 0 and the
+    reason.
 
     `threads`: the number of threads in a block, None if it is not known.
     """
@@ -182,8 +183,8 @@ def walked_otherwise(user: ir.Operation) -> Remark:
 
 
 def slots_of(op: ir.Operation, threads: int | None) -> int | None:
-    """The most elements that a thread has of an op's distributed elements; None if that is known
-    only at run time. `threads`: the number of threads in a block."""
+    """The largest number of an op's elements that are distributed to one thread; None if that is
+    known only at run time. `threads`: the number of threads in a block."""
     mapping, extents = mapping_of(op), [structure(op).extents[d] for d in handed_out(op)]
     if mapping is None or None in extents:
         return None
@@ -227,7 +228,7 @@ def clone_nest(tile: ThreadTile, before: ir.Operation) -> ThreadTile:
     """A copy of the tile's loops before an op; each of its iterations takes the tile and does
     nothing else.
 
-    Index arithmetic that the tile's address needs and that is computed later moves up to the copy.
+    Index arithmetic for the tile's address that comes later is moved up, before the copy.
     """
     outer = tile.nest[0]
     order = list(operations(outer))

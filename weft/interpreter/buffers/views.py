@@ -30,7 +30,7 @@ def is_temporary(buffer: ir.Value) -> bool:
 
 
 def in_own_array(value: ir.Value) -> bool:
-    """Whether a memref is (a part of) what is, or becomes, a thread-private array."""
+    """Whether a memref is, or will be, a thread-private array or a part of one."""
     base = root_memref(value)
     return is_temporary(base) or is_own_array(base)
 
@@ -54,7 +54,8 @@ def permutation_of(transpose: ir.Operation) -> list[int]:
 
 
 def drop_dead_view(value: ir.Value) -> None:
-    """Erases a view without users, and the views that it is of, as far as they have no other users."""
+    """Erases a view without users, then its source if that is a view without other users, and so
+    on."""
     op = producer(value)
     if op is not None and is_view(op) and not is_used(value):
         source = op.operands[0]
@@ -154,9 +155,9 @@ def fold_constant_offsets(function: ir.Operation) -> None:
     """Replaces offsets of subviews that can have a single value by constants, and updates the
     types.
 
-    Folding composes a subview of a subview and computes its offsets; where they become constants,
-    the view's type should have a static offset, too, but keeps `offset: ?`: the verifier rejects
-    the pass's own result.
+    Folding composes a subview of a subview, and computes its offsets. If they become constants, the
+    type of the view should have a static offset, too, but upstream keeps `offset: ?`, so that the
+    verifier rejects the result of upstream's own pass.
     """
     views = list(operations(function, "memref.subview"))
     with unchanged(function):
@@ -191,8 +192,8 @@ def sink_transposes(function: ir.Operation) -> None:
     """A subview of a transposed buffer → the transpose of a subview: transposes move next to the
     accesses.
 
-    There they cancel before an access is folded into the other views: a wide access needs unit
-    stride throughout.
+    There they cancel, before the other views are folded into the access: a wide access needs unit
+    stride in all views.
     """
     for view in operations(function, "memref.subview"):
         turned = made_by(view.operands[0], "memref.transpose")

@@ -1,5 +1,5 @@
-"""Accesses of n elements at a time: proofs of alignment, and reads under a mask as one guard (or
-none) and one wide load.
+"""Accesses of n elements at a time: proofs of alignment; and reads under a mask, which become one
+wide load under one guard, or none.
 
 The body of an op reads `image[i, j]` if `i < rows and j < columns`, and takes another value
 otherwise. Along the op's last dimension the subscript increases by one; if `columns` and the
@@ -63,9 +63,9 @@ def _stride_multiples(memref: ir.Value) -> list[int]:
 
 
 def _is_whole(memref: ir.Value, axis: int, lanes: int) -> bool:
-    """Whether `lanes` adjacent elements along an axis (of unit stride) of a view are along the last
-    axis of the buffer that remains once the views are folded. A column of a buffer with one element
-    per row has unit stride, too; but a wide access would leave its row."""
+    """Whether `lanes` adjacent elements along an axis of unit stride of a view lie along the last
+    axis of the buffer that remains once the views are folded. (A column of a buffer with one
+    element per row has unit stride, too, but a wide access would leave its row.)"""
     view = producer(memref)
     if view is None or view.name not in _FOLDED or becomes_a_cast(view):
         return axis == ir.MemRefType(memref.type).rank - 1
@@ -226,9 +226,9 @@ def _masked_load(block: ir.Block, op: ir.Operation, at: Neighbours, given: Set[i
 def _made_of(
     block: ir.Block, ops: Sequence[ir.Operation], at: Neighbours, given: Set[ir.Value]
 ) -> tuple[tuple[ir.Operation, ...], tuple[ir.Value, ...]] | None:
-    """The ops of the body that these ops depend on, in order, and the arguments that they use; None
-    if arguments differ between adjacent elements, or an op reads memory separately for each of
-    them."""
+    """The ops of the body on which these ops depend, in order, and the arguments that they use.
+    None if an argument differs between adjacent elements, or an op reads memory separately for each
+    element."""
     needed: set[ir.Operation] = set()
     taken: dict[ir.Value, None] = {}
     waiting = [value for op in ops for value in op.operands]
@@ -258,7 +258,7 @@ def _same(op: ir.Operation, at: Neighbours) -> bool:
 
 
 def _side_by_side(load: ir.Operation, at: Neighbours) -> bool:
-    """Whether adjacent iterations load elements that are adjacent in the image, aligned."""
+    """Whether adjacent iterations load elements that are adjacent in the image, and aligned."""
     image, *subscripts = list(load.operands)
     aligned = bool(subscripts) and aligned_rows(image, at.lanes)
     return aligned and all(map(at.steady, subscripts[:-1])) and at.steps(subscripts[-1])

@@ -6,11 +6,11 @@ That copy has no map: each thread copies the part of the temporary that it wrote
 into it, that it will read). If the IR does not show the part, the threads share the copy, element
 by element.
 
-Guards are hoisted as far out as their index is known, and accesses are as wide as is proven. A part
-of 8x8 elements under a guard each has 64 conditions and 64 addresses, which the compiler computes
-in advance and keeps: more registers than the part itself. So the guard of a row is around the row;
-and if rows of the buffer are multiples of n, and the extent is one, n elements are inside of it
-together.
+Guards are hoisted as far out as their index is known, and accesses are as wide as is proven. If
+each element of an 8x8 part had its own guard, the compiler would compute 64 conditions and 64
+addresses in advance, and keep them in more registers than the part itself takes. So the guard of a
+row is around the whole row. If the rows of the buffer, and the extent, are multiples of n, a group
+of n elements is inside the extent as a whole.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def inherit_maps(kernel: Outlined) -> list[Remark]:
 
 
 def _unmapped_copies(root: ir.Operation) -> list[ir.Operation]:
-    """Copies, and ops marked as write-backs, that have no map, and are not in a loop over threads,
-    except in loops that distribute their iterations further."""
+    """Copies without a map, and ops marked as write-backs, that are outside of loops over threads,
+    or in loops over threads that distribute their iterations further."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> None:
@@ -158,8 +158,8 @@ class _Owner:
     """The ops that access the elements of a temporary nearest to a copy of it.
 
     Args:
-        mapped: the mapped loops around the accessing op and not around the copy, outermost first;
-            then that op, if it has a map of its own.
+        mapped: the mapped loops that are around the accessing op, but not around the copy,
+            outermost first; then that op, if it has a map of its own.
     """
 
     mapped: tuple[ir.Operation, ...]
@@ -180,7 +180,7 @@ def _inherit(root: ir.Operation, copy: ir.Operation) -> Remark | None:
     if not is_parallel_op(copy):
         raise fail(
             "W0357",
-            f"{describe(copy)} is marked as a write-back and is not an op without reductions",
+            f"{describe(copy)} is marked as a write-back, and only an op without reductions can be one",
             "the mark is for what `bufferize` makes: tile the op, and map its loop",
         )
     found = _followed(root, copy)
@@ -316,9 +316,9 @@ def _share_out(copy: ir.Operation, owner: _Owner) -> Remark:
 
 
 def _followed(root: ir.Operation, copy: ir.Operation) -> tuple[int, ir.Value, _Owner] | None:
-    """The operand's number, the buffer and the owner that a copy follows: of the ops that access
-    its temporary, or else its target, the nearest distributed one, before the copy if the copy
-    reads the buffer, else after it."""
+    """The owner that a copy follows, with the number of the operand and the buffer. The owner is
+    the nearest distributed op that accesses the temporary, or if there is none, the target: before
+    the copy, if the copy reads the buffer; after the copy, if it writes it."""
     order, inputs = list(operations(root)), StructuredOp.of(copy).output_numbers().start
     here, around = order.index(copy), {op for op, _ in enclosing_maps(copy)}
     bases = list(enumerate(map(root_memref, copy.operands)))
@@ -402,9 +402,9 @@ def _copy_elements(
 def _walked(
     owner: _Owner, op: ir.Operation, temporary: ir.Value
 ) -> tuple[list[int], list[int], ir.Operation | None] | None:
-    """The dimension of the owner's op that walks each dimension of the temporary, the op's extents,
-    and the tile that it walks (None: the whole); None if it does not walk the whole of it, or of a
-    tile, each element once."""
+    """For each dimension of the temporary, the dimension of the owner's op that walks it; the
+    extents of that op; and the tile that it walks (None: the whole temporary). None unless the op
+    walks each element of the temporary, or of a tile, once."""
     structured = StructuredOp.of(op)
     space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):
@@ -418,8 +418,8 @@ def _walked(
 
 
 def _cuts(view: ir.Operation, temporary: ir.Value, owner: _Owner) -> bool:
-    """Whether a view is a tile (of a tile …) of the temporary, taken in the innermost of the
-    owner's loops, contiguous along all axes."""
+    """Whether a view is a tile of the temporary, or a tile of such a tile: taken in the innermost
+    of the owner's loops, and contiguous along all axes."""
     inside, current = view.block == body_of(owner.loops[-1]), view.results[0]
     while inside and current != temporary and (made := producer(current)) is not None:
         kinds = {ir.MemRefType(value.type).rank for value in (made.operands[0], current)}

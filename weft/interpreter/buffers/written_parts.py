@@ -3,8 +3,8 @@ buffer in that part are overwritten.
 
     for j in 0…min(8, n - j0): y[j0 + j] = …     writes the 8 elements from j0 on that a y of n elements has
 
-An element that a condition, or the end of a loop, keeps from being stored still counts as
-overwritten if it is outside of the buffer: after its end, or before its beginning.
+If a condition, or the end of a loop, prevents the store of an element, the element still counts as
+overwritten if it is outside of the buffer.
 """
 
 from __future__ import annotations
@@ -162,8 +162,8 @@ def _conditions(op: ir.Operation, form: Sequence[Linear], indices: LoopIndices) 
 
 
 def _not_over(variable: ir.Value, mine: set[Symbol], indices: LoopIndices) -> Iterator[Linear | None]:
-    """Forms that are nonnegative while a loop runs; for the first iteration, if the access does not
-    depend on the loop's counter."""
+    """Forms that are nonnegative while a loop runs. If the access does not depend on the loop's
+    counter, those of the first iteration."""
     bounds = indices.bounds_of(variable)
     if bounds is None:
         return

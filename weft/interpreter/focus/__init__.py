@@ -1,2 +1,2 @@
-"""Statements on a part of a large module: the ops they access, and ops of unknown effect in place
-of those between them."""
+"""Statements on a part of a large module: the part has the ops that the statement accesses; ops of
+unknown effect replace all ops in between."""

@@ -1,10 +1,10 @@
 """Carves the part that a statement accesses out of a sectioned module, and merges the rewritten
 part back.
 
-The part is a module of its own: the function with the touched sections, and one op of unknown
-effects (`GAP`) for each stretch of others between them. The gap defines the values that come from
-the stretch and uses those that are used there, so that a module that is valid in the part is valid
-in the whole.
+The part is a module of its own: the function with the touched sections. An op of unknown effects
+(`GAP`) replaces each stretch of other sections between them. The gap defines the values that the
+stretch defines, and uses the values that it uses, so that a rewrite that is valid in the part is
+valid in the whole.
 
     sections   a  b  c  d  e  f        `d` is touched, which uses the results of `a` and `c`; `f` uses the result of `d`
     part       gap  c  d  gap          … where `c` is a view that `d` reads through
@@ -70,8 +70,8 @@ class Focus:
         return dataclasses.replace(self, module=clone_module(self.module))
 
     def merged(self) -> Sectioned:
-        """The whole module again. It takes over the ops of the part, which must not be used any
-        more."""
+        """The whole module with the rewritten part. It takes over the ops of the part, which must
+        not be used any more."""
         ops, gaps, others, values = self._rewritten
         for op in others:
             op.detach_from_parent()
@@ -96,9 +96,9 @@ class Focus:
 
     @cached_property
     def _rewritten(self) -> tuple[list[ir.Operation], list[ir.Operation], list[ir.Operation], dict[int, ir.Value]]:
-        """The ops of the part's function without its terminator, the gaps among them, new symbols
-        beside the function, and the values that replace those used outside the part, by number.
-        Raises NotLocalError as `check` does."""
+        """The ops of the part's function, without its terminator; the gaps among them; the new
+        symbols beside the function; and by number, the values that replace values used outside of
+        the part. Raises NotLocalError as `check` does."""
         body, there = self.body, self.version.content.symbols
         name = body.attributes["sym_name"]
         tops = ops_of(self.module.body)
@@ -121,8 +121,9 @@ class Focus:
         return ops, gaps, others, values
 
     def _edits(self, ops: Sequence[ir.Operation], numbers: dict[ir.Value, int]) -> tuple[list[Edit], int]:
-        """Edits of the function's sections: the part's ops, before, between and after the
-        stretches."""
+        """The edits that put the part's ops back into the function's sections: before the first
+        stretch that was left out, between stretches, and after the last one. Returns them with the
+        next unused number of a value."""
         fresh, runs = self.version.numbers, [list[Section]()]
         for op in ops:
             if op.name == GAP:
@@ -143,7 +144,7 @@ class Focus:
 
 
 def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
-    """The part around the ops with these tags, or (None) around all mapped ops. None where they are
+    """The part around the ops with these tags; for None, around all mapped ops. None if the ops are
     not all in one sectioned function, or refer to other symbols."""
     found: dict[int, set[Section]] = {}
     for number, item in enumerate(version.content.items):
@@ -191,8 +192,9 @@ _GONE_THROUGH = ("tensor.", "bufferization.")
 
 
 def _with_what_is_read(body: Body, touched: set[Section]) -> tuple[tuple[int, ...], set[int]]:
-    """The positions of these sections, of views of their values, and of operands' definitions up to
-    the nearest structured ops; and the values of the part with further definitions outside."""
+    """The positions of these sections, of views of their values, and of the definitions of their
+    operands up to the nearest structured ops; and the values of the part that are defined outside
+    of it."""
     makers = body.makers
     chosen, open_ = set(touched), list(touched)
     while open_:
@@ -307,8 +309,8 @@ class Version:
     statement has rewritten, which is merged when more than the part is needed.
 
     Args:
-        untidy: common subexpressions have not been eliminated, as each statement does: the next one
-            needs the whole module.
+        untidy: common subexpressions have not been eliminated, so that the next statement needs the
+            whole module.
     """
 
     def __init__(self, whole: ir.Module | None = None, part: Focus | None = None, *, untidy: bool = False) -> None:

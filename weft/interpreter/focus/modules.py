@@ -1,8 +1,9 @@
 """A module as an immutable value: its top-level ops, and each function as a sequence of sections.
 
 All versions of a module share one content, which is materialized in one of them. Every other
-version is a change relative to a version that is closer to the materialized one, and is applied to
-the content on access: a version costs time and memory in proportion to its change.
+version is stored as a change relative to a version that is closer to the materialized one; the
+change is applied to the content on access. So a version costs time and memory in proportion to its
+change.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A function in sections, each of them one op of its body, closed: held on its own, with an
-argument for each value that it uses, and immutable. Values have numbers, the same in all versions
-of the module. The function is changed in place, by edits, each with an inverse."""
+"""A function in sections. A section is one op of the function's body, stored separately and
+immutable, with an argument for each value that it uses. Values have numbers, which are the same in
+all versions of the module. Edits, each with an inverse, change the function in place."""
 
 from __future__ import annotations
 
@@ -179,10 +179,10 @@ _APART = 1 << 48
 
 
 class Body:
-    """A function: itself without the ops in its body, the number of its first argument, and the
-    sections of its body. The last section is the terminator. Sections are never searched linearly,
-    and the cost of an edit does not grow with their number: each has a label, in the order of
-    positions, and labels remain valid when positions change."""
+    """A function: the op without its body, the number of its first argument, and the sections of
+    its body. The last section is the terminator. Sections are never searched linearly, and the cost
+    of an edit does not grow with their number: each has a label, in the order of positions, and
+    labels remain valid when positions change."""
 
     def __init__(self, husk: ir.Operation, first: int, arguments: int, sections: Sequence[Section]) -> None:
         self.husk, self.first, self.arguments = husk, first, arguments
@@ -228,8 +228,8 @@ class Body:
         return back
 
     def _between(self, start: int, stop: int, count: int) -> list[int] | None:
-        """Labels for `count` sections in place of those in a range; None if there is no room
-        between the neighbours' labels."""
+        """Labels for `count` sections that replace those in a range; None if there is no room
+        between the labels of the neighbours."""
         low = self._labels[start - 1] if start else self._labels[stop] - (count + 1) * _APART
         high = self._labels[stop] if stop < len(self._labels) else low + (count + 1) * _APART
         step = (high - low) // (count + 1)

@@ -24,8 +24,8 @@ Apart = Callable[[ir.Operation, Effect, ir.Operation, Effect], bool]
 
 @dataclass
 class _Windows:
-    """The accessed windows of one buffer: the users of each, then those of all windows that overlap
-    it."""
+    """The accessed windows of one buffer, each with its users, and with the users of all windows
+    that overlap it."""
 
     overlapping: dict[Window, list[Touched]] = field(default_factory=dict)
     starts: dict[tuple[tuple[int, int], ...] | None, list[tuple[int, Window]]] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class Dependences:
         return needed
 
     def reduced(self, found: int, left_out: Callable[[int], bool] = lambda other: False) -> tuple[int, ...]:
-        """The operations that no other one of them waits for, in program order."""
+        """Those of the operations for which no other of them waits, in program order."""
         kept: list[int] = []
         while found:
             last = found.bit_length() - 1
@@ -172,7 +172,7 @@ class Dependences:
         return bits
 
     def _pair(self, op: int, effects: Iterable[Effect]) -> frozenset[HostBuffer]:
-        """The two buffers whose possible overlap makes an operation with these effects wait for
+        """The two buffers that may overlap, which is why an operation with these effects waits for
         `op`."""
         for effect in effects:
             for other, changes in self._may_alias[op].items():

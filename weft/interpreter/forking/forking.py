@@ -1,10 +1,10 @@
 """`async-fork`: the tokens of a host function, rebuilt from the effects of its operations on memory.
 
-The form is the one that discussion 001 calls canonical: a root is `gpu.wait async`, a join
-`gpu.wait async [%a, %b]`, no operation has more than one dependency, a token that is used once more
-goes through `gpu.wait async [%t]` first (review 004: forks are explicit), and one blocking
-`gpu.wait` ends the function. A loop or branch in which the host needs no result of the device
-carries one token (`tokens.py`); before and at the end of any other the host waits.
+The result has a canonical form: a root is `gpu.wait async`; a join is `gpu.wait async [%a, %b]`; no
+operation has more than one dependency; each further use of a token goes through a `gpu.wait async
+[%t]`, an explicit fork; and one blocking `gpu.wait` ends the function. A loop or branch in which
+the host needs no result of the device carries one token (`tokens.py`). Before any other loop or
+branch, and at its end, the host waits.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def async_fork(module: ir.Module, noalias: Sequence[str] | None = None) -> Forke
     """Rebuilds the tokens of every host function with launches.
 
     Args:
-        noalias: arguments that overlap no other, by name; empty: all of them. They get
+        noalias: the names of arguments that overlap no other memory; empty: all arguments. They get
             `llvm.noalias`. None: any two arguments of a function may overlap, unless their
             attributes exclude it.
 
@@ -142,8 +142,8 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
 
 @record(eq=False)
 class _Item:
-    """An op that keeps its place: `number` of the operation if a device executes it; `waits`:
-    operations for which the host waits before it.
+    """An op that keeps its place. `number`: that of the operation, if a device executes it;
+    `waits`: the operations for which the host waits before it.
 
     `inner`: its blocks, if it is a loop or a branch.
     """
@@ -284,7 +284,8 @@ class _Tokens:
         return ir.Operation.create("gpu.wait", operands=[self._direct(op) for op in needed])
 
     def _direct(self, op: int) -> ir.Value:
-        """The operation's own token for the first op that takes it, a fork for any other."""
+        """A token for a user of the operation: for the first one the operation's token, for any
+        other a fork of it."""
         if op not in self.taken:
             self.taken.add(op)
             return self.values[op]

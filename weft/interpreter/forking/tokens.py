@@ -31,8 +31,8 @@ def may_be_async(op: ir.Operation) -> bool:
 
 
 def made_async(op: ir.Operation, dependency: ir.Value) -> ir.Operation:
-    """A copy of `op` before it that waits for `dependency`; its last result is its token. Other
-    results replace those of `op`. A `memref.copy` becomes a `gpu.memcpy`, which it is on a device."""
+    """A copy of `op`, placed before it, that waits for `dependency`, and has its token as its last
+    result. The other results replace those of `op`. A `memref.copy` becomes a `gpu.memcpy`."""
     given = attributes(op)
     operands = [v for v in op.operands if not is_token(v)]
     name = op.name
@@ -127,8 +127,8 @@ def yielding(last: ir.Operation, token: ir.Value | None) -> None:
 
 
 def strip(function: ir.Operation) -> ir.Operation | None:
-    """Removes tokens from all loops and branches, and the root that operations take instead, if
-    there was one."""
+    """Removes the tokens of all loops and branches. If there are any, operations depend on a new
+    root instead, which is returned."""
     found = [op for op in operations(function, *BOUNDS) if any(is_token(r) for r in op.results)]
     if not found:
         return None

@@ -1,2 +1,2 @@
-"""GPU hardware: a record for each instruction and each product, a folder for each generation;
-limits of chips."""
+"""GPU hardware: a record for each instruction and each product of tensor cores, with a folder for
+each generation; the limits of chips."""

@@ -2,8 +2,8 @@
 together, its ordering, and the first chip that has it.
 
 Each module of `lanes`, `ampere/` and `hopper/` registers its records, and `queries` derives the
-sets that readers need. An op of a GPU's dialect without a record is unknown: it may have any
-effect, and is refused.
+sets that readers need. An op of a GPU dialect without a record is unknown: it may have any effect,
+and is refused.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ DIALECTS = ("nvgpu", "nvvm", "rocdl", "amdgpu")
 
 @record
 class Rule:
-    """An access, by the position of its memref among the operands (for an allocation: among the
-    results), and the position of the stored value, if the op stores."""
+    """An access of an instruction. `operand`: the position of its memref among the operands (for an
+    allocation: among the results); `data`: the position of the stored value, if there is one."""
 
     kind: Kind
     operand: int
@@ -43,17 +43,19 @@ class MemoryEffect:
     """An access of one memref by an op.
 
     Args:
-        kind: `atomic` reads and writes at once, and does not conflict with another atomic access.
-        value: the memref, or the tensor map or descriptor of a matrix, which represents the memory
-            that it was made of.
-        footprint: `element`: at the indices after the memref (mapped by the attribute `map`, if
-            there is one), and as many elements from there on as `moved` has; `transfer`: as in
-            `vector.transfer_read`; `matrix`: rows from there on, by the lanes of a warp together
-            (`fragments.warp_matrix`); `whole`: all of it; `anywhere`: some elements of it.
+        kind: `atomic` reads and writes in one step, and does not conflict with other atomic
+            accesses.
+        value: the memref; or a tensor map or a matrix descriptor, which represents the memory from
+            which it was made.
+        footprint: `element`: consecutive elements, as many as `moved` has, from the indices after
+            the memref on (mapped by the attribute `map`, if there is one); `transfer`: as in
+            `vector.transfer_read`; `matrix`: rows from these indices on, which the lanes of a warp
+            access together (`fragments.warp_matrix`); `whole`: all elements; `anywhere`: unknown
+            elements.
         first: the position of the first index among the operands.
         moved: the type of the value read or written, a vector or an element.
         certain: every element of the footprint is accessed (no mask).
-        update: for an atomic access with an unused old value: its operation, as a word. Equal
+        update: the operation of an atomic access, as a word, if the old value is not used. Equal
             updates commute.
     """
 
@@ -84,24 +86,22 @@ class Instruction:
 
     Args:
         op: its name.
-        does: its description, for the table of the normal form; empty: it is not in the normal
-            form.
+        does: its description in the table of the normal form; empty: it is not in the normal form.
         since: the compute capability that introduced the instruction, times 10; 0: every chip has
             it.
         only: no later chip has it.
-        takes: the threads that execute it together, or none of them.
-        agent: the asynchronous work that it starts, or commits and waits for: it runs concurrently
-            with its threads.
-        orders: its effect on the order of other accesses; an op with an order must keep its place
-            among other ops.
-        accesses: by position, or a function of the op (None: not known); empty: it accesses no
-            memory through a memref.
-        shows: how its result is a view of its first operand's memory, or represents it
-            (`memory/views.VIEWS`).
-        text: its CUDA C++ text, the call of a device function: with names in braces for operands
-            and integer attributes of the op, `barrier`, the address of the memory barrier on which
-            it operates, and words from its attributes, such as `_read`. Empty: the text depends on
-            more than the op's operands.
+        takes: the threads that must execute it together: all of them or none.
+        agent: the kind of asynchronous work that it starts, or commits and waits for. Such work
+            runs concurrently with its threads.
+        orders: its effect on the order of other accesses; an op with such an effect must not be
+            moved across other ops.
+        accesses: rules, or a function of the op that gives its accesses (None: unknown); empty: it
+            accesses no memory through a memref.
+        shows: the way in which its result is a view of its first operand's memory, or represents
+            that memory (`memory/views.VIEWS`).
+        text: its CUDA C++ text, a call of a device function. Names in braces represent operands and
+            integer attributes of the op, the address of its memory barrier (`barrier`), and words
+            from its attributes, such as `_read`. Empty: the text depends on more than that.
     """
 
     op: str
@@ -126,7 +126,7 @@ INSTRUCTIONS: dict[str, Instruction] = {}
 
 
 def known(row: Instruction) -> str:
-    """Registers a record, and returns its op's name.
+    """Registers a record, and returns the name of its op.
 
     Raises:
         ValueError: the op has a record.

@@ -1,5 +1,5 @@
-"""Instructions of the lanes of a warp: barriers, shuffles, reductions (`ampere/fragments.py`:
-operands of tensor cores)."""
+"""Instructions of the lanes of a warp: barriers, shuffles and reductions. `ampere/fragments.py` has
+the matrices and products of a warp."""
 
 from __future__ import annotations
 

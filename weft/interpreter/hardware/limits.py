@@ -1,5 +1,5 @@
-"""Limits of GPUs: the sizes of a launch, threads in a warp, registers, shared memory of a block
-(the most that a text can declare, and a chip has), and tensor maps.
+"""Limits of GPUs: sizes of launches, threads of a warp, registers, tensor maps, and the shared
+memory of a block: the most that CUDA text can declare, and the most that a chip has.
 
 No MLIR is needed here.
 """
@@ -18,14 +18,13 @@ Programming Guide, compute capabilities."""
 
 
 def is_folded(grid: tuple[int, int, int]) -> bool:
-    """Whether there are more blocks along y or z than the hardware can number: then all blocks are
-    numbered along x, x fastest."""
+    """Whether a grid has more blocks along y or z than the hardware can number. Such a grid is
+    folded: all blocks are numbered along x, with x as the fastest index."""
     return grid[1] > GRID[1] or grid[2] > GRID[2]
 
 
 def launched(grid: tuple[int, int, int]) -> tuple[int, int, int]:
-    """The grid with which a kernel is launched for this one, if its text supports folding. A block
-    number of a folded grid is not too large unless the product is."""
+    """The grid with which a kernel is launched instead, if its text supports folding."""
     return (prod(grid), 1, 1) if is_folded(grid) else grid
 
 
@@ -50,8 +49,8 @@ class Chip:
     specifications per compute capability.
 
     Args:
-        name: the capability: `sm_90`.
-        shared: bytes of shared memory that a block may have, if the launch requests them.
+        name: the compute capability, such as `sm_90`.
+        shared: the most bytes of shared memory that a block can have, if its launch requests them.
         warp: threads that execute an instruction together.
     """
 
@@ -81,8 +80,8 @@ CALLED = {"warps": "warps", "warpgroups": "warp groups"}
 
 
 def too_many_threads(space: str, counts: Iterable[int], text: str) -> tuple[str, str] | None:
-    """The reason why no block has this many processors of a space, and a hint. `counts`: the known
-    counts; `text`: the space as written."""
+    """The reason why no block has this many processors, and a hint; None if a block can have them.
+    `counts`: the known counts; `text`: the processors as written in the schedule."""
     total, each = prod(counts), IN_WARPS.get(space, 1)
     if space not in ("threads", *CALLED) or total * each <= THREADS:
         return None
@@ -124,16 +123,16 @@ REGISTERS_STEP = 8
 
 
 def registers_at_start(threads: int, asked: int, cap: int | None = None) -> int:
-    """Registers of each thread at the start of a block in which a thread requests `asked` registers
-    later: as many as there are for all threads, if the block has the multiprocessor to itself, or
-    the number that lets several blocks be resident (`cap`, one of `registers_of_blocks`). The total
-    belongs to the block, and does not grow (PTX ISA, "setmaxnreg")."""
+    """The registers of each thread at the start of a block in which threads request `asked`
+    registers later. If the block is alone on the multiprocessor, its threads share all registers;
+    if several blocks are to be resident, the number is `cap`, one of `registers_of_blocks`. The
+    total of a block does not grow later (PTX ISA, "setmaxnreg")."""
     return min(asked, registers_of_blocks(threads)[0] if cap is None else cap)
 
 
 def registers_of_blocks(threads: int) -> list[int]:
-    """The registers of each thread if a multiprocessor has one block of `threads` threads, two, …,
-    as a compiler allocates them."""
+    """The numbers of registers that a compiler can give each thread so that one, two, … blocks of
+    `threads` threads are resident on a multiprocessor."""
     all_of_them = (
         ALL_REGISTERS // (threads * blocks) // REGISTERS_STEP * REGISTERS_STEP for blocks in range(1, MOST_OF_SM + 1)
     )
@@ -178,13 +177,13 @@ offset. Source: PTX ISA, "im2col mode"."""
 
 @record
 class PixelWindow:
-    """The window of a tensor map of pixels; a number for each axis between images and channels,
-    outermost first.
+    """The window of a tensor map of pixels, with a number for each axis between images and
+    channels, outermost first.
 
     Args:
-        lower, upper: the first pixel, relative to the tensor's first element, and the last one,
-            relative to its last element.
-        steps: the distances between pixels.
+        lower, upper: the first pixel relative to the tensor's first element, and the last pixel
+            relative to the tensor's last element.
+        steps: the distances between consecutive pixels.
     """
 
     lower: tuple[int, ...]
@@ -193,7 +192,7 @@ class PixelWindow:
 
     @property
     def rank(self) -> int:
-        """Dimensions of the tensor."""
+        """The number of dimensions of the tensor."""
         return len(self.steps) + 2
 
     def wrong(self, pixels: int) -> str | None:
@@ -221,5 +220,6 @@ def block_bytes(sizes: Iterable[int]) -> int:
 
 
 def chips_with(size: int) -> str:
-    """The chips on which a block may have that much, as text: `sm_90, sm_100`."""
+    """The chips on which a block may have this many bytes of shared memory, as text: `sm_90,
+    sm_100`."""
     return ", ".join(chip.name for chip in CHIPS.values() if chip.shared >= size)

@@ -7,8 +7,8 @@ from .limits import too_long, too_many_threads
 
 
 def miscounted(space: SpaceSpec, _: str) -> Wrong | None:
-    """The error of a space with more threads than any block has, for any mapped op. Unknown counts
-    are at least one each."""
+    """The error that processors make up more threads than any block has, for any mapped op; None if
+    they do not. An unknown count counts as one."""
     known = {axis: count for axis, count in zip(space.axes, space.counts, strict=True) if isinstance(count, int)}
     shown = ", ".join(f"{axis}: {known.get(axis, '…')}" for axis in space.axes)
     found = too_many_threads(space.kind, known.values(), f"{space.kind}({shown})")

@@ -1,5 +1,5 @@
-"""Arithmetic on forms: the symbols of a kernel; an operation with a result that is no form of the
-operands yields a fresh symbol."""
+"""Arithmetic on forms, and the symbols of a kernel. If the result of an operation is no form of its
+operands, it is a fresh symbol."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ QUOTIENT, REMAINDER = (
 
 @dataclass
 class MadeUp:
-    """A number determined by its parts: two instances that agree on all parts of one of `ways`
-    agree on `number`.
+    """A number that other numbers determine: if all parts in one of `ways` are equal in two
+    instances, `number` is equal in both.
 
     A quotient and a remainder determine the dividend; the counter of a loop over processors,
     `processor + count*i`, determines the processor.
@@ -277,8 +277,8 @@ class Algebra:
     # ---- arithmetic --------------------------------------------------------------------------------------------------
 
     def product(self, a: Linear, b: Linear) -> Linear:
-        """The product. Of a number made of ids and one that is uniform over the grid, it is a `Multiple`; of `max(n, 0)` and a
-        number that is not negative, `max(n*number, 0)`."""
+        """The product. A number made of ids, times one that is uniform over the grid, gives a
+        `Multiple`; `max(n, 0)` times a number that is not negative gives `max(n*number, 0)`."""
         if a.is_constant or b.is_constant:
             return b * a.constant if a.is_constant else a * b.constant
         if a.content * b.content > 1:

@@ -47,13 +47,13 @@ def terms_of(form: Linear) -> Terms:
 
 
 def divide(index: Linear, divisor: int) -> tuple[Linear, Linear]:
-    """Quotient and remainder by a positive number, of a non-negative index.
+    """The quotient and the remainder of a non-negative index by a positive number.
 
-    Terms that are multiples of the divisor go to the quotient; if the rest is known to be below the
-    divisor it is the remainder, and no division is emitted (thread ids of a 16×16 block over rows
-    of 16). If the terms other than loop counters are below a factor of the divisor, only the
-    counters are divided: `i * 128 + t` by 256 is `i / 2`, and `i % 2 * 128 + t`, where t < 128;
-    these are constants once the loop is unrolled.
+    Terms that are multiples of the divisor go to the quotient. If the rest is known to be below the
+    divisor, it is the remainder, and no division is emitted (for example, for thread ids of a 16×16
+    block over rows of 16). If the terms other than loop counters are below a factor of the divisor,
+    only the counters are divided: `i * 128 + t` by 256 is `i / 2`, and `i % 2 * 128 + t`, where t <
+    128; these are constants once the loop is unrolled.
     """
     if divisor == 1:
         return index, Linear.of()
@@ -107,7 +107,7 @@ def _expression(form: Linear) -> tuple[ir.AffineExpr, list[ir.Value]]:
 
 
 def sum_of(index: ir.Value) -> Linear:
-    """The index as a sum of values that are not defined by `affine.apply`, or of one that divides."""
+    """The index as a sum of values that no `affine.apply` defines, except one that divides."""
     made = made_by(index, "affine.apply")
     if made is None:
         return index_of(index)

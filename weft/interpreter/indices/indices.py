@@ -4,11 +4,11 @@
                                  row + k              (in the loop)
                                  row + k + 1
 
-Each `affine.apply` becomes a chain: first the terms that are invariant in all loops, then those of
-each loop, the constant last. Summands have one order, and `x * 4 - x floordiv 4 * 16` is `x mod 4 *
-4` again (composing maps had decomposed it), `x - x mod 4` is `x floordiv 4 * 4`. Neighbouring
-indices then share all but their constants, and `cse` merges them. `canonicalize` would compose the
-chains again: it must not run after this.
+Each `affine.apply` becomes a chain: first the terms that are invariant in all loops, then the terms
+of each loop, and the constant last. Summands have a fixed order. Remainders that the composition of
+maps has decomposed are restored: `x * 4 - x floordiv 4 * 16` becomes `x mod 4 * 4`, and `x - x mod
+4` becomes `x floordiv 4 * 4`. Neighbouring indices then differ only in their constants, and `cse`
+merges the common parts. `canonicalize` would compose the chains again: it must not run after this.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def share_indices(function: ir.Operation) -> None:
 
 
 def guards(function: ir.Operation) -> list[ir.Operation]:
-    """The `if` around a whole kernel's body that all threads of a block enter, or none: values
-    computed before it would be live in registers throughout. An `if` with two arms is for warp
-    groups of two roles."""
+    """The `if` around the whole body of a kernel that all threads of a block enter or none, or an
+    `if` with two arms, for warp groups of two roles. Values that are computed before it would
+    occupy registers throughout the kernel."""
     last = [op.operation for op in function.regions[0].blocks[0].operations][-2:-1]
     plain = [op for op in last if isinstance(op.opview, scf.IfOp) and not len(op.regions[1].blocks)]
     return [op for op in plain if any(operations(op, "gpu.barrier", STAND_IN))]
@@ -48,9 +48,9 @@ class _Indices:
     """Indices of a kernel as forms of values that are not defined by `affine.apply`.
 
     A value has a place in the order of terms (block ids first, thread ids last, otherwise by first
-    use) and a depth: the number of loops in which it is defined. A term that is no sum of values
-    and of quotients by numbers is a symbol of its own, of an operator and two forms; the second is
-    a number, or invariant in the whole kernel, as the sizes of its arguments are.
+    use) and a depth: the number of loops in which it is defined. A term that is not a sum of
+    values, and of quotients by numbers, becomes a new symbol for an operator and two forms. The
+    second form is a number, or invariant in the whole kernel, such as a size of an argument.
     """
 
     def __init__(self, function: ir.Operation) -> None:

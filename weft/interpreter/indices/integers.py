@@ -1,8 +1,8 @@
 """Machine integers: fixed width, wrapping, read as signed or unsigned.
 
 The form of a value is its bits read as signed (of an i1: 0 or 1). A result that may leave the range
-of its type is wrapped into it, wherever the range of the result is known, and always below 32 bits.
-`Dependence` computes what a value depends on: the thread, the block, the iterations of loops.
+of its type is wrapped into it if the range of the result is known, or if the type has less than 32
+bits. `Dependence` computes what a value depends on: the thread, the block, the iterations of loops.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class Dependence(Algebra):
         """Binds the dependences of the carried values of a loop: the union over the initial and the
         yielded values.
 
-        First they are bound to those of the initial values; if the yielded values then depend on
-        more, that is added, and one round suffices because the union only grows by the result of
-        the first round.
+        First they are bound to the dependences of the initial values. If the yielded values then
+        have further ones, these are added. One round suffices, because further rounds would add
+        nothing.
         """
         out = Depends(loops=frozenset({loop})) | self.depends_on(entering)
         before = dict(self._depends)
@@ -214,7 +214,8 @@ class Integers(Dependence):
         return found
 
     def converted(self, form: Linear, name: str, source: ir.Type, target: ir.Type) -> Linear:
-        """A number of one type as one of another: its last bits, or extended by zeros or its sign."""
+        """Converts a number to another type: truncates it to its last bits, or extends it by zeros
+        or its sign."""
         before, after = bits(source), bits(target)
         if after > before:
             if name.endswith(("ui", "u")):

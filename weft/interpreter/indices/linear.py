@@ -175,7 +175,8 @@ class Linear:
 
     @property
     def content(self) -> int:
-        """The largest number that divides the form, whatever the values; 0 for the form 0."""
+        """The largest number that divides the form for all values of its symbols; 0 for the form
+        0."""
         return gcd(self.constant, *self.terms.values())
 
     def floordiv(self, divisor: int) -> Linear:
@@ -236,8 +237,8 @@ class Linear:
         return low, high
 
     def _remainders(self) -> Iterator[tuple[int, Linear]]:
-        """The form as `k * (n mod d) + rest`, for each floor with which that is possible: k * (d -
-        1), and a rest of fewer terms."""
+        """The ways in which a floor term makes the form `k * (n mod d) + rest`, with fewer terms in
+        the rest: each as k * (d - 1), the largest value of the first part, and the rest."""
         for term, c in self.terms.items():
             if isinstance(term, Floor) and c % term.divisor == 0:
                 factor = -c // term.divisor
@@ -286,8 +287,8 @@ def _tighter(choose: Callable[[int, int], int], a: int | None, b: int | None) ->
 
 
 def multiply(a: Range, b: Range) -> Range:
-    """The range of a product. For ranges unbounded on one side only their signs are used, unless
-    one of them is a number."""
+    """The range of a product. If a range is unbounded on one side, only its sign is used, unless
+    the other factor is a number."""
     corners = [x * y for x in a for y in b if x is not None and y is not None]
     if len(corners) == len(a) * len(b):
         return min(corners), max(corners)
@@ -323,8 +324,8 @@ def greatest(ranges: Sequence[Range]) -> Range:
 
 
 def redefined(table: Mapping[Symbol, Linear], used: Iterable[Symbol]) -> dict[Symbol, Linear]:
-    """A table of forms for symbols, extended by a new symbol for each one defined by any of them,
-    with the definition rewritten accordingly."""
+    """A table of forms that replace symbols, completed for defined symbols: if the definition of a
+    symbol uses a replaced one, the symbol gets a new one with the rewritten definition."""
     known, out = reached(used), dict(table)
     while new := [s for s in known if s.definition and s not in out and any(t in out for t in s.definition.symbols())]:
         out |= {s: Linear.of(replace(s, definition=None)) for s in new}

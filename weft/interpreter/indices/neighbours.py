@@ -13,8 +13,8 @@ from .values import KnownIndices
 
 
 class Neighbours:
-    """Forms of index values, where an index in `last` is the e-th of `lanes` neighbours from a
-    multiple of `lanes`, and one in `places` is e."""
+    """Forms of index values for `lanes` neighbours, which begin at a multiple of `lanes`: for
+    neighbour e, an index in `last` is that multiple plus e, and an index in `places` is e."""
 
     def __init__(self, last: Sequence[ir.Value], lanes: int, places: Sequence[ir.Value] = ()) -> None:
         self.last, self.lanes, self.places = last, lanes, places

@@ -1,7 +1,7 @@
 """SSA values of a kernel → quasi-affine forms, formulas, and dependences.
 
-Integers wrap where that is known to be possible (see `integers`); wide ones of unknown range are
-taken as unbounded: index arithmetic that overflows is a fault of its own. Values are evaluated
+Integers wrap if that is known to be possible (see `integers`). Wide integers of unknown range are
+assumed to be unbounded: overflow of index arithmetic is a separate fault. Values are evaluated
 lazily, from their defining ops; block arguments (loop variables, kernel arguments) are bound by the
 caller that walks the regions.
 """
@@ -368,8 +368,8 @@ _shared: list[KnownIndices] = []
 
 @contextmanager
 def unchanged(op: ir.Operation) -> Iterator[None]:
-    """Inside, the definitions of the kernel's indices around `op` do not change: results about an
-    index are cached."""
+    """A context in which the definitions of the kernel's indices around `op` do not change, so that
+    results about an index are cached."""
     _shared.append(_shared[-1] if _shared else KnownIndices(op))
     try:
         yield

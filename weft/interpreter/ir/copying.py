@@ -64,8 +64,8 @@ def copies_to_linalg(root: ir.Operation) -> None:
 
 
 def moved_axes(op: ir.Operation) -> tuple[int, ...] | None:
-    """For each axis of the input, the axis of the result, of an op that only repeats elements or
-    exchanges axes, and that no handle names; None for another op."""
+    """For an op that only repeats elements or exchanges axes, and that no handle names: for each
+    axis of the input, the axis of the result. None for any other op."""
     if not is_parallel_op(op) or segments(op) != (1, 1) or is_named(op) or "weft.map" in op.attributes:
         return None
     if not isinstance(op.operands[0].type, ir.ShapedType) or yielded(op) != [body_of(op).arguments[0]]:

@@ -23,8 +23,8 @@ def groups_of(op: ir.Operation) -> list[list[int]]:
 
 
 def expanded(value: ir.Value, sizes: Sequence[int | ir.Value], together: Sequence[Sequence[int]]) -> ir.Value:
-    """A tensor expanded to these sizes, with the axes `together` for each of its own; created at
-    the insertion point."""
+    """A tensor expanded to these sizes, created at the insertion point. `together`: for each axis
+    of the tensor, the axes into which it is expanded."""
     if all(len(axes) == 1 for axes in together):
         return value
     given, shape = dynamic_and_static(sizes)

@@ -247,8 +247,8 @@ def same_sizes(start: Axis) -> list[Axis]:
 
 
 def equal_sizes(function: ir.Operation) -> list[dict[Axis | int | ir.Value, None]]:
-    """Groups of axes of a function's arguments, numbers and index values that must be equal sizes, because ops index
-    them by the same dimension."""
+    """Groups of sizes that must be equal, because ops index them by the same dimension: axes of a
+    function's arguments, numbers, and index values."""
     groups: list[dict[Axis | int | ir.Value, None]] = []
     for op in operations(function):
         if is_structured(op) and not any(around.name in MAY_NOT_RUN for around in ancestors(op)):

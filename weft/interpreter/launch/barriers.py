@@ -21,8 +21,9 @@ from .clusters import meet
 
 
 def init_barriers(kernel: Outlined, hardware: Hardware) -> ir.Operation | None:
-    """Initializes all memory barriers of a kernel that carry a number of arrivals, and waits for
-    the initialization. Returns the op that waits, None without such barriers."""
+    """Initializes all memory barriers of a kernel that state a number of arrivals, and makes all
+    threads wait for the initialization. Returns the op at which they wait; None if there are no
+    such barriers."""
     made = [op for op in operations(kernel.function, MAKE) if ARRIVALS in op.attributes]
     if not made:
         return None
@@ -47,8 +48,8 @@ def _init(barriers: ir.Value, arrivals: int, number: Linear) -> None:
 
 
 def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
-    """Replaces barriers of each warp group by numbered barriers, from 1 on: 0 is the barrier of the
-    block."""
+    """Replaces the barriers of warp groups by numbered barriers. The numbers begin at 1; 0 is the
+    barrier of the block."""
     for barrier in [op for op in operations(function, "gpu.barrier") if OF_GROUPS in op.attributes]:
         with ahead_of(barrier):
             made = numbered_barrier(value_of(hardware.group().index + 1), GROUP)
@@ -58,8 +59,9 @@ def number_barriers(function: ir.Operation, hardware: Hardware) -> None:
 
 
 def meet_apart(op: ir.Operation, threads: int) -> None:
-    """Replaces the barriers in an op that only the first `threads` threads of a block execute by
-    one numbered barrier; its number follows those of their warp groups."""
+    """Replaces all barriers in an op that only the first `threads` threads of a block execute by
+    one numbered barrier. Its number follows the numbers of the barriers of these threads' warp
+    groups."""
     for barrier in list(operations(op, "gpu.barrier")):
         with ahead_of(barrier):
             made = numbered_barrier(value_of(1 + threads // GROUP), threads)

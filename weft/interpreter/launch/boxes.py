@@ -7,9 +7,9 @@ A swizzled tile is stored in swizzle-wide panels, one box per panel:
 `memref<64x256xbf16>` with a swizzle of spans of 128 bytes becomes `memref<4x64x64xbf16>`.
 `products/by_groups.py` reads it, through the same map.
 
-A masked load becomes a plain box if its mask only tests that the element is inside of the tensor:
-elements outside are loaded as zeros. A masked load that gathers pixels (`pixels.py`) becomes a load
-of pixels.
+A masked load becomes a plain box if its mask only tests that the element is inside the tensor:
+elements outside are loaded as zeros. A masked load that gathers pixels becomes a load of pixels
+(`pixels.py`).
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from .pixels import Gathered, load_pixels
 
 
 def lower_copies(kernel: Outlined, sharing: Sharing | None = None) -> dict[ir.Value, Panels]:
-    """Rewrites all marked copies in place. Returns the shared buffers that they fill, keyed by the
-    value that is still used in their place. The kernel's maps are its last arguments. `sharing`:
-    state of blocks that run in clusters. Raises W0405."""
+    """Rewrites all marked copies in place. Returns the shared buffers that the boxes fill, by the
+    original buffer's value, which other ops still use. The tensor maps become the last arguments of
+    the kernel. `sharing`: the shared copies of a kernel that runs in clusters. Raises W0405."""
     filled: dict[ir.Value, Panels] = {}
     for op in [op for op in operations(kernel.function) if BY_TENSOR_MAP in op.attributes]:
         with op.location:
@@ -193,7 +193,7 @@ class _Copy:
         return replace(self._checked(box, range(len(starts))), row=0)
 
     def _ends(self, load: MaskedLoad, tensor: ir.Value, starts: Sequence[Linear], on: Sequence[int]) -> tuple[End, ...]:
-        """The extents of the tensor that the mask states, by axis. Raises W0405 if the mask tests
+        """The extents of the tensor that the mask tests, by axis. Raises W0405 if the mask tests
         anything else."""
         subscripts = list(load.load.operands)[1:]
         ends: list[End] = [None] * len(starts)
@@ -216,8 +216,8 @@ class _Copy:
         return tuple(ends)
 
     def _tested(self, test: ir.Operation, subscripts: Sequence[ir.Value]) -> int | None:
-        """The axis of the subscript that the test compares: at least 0, or below a size; None for
-        any other test."""
+        """The axis of the subscript that is tested to be at least 0, or below a size; None for any
+        other test."""
         kinds, known = arith.CmpIPredicate, Neighbours((), 1)
         predicate = kinds(ir.IntegerAttr(test.attributes["predicate"]).value)
         index, bound = test.operands
@@ -296,7 +296,7 @@ class _Copy:
         return Panels(memory, self.kernel.tensor_map(box.tensor, of_map, box.ends, box.window), self.kernel, box)
 
     def _width(self, alloc: ir.Value) -> int:
-        """Elements in a row of a panel."""
+        """The number of elements in a row of a panel."""
         if alloc in self.filled:
             return self.filled[alloc].box.box[-1]
         columns, swizzle = ir.MemRefType(alloc.type).shape[-1], _swizzle(alloc)
@@ -313,8 +313,8 @@ def _swizzle(alloc: ir.Value) -> int:
 
 
 def place_of(source: ir.Value) -> tuple[ir.Value, list[Linear], list[int]]:
-    """The root of a memref's views, the offset of the memref in it along each axis, and the root's
-    axis for each dimension of the memref."""
+    """The memref that is the root of a chain of views; along each of its axes, the offset of the
+    view; and for each dimension of the view, the axis of the root."""
     view = producer(source)
     if view is None or not is_view(view) or view.name not in ("memref.subview", "memref.cast"):
         rank = ir.MemRefType(source.type).rank
@@ -342,7 +342,7 @@ def _kept(view: ir.Operation) -> list[int]:
 
 
 def _place_in(target: ir.Value) -> tuple[ir.Value, list[Bound]]:
-    """The shared buffer that a view lies in, and the offsets of the view."""
+    """The shared buffer in which a view lies, and the offsets of the view."""
     base, starts, _ = place_of(target)
     return base, [bound_of(start) for start in starts]
 

@@ -9,13 +9,13 @@
     init of barriers; gpu.barrier; …                  →  init of barriers; barrier of the cluster; …;
                                                          barrier of the cluster at the block's end
 
-Each block loads a part of a tile that all blocks of the cluster read: a tile with a box that begins
-at the same place for every rank in the cluster.
+If all blocks of a cluster read the same tile, each of them loads a part of it for all. A tile is
+the same if its box begins at the same place for every rank in the cluster.
 
-In clusters that are not full, blocks without a tile load, wait, multiply and arrive like the
-others, which depend on these arrivals (elements of a box outside of a tensor are zeros), and skip
-their reads and writes of global memory. Thread-private memory that these reads would fill and that
-is used later is filled with zeros in such blocks.
+In clusters that are not full, some blocks have no tile of their own. They load, wait, multiply and
+arrive like the others, which depend on these arrivals; elements of a box outside of a tensor are
+zeros. They skip their reads and writes of global memory. If a skipped read would fill
+thread-private memory that is used later, the memory is filled with zeros.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ _WAY_OUT = "choose tiles so that the cluster's size divides their number, or lea
 
 @record
 class TilePart:
-    """A part of a tile: `rows` rows of a panel, from `row` on; loaded for all blocks of a cluster
-    (`shared`), or for this block."""
+    """A part of a tile: `rows` rows of a panel, from `row` on. It is loaded for all blocks of a
+    cluster (`shared`), or for this block only."""
 
     row: Linear
     rows: int
@@ -90,7 +90,7 @@ class Sharing:
 
     Args:
         alone: for each tile that is not shared, the reason.
-        uneven: whether a tile is not shared only because it does not divide into the number of
+        uneven: whether some tile is not shared only because it cannot be divided into that many
             parts.
         remarks: the shared copies, as remarks.
     """
@@ -147,12 +147,12 @@ class Sharing:
 
 
 def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | None) -> list[Remark]:
-    """Makes the blocks of a cluster share loads. `there`: whether a block has a tile, None if every
-    block has. Returns remarks on what is shared. Raises W0407."""
+    """Makes the blocks of a cluster share loads. `there`: the condition that a block has a tile;
+    None if every block has one. Returns remarks on what is shared. Raises W0407."""
     if not sharing.remarks:
         hint = "leave `cluster` out; or let `map copy to tma` and `pipeline … producer` load tiles that blocks along x share"
         if sharing.uneven:
-            hint = "take clusters of as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
+            hint = "give `cluster` as many blocks as a tile has parts, or larger tiles; or leave `cluster` out"
         why = f"blocks of a cluster of {sharing.cluster.size} share no tile that the tensor memory accelerator brings"
         raise refuse("W0407", why, function, hint, *(f"`{name}`: {reason}" for name, reason in sharing.alone.items()))
     if there is not None:
@@ -168,10 +168,10 @@ def run_in_clusters(function: ir.Operation, sharing: Sharing, there: ir.Value | 
 def _arrive_in_all(function: ir.Operation, size: int) -> None:
     """Replaces each arrival at a barrier by arrivals at that barrier in every block of the cluster.
 
-    If the first thread of a warp group arrives, the first `size` threads do instead, each in one
-    block: an arrival in another block waits for the earlier effects of its thread, each arrival
-    separately. A relaxed arrival does not wait; it is sufficient where only products read what is
-    to be overwritten, and these have completed.
+    If the first thread of a warp group arrives, then its first `size` threads arrive instead, each
+    in one block: an arrival in another block waits for the earlier effects of its thread, so that
+    several arrivals of one thread would wait one after the other. A relaxed arrival does not wait.
+    It suffices if only products read the tile that is to be overwritten, and these have completed.
     """
     i32 = ir.IntegerType.get_signless(32)
     here, there = ir.Type.parse("!llvm.ptr<3>"), ir.Type.parse("!llvm.ptr<7>")
@@ -199,9 +199,9 @@ def _arrive_in_all(function: ir.Operation, size: int) -> None:
 
 
 def _empties_for_products(function: ir.Operation, barriers: ir.Value) -> bool:
-    """Whether the tiles that are loaded after waits for these barriers are read only by products of
-    warp groups, and filled only by loads. The proof checks this later; an op without known accesses
-    is assumed to access its operands."""
+    """Whether only products of warp groups read the tiles that are loaded after waits for these
+    barriers, and only loads fill them. An op without known accesses is assumed to access its
+    operands; the proof of the kernel checks the result."""
     loops = [op.parent.operation for op in operations(function, AWAIT) if barrier_of(op)[0] == barriers]
     loads = [load_of(op) for loop in loops for op in operations(loop, *LOADS)]
     tiles = [load.tile for load in loads if load is not None]
@@ -233,8 +233,8 @@ def _let_first(choice: ir.Operation, count: int) -> ir.Value | None:
 
 
 def meet() -> ir.Operation:
-    """Emits a barrier of all threads of the cluster at the insertion point. Returns the op that
-    waits."""
+    """Emits a barrier of all threads of the cluster at the insertion point. Returns the op at which
+    they wait."""
     aligned = {"aligned": ir.UnitAttr.get()}
     ir.Operation.create(MEET_CLUSTER, attributes=aligned)
     return ir.Operation.create(AWAIT_CLUSTER, attributes=aligned)
@@ -255,8 +255,8 @@ def _guard(ops: Sequence[ir.Operation], there: ir.Value) -> None:
 
 
 def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
-    """Guards a run of ops that each thread executes independently, from the first to the last that
-    accesses global memory or uses a result of such an access."""
+    """Guards the part of a run of ops that begins with the first and ends with the last access to
+    global memory, or use of such an access's result. Each thread executes the ops independently."""
     first = next((number for number, op in enumerate(ops) if _is_global(op)), None)
     if first is None:
         return
@@ -301,7 +301,7 @@ def _guard_run(ops: Sequence[ir.Operation], there: ir.Value) -> None:
             "W0407",
             f"threads fill `{value_name(shared)}` {why}",
             moved[0],
-            f"let `map … to tma` bring it; or {_WAY_OUT}",
+            f"`map` the copy `to tma`; or {_WAY_OUT}",
         )
     if left:
         with ir.InsertionPoint(choice.regions[1].blocks.append()):

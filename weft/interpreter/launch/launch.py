@@ -1,7 +1,7 @@
 """`launch_loop`: materializes all maps of a loop at once, and replaces the loop by a kernel and its
 launch.
 
-`PASSES` lists the passes in order: what each takes from the passes before it, and what it returns.
+`PASSES` lists the passes in their order, with the inputs and the result of each.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Pass:
     """A pass of a launch.
 
     Args:
-        run: works on the kernel in place.
-        needs, makes: attribute paths of `LaunchState`: the arguments, and where the results go;
-            remarks are appended.
-        of: marks, at least one of them in the loop's text if the pass applies; without any the pass
-            is skipped.
+        run: the function, which rewrites the kernel in place.
+        needs, makes: attribute paths of `LaunchState`, from which the arguments come, and to which
+            the results are assigned; remarks are appended.
+        of: the marks of the ops that the pass rewrites: it is skipped if the text of the loop has
+            none of them; empty: it always runs.
     """
 
     run: Callable[..., Any]
@@ -69,18 +69,19 @@ class Pass:
 
 @dataclass
 class LaunchState:
-    """A kernel in the making, and the results of its passes.
+    """A kernel under construction, and the results of the passes so far.
 
     Args:
-        last: mapped loops after the launched one.
-        grid: the blocks in terms of the host's values, by axis.
-        arrays: temporaries with elements that are owned by digits.
-        there: whether a block of a cluster has a tile; None if every block has.
+        last: the mapped loops that follow the launched loop in the kernel.
+        grid: the numbers of blocks along each axis, in terms of the host's values.
+        arrays: the temporaries that become an array of each thread's own elements
+            (`buffers/owners`).
+        there: the condition that a block of a cluster has a tile; None if every block has one.
         shares: the iterations of each mapped op that each processor owns.
         sharing: what the blocks of a cluster load for each other.
         panels: the shared buffers that tensor maps fill, by the value that they replace.
         start: the op at which all threads wait for the initialization of memory barriers.
-        remarks, on_maps: what was done, and remarks on each map, which follow.
+        remarks, on_maps: remarks on what was done; and, reported after these, remarks on the maps.
     """
 
     kernel: Outlined
@@ -151,7 +152,7 @@ class LaunchInfo:
         kernel, launch: the `gpu.func`, and the `gpu.launch_func` in the host function.
         grid, block: along x, y, z; None where only the host knows the size at run time.
         remarks: what was done, a few words each.
-        made: what all kernels with the same key share.
+        made: the results that all kernels with the same key share.
     """
 
     kernel: ir.Operation
@@ -163,7 +164,7 @@ class LaunchInfo:
 
 
 def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None) -> Outlined:
-    """Outlines the loop into a separate kernel, without any pass run on it. Raises W0350 … W0361,
+    """Outlines the loop into a separate kernel; no pass has run on it yet. Raises W0350 … W0361,
     without spans.
 
     `taken`: names that the kernel and its module must not have, besides those in the module.
@@ -185,9 +186,9 @@ def launch_loop(
 ) -> LaunchInfo:
     """Launches the mapped loop (or mapped op) `root` of a module on memrefs, in place.
 
-    Barriers in the loop are kept in their places, with their attributes (`weft.candidate`), so that
-    a trial launch of a cloned module shows what a barrier would separate. No pass runs on the
-    host's module: other loops keep their handles. Nothing is rewritten if the launch is refused.
+    Barriers in the loop keep their places and attributes (`weft.candidate`), so that a trial launch
+    in a cloned module shows which conflicts a barrier would separate. No pass runs on the host's
+    module, so that handles of other loops stay valid. A refused launch rewrites nothing.
 
     Args:
         module: the module, bufferized.

@@ -1,5 +1,5 @@
-"""The last lowering of a materialized kernel, to what the runtime reads: no linalg, views folded,
-the shared buffers as attributions."""
+"""The last lowering of a materialized kernel, to the normal form that the runtime reads: no linalg
+ops, views folded, shared buffers as attributions."""
 
 from __future__ import annotations
 
@@ -109,10 +109,11 @@ def _run(kernel: Outlined, passes: str, *, verify: bool = True) -> None:
 
 @contextmanager
 def _barriers_hidden(function: ir.Operation) -> Iterator[None]:
-    """Keeps `canonicalize` from merging adjacent barriers that carry marks: it would drop the
-    second barrier's.
+    """Keeps `canonicalize` from merging adjacent barriers with marks, since the mark of the second
+    barrier would be lost.
 
-    An op of an unregistered dialect may have any effect, so nothing moves across it either.
+    Each barrier is replaced by an op of an unregistered dialect, which may have any effect: no op
+    is moved across it.
     """
     for barrier in operations(function, "gpu.barrier"):
         if any(name.startswith("weft.") for name in barrier.attributes):
@@ -168,12 +169,12 @@ MOST_TRIPS = 64
 
 
 def fix_trip_counts(function: ir.Operation) -> None:
-    """Gives loops from 0 to `affine.min(constant, …)` around accesses of private memory the
-    constant as their bound.
+    """Makes loops unrollable: a loop from 0 to `affine.min(constant, …)` around accesses of private
+    memory gets the constant as its bound, and a guard inside.
 
     A ragged tile is copied back by `for i < min(4, 10 - 4 * t)`. Such a loop cannot be unrolled,
-    and an array that it indexes goes to local memory, which no count of spills shows. With a guard
-    inside, `for i < 4 { if i < min(…) }`, it can be unrolled.
+    and an array that it indexes is in local memory, which the count of spills does not show. The
+    loop `for i < 4 { if i < min(…) }` can be unrolled.
     """
     for loop in reversed(list(operations(function, "scf.for"))):
         most = _most_trips(loop)
@@ -185,8 +186,8 @@ def fix_trip_counts(function: ir.Operation) -> None:
 
 
 def _most_trips(loop: ir.Operation) -> int | None:
-    """The smallest constant of the minimum that bounds a loop; None for a loop that is not a plain
-    one from 0 by 1."""
+    """The smallest constant of the minimum that bounds a loop; None unless the loop begins at 0,
+    with step 1."""
     if len(loop.results) or constant_of(loop.operands[0]) != 0 or constant_of(loop.operands[2]) != 1:
         return None
     bound = made_by(loop.operands[1], "affine.min")
@@ -214,10 +215,10 @@ def _guard(loop: ir.Operation, most: int) -> None:
 
 
 def _divide_by_one_at_least(function: ir.Operation) -> None:
-    """Gives indices that are computed before all guards and loops divisors of at least 1.
+    """Raises the divisors to at least 1 in indices that are computed before all guards and loops.
 
-    Divisions are hoisted out of the loop or guard that is not entered where a size is 0; a division
-    by 0 is undefined there, too.
+    If a size is 0, the loop or guard that divides by it is not entered. But hoisting has moved the
+    division out of it, and a division by 0 is undefined.
     """
     block = function.regions[0].blocks[0]
     for apply in [op for op in ops_of(block) if op.name == "affine.apply"]:
@@ -232,8 +233,8 @@ def _divide_by_one_at_least(function: ir.Operation) -> None:
 
 
 def _drop_implied(function: ir.Operation) -> bool:
-    """Replaces each `scf.if` under an equal guard by its body. Returns whether there was such an
-    op."""
+    """Replaces each `scf.if` by its body if enclosing guards imply its condition. Returns whether
+    there was such an op."""
     implied = [op for op in operations(function, "scf.if") if _holds(op.operands[0], op)]
     for choice in implied:
         *inside, ends = choice.regions[0].blocks[0].operations
@@ -252,8 +253,8 @@ def _parts(condition: ir.Value) -> set[ir.Value]:
 
 
 def _holds(condition: ir.Value, op: ir.Operation) -> bool:
-    """Whether the enclosing guards of an op imply a condition: each of its conjuncts is one of a
-    guard."""
+    """Whether the guards around an op imply a condition: each conjunct of the condition is a
+    conjunct of a guard."""
     inner, wanted = op, _parts(condition)
     for around in ancestors(op):
         if around.name == "scf.if" and inner.block == around.regions[0].blocks[0]:
@@ -268,8 +269,8 @@ def _holds(condition: ir.Value, op: ir.Operation) -> bool:
 
 
 def _forward_sums(function: ir.Operation) -> None:
-    """Forwards a thread's part of an accumulator to its reads, instead of through an array that it
-    was stored to, if nothing changes the array in between."""
+    """Forwards a thread's part of an accumulator directly to its reads, and drops the array in
+    between, if the part is stored there and nothing else changes the array."""
     for store in list(operations(function, "vector.store")):
         array = made_by(store.operands[1], "memref.alloca")
         shaped = made_by(store.operands[0], "vector.shape_cast")
@@ -298,8 +299,8 @@ def _reads_after(op: ir.Operation, store: ir.Operation) -> bool:
 
 
 def _extracted(sums: ir.Value, read: ir.Operation) -> ir.Value:
-    """The same element or row of the accumulator: dimensions of extent 1 are dropped in both
-    shapes."""
+    """The element or row of the accumulator that a read of the array gives: in both shapes,
+    dimensions of extent 1 are ignored."""
     shape = ir.MemRefType(read.operands[0].type).shape
     subscripts = iter([at for at, size in zip(list(read.operands)[1:], shape, strict=True) if size != 1])
     own = ir.VectorType(sums.type).shape

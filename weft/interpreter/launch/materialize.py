@@ -1,4 +1,4 @@
-"""Lowers maps: a mapped loop or op becomes the iterations that one processor owns."""
+"""Lowers maps: a mapped loop or op becomes the code for the iterations that one processor owns."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ Handed = tuple[tuple[Owned, ...], "ir.Value | None", tuple[Remark, ...]]
 def hand_out(
     root: ir.Operation, last: Sequence[ir.Operation], hardware: Hardware, arrays: Sequence[OwnArray]
 ) -> Handed:
-    """Materializes the maps of a loop and of the loops after it. Returns the iterations that each
-    processor owns, the condition of a cluster's blocks that have a tile (None: all have), and the
-    remarks on the maps."""
+    """Materializes the maps of a loop, and of the mapped loops after it. Returns the iterations
+    that each processor owns; the condition that a block of a cluster has a tile (None: every block
+    has one); and remarks on the maps."""
     materializer = Materializer(hardware, arrays)
     for op in (root, *last):
         materializer.run(op)
@@ -71,7 +71,7 @@ class Materializer:
     """Rewrites the kernel's mapped loops and ops in place, outermost first.
 
     Args:
-        arrays: temporaries with elements that are owned by digits.
+        arrays: the temporaries that become an array of each thread's own elements.
     """
 
     def __init__(self, hardware: Hardware, arrays: Sequence[OwnArray] = ()) -> None:
@@ -131,8 +131,8 @@ class Materializer:
             self.run(inner, within)
 
     def _guard_idle_axes(self, op: ir.Operation, around: tuple[Mapping, ...], scope: ExitStack) -> None:
-        """Guards an op so that only the first thread runs along each axis that no map uses: the
-        others would repeat the same iteration."""
+        """Guards an op so that, along each axis that no map uses, only the first thread executes
+        it: the others would repeat the same iteration."""
         mapping = around[-1]
         if mapping.space == "blocks" or not mapping.distributes:
             return
@@ -158,7 +158,8 @@ class Materializer:
             self.remarks.append(Remark.of(text, mapping, ", ".join(idle), op, " and ".join(idle)))
 
     def _forall(self, op: ir.Operation, within: Within) -> tuple[list[ir.Operation], Within]:
-        """Emits the loops of a mapped loop. Returns the ops moved into them, and their context."""
+        """Emits loops in place of a mapped loop. Returns the ops moved into them, and the context
+        of these ops."""
         mapping = within.maps[-1]
         dimensions = loop_dimensions(op)
         body = body_of(op)
@@ -192,8 +193,8 @@ class Materializer:
         return moved, within
 
     def _together(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt, alive: list[ir.Value]) -> None:
-        """Like `_distribute`, for iterations that all processors run through; the conditions under
-        which an iteration is the thread's own are appended to `alive`."""
+        """Like `_distribute`, but all processors execute all rounds. The conditions under which an
+        iteration is the thread's own are appended to `alive`."""
         sharers = self._hardware.sharers(mapping, trips)
 
         def nest(at: tuple[Linear, ...]) -> None:
@@ -210,8 +211,8 @@ class Materializer:
         nest(())
 
     def _over_clusters(self, mapping: Mapping, trips: Sequence[Bound], cluster: BlockClusters, emit: EmitAt) -> None:
-        """Distributes the tiles of a cluster's blocks: conditions depend on the cluster's first
-        block only, so that they are equal for all of its blocks."""
+        """Distributes tiles to the blocks of clusters. Conditions depend only on the first block of
+        a cluster, so that they are the same for all blocks of the cluster."""
         along = cluster.dimension
         whole = cluster.whole(trips)
 
@@ -245,8 +246,8 @@ class Materializer:
         mapping: Mapping,
         index: Callable[[Sequence[Linear]], Sequence[Linear]],
     ) -> None:
-        """Emits the units that the thread owns of what a map distributes; `index` turns the index
-        of a unit into that of an iteration."""
+        """Emits the units, such as vectors, that the thread owns of a mapped op. `index` converts
+        the index of a unit to that of an iteration."""
         every, lanes = extents(op), mapping.vector
         handed = handed_out(op)
         space = [every[d] for d in handed]
@@ -273,7 +274,7 @@ class Materializer:
     def _share(
         self, op: ir.Operation, at: Sequence[Linear], extents: Sequence[Bound], alive: Sequence[ir.Value] = ()
     ) -> None:
-        """Records the iterations that a processor owns of a mapped op, as emitted."""
+        """Records the emitted iterations that a processor owns of a mapped op."""
         self.shares.append(Owned.emitted(op, at, extents, alive, self._values))
 
     def _distribute(self, mapping: Mapping, trips: Sequence[Bound], emit: EmitAt) -> None:
@@ -295,12 +296,12 @@ class Materializer:
 
 
 def _whole_rows(trips: Sequence[Bound], mapping: Mapping) -> list[Bound]:
-    """The extents by which iterations are counted when all dimensions are counted together, row by
-    row.
+    """The extents of the dimensions, for a map that counts the iterations of all dimensions
+    together, row by row.
 
-    Rows of a ragged tile count with their maximal length: a quotient by a length known only to the
-    block would not show which thread owns an element. The same holds for the number of iterations
-    where each processor takes an equal part of all.
+    For a row of a ragged tile this is its maximal length: with a length that depends on the block,
+    a quotient by it would not show which thread owns an element. For the same reason, a block
+    distribution divides the maximal number of iterations.
     """
     counted = (
         mapping.distributes
@@ -315,8 +316,8 @@ def _whole_rows(trips: Sequence[Bound], mapping: Mapping) -> list[Bound]:
 def _multi_index(
     at: Sequence[Linear], extents: Sequence[Bound], mapping: Mapping, cluster: BlockClusters | None = None
 ) -> Sequence[Linear]:
-    """The index along each dimension, from a counter of all of them, row by row or in an order of
-    rows and columns."""
+    """The index along each dimension, from a counter of the iterations of all dimensions: row by
+    row, or in the order that the map states for rows and columns."""
     if len(at) == len(extents):
         return at
     if not mapping.ordered:

@@ -36,10 +36,11 @@ class Box:
         tensor: one of the kernel's arguments.
         starts: the box's first element along each axis.
         sizes: elements along each axis.
-        ends: the tensor's extents for this copy, where they differ from its sizes.
+        ends: along each axis, the extent at which the tensor ends for this copy, if that is not its
+            size; else None.
         row: the axis along which the rows of the tile lie.
-        pixels: for a load of pixels, its images, window and tap; `sizes` are then the numbers of
-            pixels and channels.
+        pixels: for a load of pixels, its images, window and tap; `sizes` are then the number of
+            pixels and the number of channels.
     """
 
     tensor: ir.Value
@@ -69,9 +70,9 @@ class Panels:
     """A shared buffer that boxes of one tensor map fill.
 
     Args:
-        buffer: its memory, `… x panels x rows x columns of a panel`, or without panels where a row
-            is a single panel.
-        map: the kernel's argument.
+        buffer: the memory, `… x panels x rows x columns of a panel`; without the axis of panels if
+            a row is a single panel.
+        map: the tensor map, an argument of the kernel.
         filled_by: the box that the map loads.
     """
 
@@ -101,9 +102,9 @@ class Panels:
         return subview(self.buffer, [offsets, sizes, [1] * kind.rank], old)
 
     def describing(self, rows: int, panels: int) -> ir.Value:
-        """A tensor map that describes how a matrix of `rows` rows of `panels` panels is stored: its
-        boxes, one after the other, are panels. If blocks of a cluster load parts of panels, this
-        map differs from the one that loads them."""
+        """A tensor map that describes the layout of a matrix of `rows` rows and `panels` panels:
+        each of its boxes is a panel. It differs from the map that loads the matrix if blocks of a
+        cluster load parts of panels."""
         box, high = self.filled_by, ir.MemRefType(self.buffer.type).shape[-2]
         part = box.sizes[box.row]
         if part == high or (panels == 1 and rows <= part):

@@ -3,14 +3,15 @@ pixels by a tensor map (`hardware/hopper/tensor_maps.py`).
 
     X[n, 2·oh + kh - 1, 2·ow + kw - 1, c]   of   n, oh, ow = digits of m,   kh, kw, c = digits of k
 
-m increases along the rows of the tile: its digits, in order, are subscripts of the images, times a
-step, plus terms that are the same in all rows. So the rows are consecutive pixels of a window, with
-as many pixels along each axis as the digit has values (one where there is no digit: `as-gemm` omits
-digits of a single value). The remaining terms of the subscripts, the tap, must be the same in the
-whole tile; its columns are adjacent channels.
+m increases along the rows of the tile. Its digits, in order, are the subscripts of the images,
+times a step, plus terms that are the same in all rows. So the rows are consecutive pixels of a
+window, which has as many pixels along each axis as the digit has values. (`as-gemm` omits digits
+with a single value; the window then has one pixel along the axis.) The remaining terms of the
+subscripts, the tap, must be the same in the whole tile. The columns of the tile are adjacent
+channels.
 
-The mask may test that a subscript is inside of the images, and that m is below the number of all
-pixels: outside, zeros are loaded.
+The mask may test that subscripts are inside the images, and that m is below the number of all
+pixels: zeros are loaded for elements outside.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ ELSE = "promote an operand whose tiles are boxes, or `map` the copy to `threads(
 
 @record
 class Pixels:
-    """The pixels that a tile takes: images, window, first element and tap; axes outermost first.
+    """The pixels that fill a tile: images, window, first element and tap; axes are in order,
+    outermost first.
 
     Args:
         first: emits the coordinates of the first element of a row, at the insertion point.
@@ -56,9 +58,9 @@ class Pixels:
 
 @record
 class _Axis:
-    """A subscript other than the last, split into terms that depend on the row's number (which is
-    multiplied by `step`), terms that depend on the column's, and a constant. `count`: the number of
-    pixels along the axis, None if it is not known."""
+    """A subscript other than the last, split into terms that depend on the number of the row, times
+    `step`; terms that depend on the number of the column (`tap`); and a constant. `count`: the
+    number of pixels along the axis; None if unknown."""
 
     row: Terms
     step: int
@@ -69,7 +71,8 @@ class _Axis:
 
 @record
 class Gathered:
-    """A masked load of `op`, a copy to a tile of rows and columns. `refused`: as `Refused`."""
+    """The masked load of `op`, a copy to a tile of rows and columns. `refused`: makes the error, as
+    in `Refused`."""
 
     op: ir.Operation
     load: MaskedLoad
@@ -96,7 +99,8 @@ class Gathered:
         return Neighbours(own, 2)
 
     def pixels(self, columns: int) -> Pixels:
-        """The pixels that the tile takes; the tap is emitted at the insertion point. Raises W0405."""
+        """The pixels that fill the tile; the tap is emitted at the insertion point. Raises
+        W0405."""
         rank = len(self.subscripts)
         if rank not in CORNERS:
             many = f"gathers from {rank} dimensions, and tensor maps have pixels of images with one to three axes, and channels"
@@ -147,7 +151,7 @@ class Gathered:
         return _Axis(row, own[0][1] if own else 1, tap, total.constant, count)
 
     def _number_of_row(self, axes: Sequence[_Axis]) -> Linear:
-        """The number of a row's pixel, the value that the digits decompose."""
+        """The number of the pixel in a row: the number m that the digits decompose."""
         used = [axis for axis in axes if axis.row]
         made = made_by(used[0].row[0][0], "affine.delinearize_index") if used else None
         if made is not None and [value for axis in used for value, _ in axis.row] == list(made.results):
@@ -170,9 +174,9 @@ class Gathered:
         return found
 
     def _counted(self, axes: Sequence[_Axis], number: Linear) -> list[_Axis]:
-        """The axes, with an unknown count derived from the mask: the number of all pixels divided
-        by the other counts. If the mask does not test that number, all rows of all blocks are
-        pixels."""
+        """The axes, where one unknown count is derived: it is the number of all pixels divided by
+        the other counts. The mask states the number of all pixels; if it does not, all rows of all
+        blocks are pixels."""
         unknown = [axis for axis in axes[1:] if axis.count is None]
         for test in [] if self.load.choice is None or len(unknown) != 1 else _conjuncts(self.load.choice.operands[0]):
             if (
@@ -188,8 +192,8 @@ class Gathered:
         return [replace(axis, count=self._rows(axis)) if axis.row and axis in unknown else axis for axis in axes]
 
     def _rows(self, axis: _Axis) -> int | None:
-        """An upper bound on the number of rows, for one image with a single axis: its digit is the
-        row's number."""
+        """An upper bound on the number of rows, for a single image with a single axis, where the
+        only digit is the row's number."""
         known, last = KnownIndices(self.op), 0
         for value, factor in axis.row:
             own = value in self.by_row.last
@@ -225,8 +229,8 @@ class Gathered:
     # ---- where -------------------------------------------------------------------------------------------------------
 
     def _upper(self, number: int, axis: _Axis, rank: int) -> int:
-        """The upper corner of the window that gives as many pixels along the axis as its digit has
-        values."""
+        """The upper corner of the window, such that the window has as many pixels along the axis as
+        the digit has values."""
         size, most = ir.MemRefType(self.images.type).shape[number], 1 << CORNERS[rank]
         count = constant_of(axis.count) if isinstance(axis.count, ir.Value) else axis.count
         if count is not None and size >= 0:
@@ -256,7 +260,7 @@ class Gathered:
                 continue
             raise self.refused(
                 "reads under a mask that tests more than the end of its operand: zeros begin elsewhere",
-                "promote an operand with tiles that end where it ends",
+                "`tile` by sizes with which the last tile ends where the operand ends, then `promote-to-shared` it",
             )
 
     def _inner(self, index: ir.Value) -> int | None:
@@ -280,8 +284,7 @@ def _there(copies: dict[ir.Value, ir.Value], terms: Terms, constant: int = 0) ->
 
 
 def _conjuncts(mask: ir.Value) -> list[ir.Operation | None]:
-    """The comparisons that a mask is the conjunction of; None for a conjunct that is not a
-    comparison."""
+    """The conjuncts of a mask, which are comparisons; None for any other conjunct."""
     made = producer(mask)
     if made is not None and made.name == "arith.andi":
         return [test for operand in made.operands for test in _conjuncts(operand)]
@@ -316,8 +319,8 @@ def load_pixels(
     to: ir.Value, given: ir.Value, coordinates: Sequence[ir.Value], tap: Sequence[Linear], barrier: tuple[ir.Value, ir.Value],
     blocks: ir.Value | None,
 ) -> None:  # fmt: skip
-    """Emits a load of pixels at the insertion point: to the tile `to`, by the map `given`, counted
-    on a barrier; `blocks`: the multicast mask of a cluster."""
+    """Emits a load of pixels at the insertion point: to the tile `to`, by the map `given`, with its
+    bytes counted on a barrier. `blocks`: the multicast mask of a cluster."""
     i16, i32, i64 = (ir.IntegerType.get_signless(bits) for bits in (16, 32, 64))
     pointer, shared, of_cluster = (ir.Type.parse(f"!llvm.ptr{space}") for space in ("", "<3>", "<7>"))
     address = ir.Operation.create(ADDRESS, results=[i64], operands=list(barrier)).results[0]

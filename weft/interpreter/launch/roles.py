@@ -1,12 +1,11 @@
-"""The roles of a kernel's warp groups: a warp group after those that maps distribute over executes
-what `pipeline … producer` moved to it.
+"""The roles of a kernel's warp groups. Maps distribute iterations over the consumers; one more warp
+group after these, the producer, executes the copies that `pipeline … producer` moved to it.
 
     init; barrier                                          init; barrier
     scf.if (thread 256) { copies } {weft.producer}    →    scf.if (thread < 256) { setmaxregister increase; products; write-back }
     products; write-back                                   else { setmaxregister decrease; scf.if (thread 256) { copies } }
 
-The kernel then has one more warp group. Ops that both roles need come before the branch, and both
-compute them.
+Ops that both roles need come before the branch, and both roles execute them.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ MOST = 240
 
 
 def begin_role(thread: Linear, threads: int, loop: ir.Operation) -> None:
-    """Replaces a loop of one iteration by a branch: the thread number `threads`, the first after
-    those of the consumers, executes the body."""
+    """Replaces a loop of one iteration by a branch: only thread number `threads`, the first after
+    the consumers' threads, executes the body."""
     with ahead_of(loop), when(is_zero(thread + -threads)):
         block = ir.InsertionPoint.current.block
         for op in ops_of(body_of(loop))[:-1]:
@@ -48,8 +47,8 @@ def begin_role(thread: Linear, threads: int, loop: ir.Operation) -> None:
 
 
 def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware) -> Geometry:
-    """Splits the kernel into roles. Returns its shape including the producer's threads. `start`:
-    the op after which roles begin. Raises W0406."""
+    """Splits the kernel into roles. Returns its shape with the producer's threads. `start`: the op
+    after which the roles begin. Raises W0406."""
     function, entry, geometry = kernel.function, kernel.entry, hardware.geometry
     roles = [op for op in operations(function, "scf.if") if PRODUCER in op.attributes]
     if not roles or start is None:
@@ -96,8 +95,8 @@ def split_roles(kernel: Outlined, start: ir.Operation | None, hardware: Hardware
 
 
 def _alone(role: ir.Operation, entry: ir.Block) -> ir.Operation:
-    """The producer's part as a single op at the kernel's top level: loops over tiles around it are
-    cloned with nothing else in them; the original loops keep the rest."""
+    """The producer's part as a single op at the kernel's top level. Loops over tiles around it are
+    cloned: the clone holds only the producer's part, and the original loops keep all other ops."""
     if role.block == entry:
         return role
     outer = next(op for op in ancestors(role) if op.block == entry)

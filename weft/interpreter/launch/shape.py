@@ -1,10 +1,10 @@
-"""The shape of a kernel: its threads and blocks, and its attributes that state them.
+"""The shape of a kernel: its threads and blocks, and the attributes that state them.
 
     gpu.func @mm(…) kernel     →     gpu.func @mm(…) kernel {known_block_size = [16, 16, 1], known_grid_size = [4, 4, 1],
                                      weft.cluster_size = …, weft.max_registers = …, weft.most_blocks = …}
 
-Where a size depends on the host's values, the kernel has an upper bound. Each shared reduction gets
-an attribute with the threads that take part in it.
+If a size depends on the host's values, the attribute states an upper bound. Each shared reduction
+gets an attribute with the threads that take part in it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Shaped = tuple[Geometry, Hardware, "Sharing | None", Table[str, GridSize]]
 
 
 def decide_shape(kernel: Outlined) -> Shaped:
-    """The shape that all maps of a kernel require, the processors, what clusters share, and the
-    grid on the host.
+    """Computes the shape that all maps of a kernel require, the processors, the sharing of loads in
+    clusters, and the grid in terms of the host's values.
 
     Raises:
         WeftError: W0346, W0351 … W0354, W0407, without spans.
@@ -53,7 +53,7 @@ def decide_shape(kernel: Outlined) -> Shaped:
 
 
 def state_sizes(function: ir.Operation, geometry: Geometry) -> None:
-    """States on a kernel how many blocks and threads it is launched with, where that is known."""
+    """Records on a kernel how many blocks and threads it is launched with, where known."""
     for name, sizes in (("grid", geometry.static_grid()), ("block", geometry.static_block())):
         numbers = [size for size in sizes if size is not None]
         if len(numbers) == len(sizes):

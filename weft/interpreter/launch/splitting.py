@@ -2,9 +2,9 @@
 
     scf.forall (warps) { A to lanes; barrier; B to lanes }   →   scf.forall (warps) { A }; barrier; scf.forall (warps) { B }
 
-Iterations are independent, so what precedes the barrier may run first in all of them. A buffer that
-is filled before the barrier and read after it has one copy per iteration in shared memory
-(`temporaries.py`); indices and views are computed on both sides.
+Iterations are independent, so the ops before the barrier may be executed first in all of them. A
+buffer that is filled before the barrier and read after it gets one copy per iteration in shared
+memory (`buffers/temporaries.py`). Indices and views are computed on both sides.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ from ..outlining.kernel import Outlined
 
 
 def hands_on(loop: ir.Operation) -> bool:
-    """Whether a loop over threads or warps contains loops or ops that are distributed again."""
+    """Whether a loop over threads or warps contains mapped loops or ops, which are distributed
+    again."""
     mapping = mapping_of(loop)
     inside = loop.name == "scf.forall" and mapping is not None and mapping.space in ("threads", "warps", "warpgroups")
     return inside and any(nested_maps(loop))
 
 
 def is_separable(loop: ir.Operation) -> bool:
-    """Whether the loop can be split between any two of its ops: no op takes a value from another
-    that is not recomputed, and no thread has the results of several iterations."""
+    """Whether the loop can be split between any two of its ops: ops take only values that can be
+    recomputed on both sides, and no thread has the results of several iterations."""
     mapping = mapping_of(loop)
     several = mapping is not None and not one_each(loop)
     if several and any(map(is_shared_reduction, operations(loop))):
@@ -51,8 +52,8 @@ def is_separable(loop: ir.Operation) -> bool:
 
 
 def _in_a_block(root: ir.Operation) -> ir.Operation:
-    """The launched loop: if it must be split at a barrier, it is wrapped in a loop over a single
-    block."""
+    """The launched loop. If it must itself be split at a barrier, it is first wrapped in a loop
+    over a single block."""
     if not (hands_on(root) and any(map(_splits_at, operations(root)))):
         return root
     with ahead_of(root):
@@ -118,7 +119,8 @@ def _split(loop: ir.Operation) -> list[Remark]:
 
 
 def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
-    """The number of barriers in the loop's body before a nested op."""
+    """The part of the loop to which a nested op belongs: the number of barriers before it in the
+    loop's body."""
     passed = 0
     for item in children(loop)[:-1]:
         if is_within(op, item):
@@ -128,8 +130,8 @@ def _part_of(op: ir.Operation, loop: ir.Operation) -> int:
 
 
 def _is_computed(op: ir.Operation) -> bool:
-    """Whether the op may be executed on both sides of a barrier: it computes values, and accesses
-    no memory."""
+    """Whether the op may be executed on both sides of a barrier: it only computes values, and
+    accesses no memory."""
     return len(op.results) > 0 and only_computes(op)
 
 

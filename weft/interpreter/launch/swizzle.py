@@ -1,6 +1,6 @@
-"""Swizzles of shared buffers: the permutation (`layouts/swizzles.py`) in the last subscript of each
-access, once views are folded. Tiles that boxes store lie in panels: accesses of the tile become
-accesses of the panels that replace it, swizzled as boxes are.
+"""Swizzles of shared buffers: once views are folded, the permutation of `layouts/swizzles.py` is
+added to the last subscript of each access. Tiles that boxes store are kept in panels: accesses of
+such a tile become accesses of its panels, with the swizzle that boxes use.
 
 vector.store %v, %C_shared[%row, %i * 8 + %c]   →   vector.store %v, %C_panels[%i, %row, %c ^ …]
 (panels of 8 columns)
@@ -57,8 +57,8 @@ def _exchange_last(exchange: Swizzle, row: ir.Value, column: ir.Value) -> ir.Val
 
 
 def _exchanged(column: ir.Value, number: ir.Value, span: int) -> ir.Value:
-    """`column xor number`, for a number below `span`. Multiples of the span in the column are added
-    after the xor: accesses that differ by such multiples share one xor, and differ by constants."""
+    """`column xor number`, for a number below `span`. Multiples of the span are split off from the
+    column, and added after the xor: so accesses that differ by such multiples share one xor."""
     apply = producer(column)
     if apply is None or not isinstance(apply.opview, affine.AffineApplyOp):
         return arith.XOrIOp(column, number).result
@@ -99,9 +99,9 @@ def _divisible(e: ir.AffineExpr, dimensions: Sequence[ir.Value], symbols: Sequen
 
 
 def _composed(exchange: Swizzle, row: ir.Value) -> ir.Value:
-    """The swizzle's number for a row, in terms of the operands that the row is computed from: rows
-    a whole period apart, such as those of a loop's iterations, then share one number, which is
-    computed before the loop and takes one register."""
+    """The number with which the swizzle permutes a row, in terms of the operands from which the row
+    is computed. So rows that are a whole period apart, such as those of a loop's iterations, share
+    one number, which is computed before the loop and takes one register."""
     apply = producer(row)
     if apply is None or not isinstance(apply.opview, affine.AffineApplyOp):
         return affine.AffineApplyOp(exchange.map, [row]).result
@@ -118,8 +118,8 @@ def _composed(exchange: Swizzle, row: ir.Value) -> ir.Value:
 
 
 def _representative(rows: ir.AffineMap, operands: Sequence[ir.Value], lines: int) -> ir.AffineExpr:
-    """A representative of the rows with the same number as this row: rows that differ by constants
-    and have the same number get the same representative."""
+    """A row with the same swizzle number as this row. Rows that differ by constants, and have the
+    same number, get the same representative."""
     constant, others = 0, list[ir.AffineExpr]()
     for summand in _summands(rows.results[0], 1):
         if isinstance(summand, ir.AffineConstantExpr):
@@ -142,7 +142,7 @@ def _reads(expression: ir.AffineExpr, place: ir.AffineExpr) -> bool:
 
 
 def lay_in_panels(function: ir.Operation) -> None:
-    """Rewrites all accesses of tiles that boxes store to their panels. Raises W0367."""
+    """Rewrites all accesses of tiles that boxes store to accesses of their panels. Raises W0367."""
     for link in list(operations(function, IN_PANELS)):
         tile, panels = link.operands
         exchange = Swizzle.of_box(ir.MemRefType(panels.type)) if SWIZZLE in link.attributes else None

@@ -1,5 +1,5 @@
-"""Cached kernels, as templates with holes: names of buffers and locations, which a loop with the
-same key fills."""
+"""Cached kernels, as templates with holes for names of buffers and for locations, which a loop with
+the same key fills."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ values."""
 
 @record
 class Materialized:
-    """A materialized kernel; the grid in terms of the host's values.
+    """The properties of a materialized kernel. The grid is in terms of the host's values.
 
     Args:
-        shared_bytes: shared memory of the kernel in bytes; more than `limits.STATIC` is dynamic in
-            its text.
-        passed: what a launch passes to it.
+        shared_bytes: the shared memory of the kernel in bytes; if it exceeds `limits.STATIC`, the
+            CUDA text declares it as dynamic.
+        passed: the values that a launch passes to the kernel.
         shares: the iterations of each mapped op that each processor owns, as emitted.
-        found: analysis results that hold for the kernel and all with the same key, keyed by
-            analysis; extended later.
+        found: by analysis, the results that hold for all kernels with the same key; later analyses
+            add to it.
     """
 
     geometry: Geometry
@@ -49,7 +49,8 @@ class KernelTemplate:
 
     Args:
         module: the module of the kernel that was materialized first.
-        likeness: of the loop that it was made from, with the names and locations that are in the holes of `module`.
+        likeness: the loop from which it was made, with the names and locations that fill the holes
+            in `module`.
         holes: for each op of the module, the index of its location; None for an op without one.
     """
 
@@ -83,8 +84,8 @@ class KernelTemplate:
 
 
 def keep(known: Known, likeness: Likeness, module: ir.Module, made: Materialized) -> None:
-    """Stores a kernel in the cache if it is complete: its grid does not depend on the host, and its
-    locations are those of the loop."""
+    """Stores a kernel in the cache if a template describes it completely: its grid does not depend
+    on the host's values, and all of its locations are those of the loop."""
     if likeness.key in known:
         return
     ops = list(operations(module.operation))
@@ -100,5 +101,5 @@ def keep(known: Known, likeness: Likeness, module: ir.Module, made: Materialized
 
 
 def found_before(kernel: Outlined, known: Known) -> dict[Hashable, Any]:
-    """Analysis results of an earlier kernel with the same key, keyed by analysis."""
+    """By analysis, the results for an earlier kernel with the same key."""
     return known[kernel.likeness.key].made.found if kernel.likeness.key in known else {}

@@ -1,1 +1,1 @@
-"""Layouts: positions of elements as digits."""
+"""Layouts: positions of elements as digits of numbers."""

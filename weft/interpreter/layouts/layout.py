@@ -1,16 +1,16 @@
-"""Layouts: coordinates of an element as digits of other numbers.
+"""Layouts: coordinates of an element, as sums of digits of other numbers.
 
     row    = lane div 4 + 8 · (register mod 2)                  ("row", 1, "lane", 4, 8), …
     column = element + 2 · (lane mod 4) + 8 · (register div 2)  ("column", 1, "element", 1, 2), …
 
 A coordinate is the sum of its digits, `stride · (number div divisor mod count)`. Digits are
-symmetric: where those of each coordinate and of each number do not overlap, the layout is a
-bijection, and its inverse exchanges coordinates and numbers. Fragments of tensor cores (the element
-that a lane holds in a register) and panels of shared memory (the address of a byte of a row) are
-such values.
+symmetric in coordinates and numbers. If neither the digits of any coordinate nor those of any
+number overlap, the layout is a bijection, and its inverse exchanges coordinates and numbers.
+Fragments of tensor cores (the element that a lane holds in a register) and panels of shared memory
+(the address of a byte of a row) are layouts.
 
 Source: `TiledLayout` of Mosaic GPU; Zhou et al., "Linear Layouts: Robust Code Generation of
-Efficient Tensor Computation Using F2", of which these are the ones without an exclusive or.
+Efficient Tensor Computation Using F2" (the layouts here have no exclusive or).
 """
 
 from __future__ import annotations
@@ -45,23 +45,26 @@ class Layout:
         return cls(tuple(Digit(*digit) for digit in digits))
 
     def at(self, axis: str, **numbers: Any) -> Any:
-        """A coordinate, from numbers or arrays of numbers; missing numbers are 0."""
+        """The value of a coordinate for given numbers, or arrays of numbers; missing numbers are
+        0."""
         mine = (d for d in self.digits if d.axis == axis and d.of in numbers)
         return sum(d.stride * (numbers[d.of] // d.divisor % d.count) for d in mine)
 
     def table(self, *of: str) -> dict[str, Any]:
-        """Each coordinate for all values of the numbers, as an array with an axis for each number."""
+        """The values of each coordinate for all values of the numbers, as an array with an axis for
+        each number."""
         import numpy as np
 
         numbers = dict(zip(of, np.indices([self.count(name) for name in of]), strict=True))
         return {axis: self.at(axis, **numbers) for axis in {d.axis for d in self.digits}}
 
     def count(self, of: str) -> int:
-        """The count of distinct values of a number."""
+        """How many values a number takes."""
         return prod(d.count for d in self.digits if d.of == of)
 
     def restricted(self, axis: str | None = None, of: str | None = None) -> Layout:
-        """The digits of one coordinate, of one number, or of both."""
+        """The layout with only the digits of the coordinate `axis` and of the number `of`; None
+        means all."""
         return Layout(tuple(d for d in self.digits if axis in (None, d.axis) and of in (None, d.of)))
 
     @property
@@ -71,8 +74,8 @@ class Layout:
 
     @property
     def normal(self) -> Layout:
-        """The layout in normal form: sorted, adjacent digits merged, none with a single value.
-        Layouts are equal if their normal forms are."""
+        """The layout in normal form: digits are sorted, adjacent ones merged, and those with a
+        single value dropped. Layouts are equal if and only if their normal forms are."""
         out: list[Digit] = []
         for d in sorted((d for d in self.digits if d.count > 1), key=lambda d: (d.axis, d.of, d.stride, d.divisor)):
             last = out[-1] if out else Digit("", 0, "", 0, 0)
@@ -84,10 +87,11 @@ class Layout:
         return Layout(tuple(out))
 
     def then(self, outer: Layout) -> Layout:
-        """The composition: coordinates of `outer`, with this layout's coordinates as its numbers.
+        """The composition: the coordinates of `outer`, where the coordinates of this layout are its
+        numbers.
 
         Raises:
-            ValueError: a digit of `outer` begins or ends within one of this layout.
+            ValueError: a digit of `outer` begins or ends within a digit of this layout.
         """
         out: list[Digit] = []
         for far in outer.digits:
@@ -103,7 +107,7 @@ class Layout:
         return Layout(tuple(out))
 
     def form(self, axis: str, of: str, size: int) -> ir.AffineMap:
-        """A coordinate as an affine map of one number, which is below `size`."""
+        """A coordinate as an affine map of a single number, which is below `size`."""
         number, total = ir.AffineExpr.get_dim(0), ir.AffineExpr.get_constant(0)
         for d in reversed(self.restricted(axis, of).normal.digits):
             low = number if d.divisor * d.count == size else ir.AffineExpr.get_mod(number, d.divisor * d.count)

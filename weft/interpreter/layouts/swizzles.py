@@ -3,21 +3,23 @@ column of pieces is spread over all banks.
 
     B_shared[row][col]   →   B_shared[row][col ^ row mod 8 * 8]          (bf16, `swizzle 128`)
 
-Within each span of a row, piece p of row r is at position `p xor r`. Rows of less than 128 bytes
-are counted in 128-byte lines, the width of all banks. The permutation is a bijection on the
-elements of each row, so that elements may be distinguished by their subscripts without it, if all
-accesses use the same swizzle.
+Within each span of a row, piece p of row r is at position `p xor r`. If rows have less than 128
+bytes, r counts lines of 128 bytes, the width of all banks. The permutation is a bijection on the
+elements of each row. So if all accesses use the same swizzle, subscripts without it identify
+elements.
 
-Where padding by one piece already spreads a column over all banks, that holds for 8 rows; rows 8
-apart conflict again, and these are permuted, in steps of 3, which keeps no two neighbours together:
+If rows are padded by one piece, that alone spreads a column over all banks for 8 rows. Rows at a
+distance of 8 conflict again, so groups of 8 rows are permuted, in steps of 3, which separates all
+neighbours:
 
     A_shared[row][col]   →   A_shared[row][col ^ row / 8 * 3 mod 4 * 4]  (f32, `pad 4 swizzle 64`)
 
-So a warp stores vectors of several rows of a transposed tile, an element of each into 32 banks.
+So a warp that stores vectors of several rows of a tile, transposed, writes to 32 different banks at
+a time.
 
-Words in rows of at most a line may be read two per lane (an `mma` of the bf16 into which f32 is
-split), two neighbouring pieces of 4 rows at once: steps of half the pieces, and one, keep these 4
-apart, and 8 rows as well.
+If rows are at most a line long, a lane may read two words at a time, as `mma` does for f32 split
+into bf16; a warp then reads two neighbouring pieces of 4 rows. A step of half the pieces plus one
+separates these 4 rows, and also 8 rows:
 
     A_shared[row][col]   →   A_shared[row][col ^ row / 2 * 3 mod 4 * 4]  (f32, rows of 16, `swizzle 64`)
 
@@ -42,15 +44,15 @@ _LINE = 128
 
 @record
 class Swizzle:
-    """The value by which a row's columns are permuted (xor): `(row floordiv lines * step) mod
-    pieces * width`, in elements.
+    """The value, in elements, that is combined with the columns of a row by xor: `(row floordiv
+    lines * step) mod pieces * width`.
 
     Args:
-        lines: consecutive rows with the same permutation.
-        step: from one permutation to the next.
-        pieces: of a span.
-        width: elements of a piece.
-        row: elements of a row that are permuted.
+        lines: the number of consecutive rows with the same permutation.
+        step: the difference between one permutation and the next.
+        pieces: the number of pieces in a span.
+        width: the number of elements in a piece.
+        row: the number of elements of a row that are permuted.
     """
 
     lines: int
@@ -61,8 +63,8 @@ class Swizzle:
 
     @staticmethod
     def of(kind: ir.MemRefType, span: int) -> Swizzle | None:
-        """The swizzle of a buffer of this type, within `span` bytes; None unless rows are whole
-        spans, or whole spans and one piece."""
+        """The swizzle of a buffer of this type, within `span` bytes. None unless rows consist of
+        whole spans, or of whole spans and one piece."""
         if span not in SPANS or kind.rank < 2 or kind.is_dynamic_dim(kind.rank - 1):
             return None
         item = element_bytes(kind.element_type)
@@ -85,19 +87,19 @@ class Swizzle:
 
     @staticmethod
     def of_box(kind: ir.MemRefType) -> Swizzle | None:
-        """The swizzle of a box in shared memory with rows as long as a span; else None."""
+        """The swizzle of a box in shared memory, if its rows are as long as a span; else None."""
         item = element_bytes(kind.element_type)
         span = kind.shape[-1] * item
         return Swizzle.of_rows(span, item) if span in SPANS and kind.rank > 1 else None
 
     @property
     def span(self) -> int:
-        """Elements of the span within which pieces are permuted."""
+        """The number of elements in the span within which pieces are permuted."""
         return self.pieces * self.width
 
     @property
     def period(self) -> int:
-        """The distance of rows with the same permutation."""
+        """The number of rows after which the permutations repeat."""
         return self.lines * self.pieces
 
     @property
@@ -108,7 +110,7 @@ class Swizzle:
 
 
 def exchanged(place: Any, span: int) -> Any:
-    """The address of a byte of shared memory after the tensor memory accelerator's permutation
-    within spans of this many bytes (0: none); for an array of addresses, an array."""
+    """The address at which the tensor memory accelerator, with a swizzle of `span` bytes (0: none),
+    stores the byte at an address; for an array of addresses, an array."""
     way = Swizzle.of_rows(span) if span else None
     return place if way is None else place ^ place // way.row // way.lines * way.step % way.pieces * way.width

@@ -59,8 +59,8 @@ def end_of(forall: ir.Operation) -> ir.Operation:
 def one_forall(
     nest: Sequence[ir.Operation], lower: Sequence[Bound], upper: Sequence[Bound], step: Sequence[Bound]
 ) -> ir.Operation:
-    """A loop with these bounds, and the handles of the first, in place of perfectly nested loops
-    without results; index arithmetic between them moves inside."""
+    """Replaces perfectly nested loops without results by a single loop with these bounds, and with
+    the handles of the first loop. Index arithmetic between the loops moves inside."""
     root = nest[0]
     with ahead_of(root):
         forall = make_forall(lower, upper, step)
@@ -121,9 +121,9 @@ def coalesce(loop: ir.Operation) -> ir.Operation:
     """A `scf.forall` of one dimension in place of one of several; on tensors, too. Its own handle
     is not carried over.
 
-    Trip counts known only at run time, but bounded (those of the strips of a loop that is cut), are
-    replaced by their bound, and the body is guarded: divisions are by constants, and threads can be
-    created for all iterations.
+    A trip count known only at run time, but bounded (such as that of the strips of a loop that is
+    cut), is replaced by its bound, and the body is guarded. So divisions are by constants, and
+    there can be a thread for each iteration.
     """
     dimensions = loop_dimensions(loop)
     body = body_of(loop)
@@ -305,7 +305,8 @@ def _for(op: ir.Operation) -> ir.Operation:
 
 
 def _with_regions(op: ir.Operation, name: str, operands: Sequence[ir.Value]) -> ir.Operation:
-    """The op of `scf` for one of `affine`, with its blocks; a `scf.yield` for each `affine.yield`."""
+    """Replaces an op of `affine` by the one of `scf`, with the same blocks, and each `affine.yield`
+    by a `scf.yield`."""
     made = ir.Operation.create(name, [r.type for r in op.results], operands, regions=len(op.regions))
     for source, target in zip(op.regions, made.regions, strict=True):
         for block in list(source.blocks):

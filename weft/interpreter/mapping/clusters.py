@@ -1,9 +1,9 @@
 """Clusters of blocks, `launch … cluster(n)`: n consecutive blocks along x run concurrently.
 
-Along one dimension of the loop over blocks they take n consecutive tiles: columns; or rows, where
-`order grouped(g)` traverses columns; or the direction in which `order hilbert` leads from cluster
-to cluster. Along the others they take the same tile. That dimension is rounded up to whole
-clusters: a block whose tile is outside the loop loads, waits and arrives like any other, since the
+Along one dimension of the loop over blocks, they take n consecutive tiles; along the other
+dimensions, they take the same tile. That dimension is columns; or rows with `order grouped(g)`,
+which traverses columns; with `order hilbert` it follows from the curve. It is rounded up to whole
+clusters: a block with its tile outside the loop loads, waits and arrives like any other, since the
 others depend on it, and skips the rest.
 
     blocks(y, x)                     of 5 columns, clusters of 2: 6 columns, the last of which has no owner
@@ -34,7 +34,7 @@ class BlockClusters:
 
     Args:
         size: blocks of a cluster, along x.
-        dimension: of the loop over blocks, the one along which their tiles differ.
+        dimension: the dimension of the loop over blocks along which their tiles differ.
     """
 
     size: int

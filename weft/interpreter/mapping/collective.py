@@ -1,9 +1,9 @@
-"""Collective iterations: each processor executes as many as the one that owns most, so that all
-reach the collectives inside.
+"""Collective iterations: each processor executes as many rounds as the processor with the most
+iterations, so that all processors reach the collective ops inside.
 
 Threads that share a reduction exchange their parts, by shuffles and barriers that all threads of a
-warp, or of a block, must reach. Where the payload's rows are no multiple of the threads that own
-them, some own none in the last round, and execute it nevertheless.
+warp, or of a block, must reach. If the number of the payload's rows is no multiple of the number of
+threads that own them, some threads own no row in the last round, and execute it nevertheless.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ owns it."""
 
 
 def for_each_together(n: Bound, by: Processors, dist: str | None, chunk: int | None, body: EmitAlive) -> None:
-    """Emits `body` for each processor as often as for the one that owns most of the iterations in
-    [0, n), so that all of them reach it; ownership is that of `for_each_owned`."""
+    """Emits `body` equally often for all processors: as often as the processor with the most
+    iterations in [0, n) needs, so that all of them reach it. A processor owns the same iterations
+    as in `for_each_owned`."""
     most = largest(n)
     bound = n if most is None else most
     size: Bound = 1

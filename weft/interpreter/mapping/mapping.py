@@ -236,8 +236,9 @@ class LoopDimension:
 
 
 def product(trips: Sequence[Bound]) -> Bound:
-    """The number of iterations of several dimensions together. An upper bound below the lower one
-    means 0 iterations, not a negative number: the product of two such counts would be positive."""
+    """The number of iterations of several dimensions together. A dimension with an upper bound
+    below its lower bound has 0 iterations, not a negative number, since the product of two negative
+    numbers would be positive."""
     total: Bound = 1
     for count in trips:
         low = range_of(count)[0]

@@ -13,13 +13,15 @@ def grouped(number: Linear, rows: int, columns: int, group: int) -> tuple[Linear
     """The tile at position `number` in the order, of `rows` x `columns`. With the two exchanged it
     is the order of panels of columns.
 
-    With p the number, it is row `first + p % (group * columns) % height` and column `p % (group *
-    columns) / height`, where `first` is its group's first row and `height` the group's: `group`,
-    except for a last one that is cut. Only divisions by these two numbers are emitted.
+    Tile number p is in row `first + p % (group * columns) % height` and column `p % (group *
+    columns) / height`, where `first` is the first row of its group, and `height` the number of rows
+    in the group: `group`, except in a last group that is cut. Only divisions by these two numbers
+    are emitted.
 
-    Concurrent blocks have adjacent numbers. Row by row they need one row of tiles of the left
-    operand and all of the right one; in groups of n rows, column by column within the group, they
-    need n of each, roughly, which the L2 cache holds.
+    Concurrent blocks have adjacent numbers. In row-major order they need one row of tiles of the
+    left operand, and the whole right operand. In groups of n rows, column by column within a group,
+    they need about n rows of tiles of the left operand and n columns of the right one, which the L2
+    cache holds.
 
     Source: "grouped ordering" of Triton's matmul tutorial; CUTLASS calls it a threadblock swizzle.
     """

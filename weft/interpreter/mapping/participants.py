@@ -3,11 +3,12 @@ once, as a set.
 
     affine_set<(x, y, z)[px, py, pz] : (y - py == 0)>        threads of the block whose parts are combined for thread (px, py, pz)
 
-A thread's result combines the parts of all threads of its block that agree with it in each hardware
-slot that an *enclosing* map occupies: a row for each y, shared by the threads along x. Slots of the
-reduction's own map are free. So are those that no map of the nest occupies, if processors along
-them are idle: idle threads contribute the identity. Warps, and lanes in rows, each reduce on their
-own where no map distributes over them: participants agree in these, too.
+A hardware slot is an axis of processors that a map occupies. A thread's result combines the parts
+of all threads of its block with the same number in each slot of an *enclosing* map: with a row for
+each y, these are the threads along x. In the slots of the reduction's own map the numbers may
+differ. So they may in slots that no map of the nest occupies, if processors along them are idle,
+since idle threads contribute the identity. If no map distributes over warps, or over rows of lanes,
+each warp, or row, reduces separately, so that the numbers must be equal in these, too.
 
 `launch` states the set on the op, once the maps are complete, and keeps it on the buffer with a
 thread's part in the kernel. The exchange (`Team`: shuffle distances, order in shared memory, the
@@ -76,8 +77,8 @@ def _agreeing(maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry) -> 
 def _forms(
     maps: Sequence[Mapping], op: ir.Operation, geometry: Geometry, made: Callable[[int], ir.AffineExpr]
 ) -> list[ir.AffineExpr]:
-    """The forms of a thread's ids that the maps use: per axis with several threads, its number in
-    the block."""
+    """The forms of a thread's ids that the maps use: for each axis with several threads, the
+    thread's number along the axis."""
     block = geometry.static_block()
     ids = {axis: made(number) for number, (axis, size) in enumerate(zip(AXES, block, strict=True)) if size != 1}
     found = dict[str, ir.AffineExpr]()

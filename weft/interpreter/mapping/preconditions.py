@@ -61,13 +61,13 @@ def mapped_things(root: ir.Operation) -> list[Mapped]:
 
 
 def independent(root: ir.Operation) -> bool:
-    """Whether a launch is iterations of one nest of mapped loops and nothing else, so that no two
-    threads execute the same iteration.
+    """Whether a launch executes only iterations of one nest of mapped loops, so that no two threads
+    execute the same iteration.
 
     The nest's loops are parallel: proven by `map`, or parallel in the payload without a known
     collision, or made by `tile` from an op's parallel dimensions. So accesses of two threads, which
-    are in different iterations, do not conflict. That holds where the analysis of the kernel can
-    only assume the contrary, because an index depends on data, or sizes known at run time are
+    are in different iterations, do not conflict. That holds even if the analysis of the kernel must
+    assume a conflict, because an index depends on data, or sizes known only at run time are
     multiplied.
     """
     op, ops = root, list(operations(root))
@@ -160,8 +160,8 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
 
 
 def _is_made(op: ir.Operation) -> bool:
-    """Whether bufferization created the op, so that no handle names it: it copies a temporary,
-    whose parts have no owner."""
+    """Whether bufferization created the op, so that no handle names it: a copy of a temporary with
+    parts that have no owner."""
     return WRITEBACK in op.attributes
 
 

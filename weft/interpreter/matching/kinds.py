@@ -59,8 +59,8 @@ def _moving(op: ir.Operation, space: Structure) -> str | None:
 
 
 def windows_of(space: Structure) -> list[tuple[int, int]]:
-    """Stride and dilation of each axis along which an input is read in windows: at `stride * p +
-    dilation * r`, p a parallel dimension and r a reduced one."""
+    """The stride and dilation of each axis along which an input is read in windows: at `stride * p
+    + dilation * r`, where p is a parallel dimension and r a reduced one."""
     found: list[tuple[int, int]] = []
     for indexing in space.maps[: space.inputs]:
         for e in indexing.results:

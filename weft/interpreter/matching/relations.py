@@ -1,6 +1,6 @@
-"""Dataflow between ops: the ops that make a value, through loops and what only moves elements:
-reshapes, slices, paddings, broadcasts, copies; in memory, the last op before that writes the
-buffer."""
+"""Dataflow between ops: the ops that make a value, through loops and through ops that only move
+elements (reshapes, slices, paddings, broadcasts, copies). In memory, it is the last op before the
+reader that writes the buffer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def _moved(op: ir.Operation) -> list[ir.Value]:
 
 
 def _step(reader: ir.Operation, at: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]]:
-    """The ops that make a value as `reader` reads it, and the values that it is instead."""
+    """One step of the search: the ops that make a value as `reader` reads it, or the values from
+    which it is passed on."""
     if is_memref(at):
         return list(_writers(reader, at)), []
     made = producer(at)

@@ -2,9 +2,8 @@
 
 The bindings have no access to upstream's own side effects, so they are written down here, from the
 `.td` files of the dialects. An op that is not in the table is unknown: `accesses` returns None for
-it, and it may access and return anything. A test walks all ops that the bindings register, and
-fails for one that is neither in the table nor in its own list of ops that remain unknown on
-purpose.
+it, and it may access and return anything. A test walks all ops that the bindings register. It fails
+for an op that is neither in the table, nor in the test's list of ops that are unknown on purpose.
 """
 
 from __future__ import annotations

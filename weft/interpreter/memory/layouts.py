@@ -182,8 +182,8 @@ def kept_dimensions(sizes: list[int], result: ir.MemRefType) -> list[int]:
 
 
 def static_strides(kind: ir.MemRefType, *, offset_counts: bool = True) -> tuple[int, ...] | None:
-    """The strides in elements; None where one is not known and positive, or (with `offset_counts`)
-    the offset is not 0."""
+    """The strides in elements. None if a stride is unknown or not positive; with `offset_counts`,
+    also if the offset is not 0."""
     if any(kind.is_dynamic_dim(d) for d in range(1, kind.rank)):
         return None
     strides, offset = strided(kind)
@@ -239,8 +239,8 @@ def reshaped(
     times: Callable[[T, T], T],
     one: Callable[[T], bool],
 ) -> tuple[tuple[T, ...], tuple[T, ...]]:
-    """Sizes and strides of such a view, from those of its memref: any domain of numbers, multiplied
-    by `times`."""
+    """The sizes and strides of a reshaping view, from those of its memref. Numbers may be of any
+    domain; `times` multiplies them."""
     if op.name == "memref.transpose":
         order = [result.position for result in ir.AffineMapAttr(op.attributes["permutation"]).value.results]
         return tuple(sizes[d] for d in order), tuple(strides[d] for d in order)

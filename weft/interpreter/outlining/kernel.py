@@ -95,8 +95,8 @@ class Outlined:
         root: the copy of the launched loop, in the kernel's body.
         operands: the host's values that become the kernel's arguments, in order.
         on_host: kernel value → the host's value of which it is the copy.
-        maps: the tensor maps that the kernel takes, by the argument that each is made of, and their
-            construction; after the others.
+        maps: the tensor maps that the kernel takes, after its other arguments: each with the
+            argument from which the host makes it, and its construction.
     """
 
     module: ir.Module
@@ -128,9 +128,9 @@ class Outlined:
 
 
 def settle_arguments(kernel: Outlined) -> tuple[Passed, ...]:
-    """Completes the kernel's arguments: a map comes before the argument it is made of, and unused
-    arguments are removed. No other pass may run in between: unused computations of arguments are
-    already erased."""
+    """Completes the kernel's arguments: a tensor map comes before the argument from which it is
+    made, and unused arguments are removed. Unused computations with arguments must have been erased
+    before, and no other pass may follow."""
     if not kernel.maps:
         return tuple(range(len(kernel.operands)))
     run_passes(kernel.module, "gpu.module(gpu.func(trivial-dce))", verify=False)

@@ -1,13 +1,13 @@
 """Masked loads: operands of tile-multiple shape with a given value for elements outside the domain.
 
-A masked load is a `linalg.generic` without inputs, marked `weft.gather`, whose body reads the image
-with `tensor.extract` under a mask of its own `linalg.index`es. Only its result is mapped, so that
-it can be tiled and fused with any tile sizes (prototypes: masked_gather, im2col_gather). It is
-fused into every tile of its consumer until `promote-to-shared` makes it a copy into shared memory
-or bufferization inlines it into the consumer's body.
+A masked load is a `linalg.generic` without inputs, marked `weft.gather`. Its body reads the image
+with `tensor.extract`, under a mask computed from `linalg.index`. Only its result has an indexing
+map, so that it can be tiled and fused with any tile sizes. It is fused into every tile of its
+consumer. Finally `promote-to-shared` makes it a copy into shared memory, or bufferization inlines
+it into the consumer's body.
 
-A tensor assembled of pieces (`provenance`) is read by tests of the index, and the image's element
-where they hold.
+If a tensor is assembled from pieces (`provenance`), tests of the index select the piece that is
+read.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Masked updates, for reductions without operand values that change nothing outside the domain
-(`reductions/identities.py`).
+"""Masked updates, for reductions in which no values of the operands outside the domain leave the
+result unchanged (`reductions/identities.py`).
 
 A masked update leaves the result unchanged in iterations outside the domain:
 
     before: linalg.yield %new
-    after:  linalg.yield select(%inside, %new, %accumulator)      a body that may be executed
-        anywhere linalg.yield scf.if %inside { body … } else { %accumulator }    one that reads
-        memory, or divides integers
+    after, if the body may be executed anywhere:
+        linalg.yield select(%inside, %new, %accumulator)
+    after, if it reads memory, or divides integers:
+        linalg.yield scf.if %inside { body … } else { %accumulator }
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def mask_update(op: ir.Operation, inside: Callable[[Sequence[ir.Value]], ir.Valu
 
     Args:
         inside: emits the condition at the insertion point; None where it always holds.
-        keep: elsewhere an output is unchanged. Otherwise an output that the body does not read, and
-            that may never have been written, becomes 0.
+        keep: whether all outputs keep their values in the other iterations. If not, an output that
+            the body does not read becomes 0 there, since it may never have been written.
     """
     body = body_of(op)
     inputs = segments(op)[0]

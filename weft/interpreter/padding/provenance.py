@@ -2,13 +2,13 @@
 buffer, a window of either.
 
 `tensor.pad`, `tensor.insert_slice` into a fill, `tensor.extract_slice` and `tensor.cast`, chained
-in any order, are read as one thing: the origin of an element, by its index. A masked load then
-reads the image in place, and no padded copy is made. Paddings by the same constant become one box;
-a negative width crops, and is an offset; paddings by different values, and by values that depend on
-the index, are nested choices.
+in any order, are read as one function from the index of an element to its origin. A masked load
+then reads the image in place, and no padded copy is made. Paddings by the same constant become one
+box; a negative width crops, and is an offset; paddings by different values, and by values that
+depend on the index, are nested choices.
 
-Paddings that nothing reads through remain copies, and the ops that bufferization makes of them
-carry the reason.
+A padding that no op reads through remains a copy; the op that bufferization makes of it states the
+reason.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def provenance_of(value: ir.Value) -> Provenance:
 
 
 def read_through(value: ir.Value) -> Provenance | None:
-    """The pieces of `value` if reading them saves a copy; None where it is read as it is: a slice
-    of an image is a view."""
+    """The pieces of `value`, if reading them saves a copy; None if it is read directly, such as a
+    slice of an image, which is a view."""
     if not _derived_from(value, PAD, "tensor.insert_slice"):
         return None
     piece = provenance_of(value)
@@ -129,8 +129,8 @@ def _is_pieced(piece: Provenance) -> bool:
 
 
 def derived_from_pad(value: ir.Value) -> bool:
-    """Whether a `tensor.pad` is between the value and the image: bufferization copies even if it
-    only crops, or does nothing."""
+    """Whether a `tensor.pad` is between the value and the image. Bufferization copies such a value
+    even if the padding only crops, or does nothing."""
     return _derived_from(value, PAD) and any(op.name == PAD for op in makers(value))
 
 

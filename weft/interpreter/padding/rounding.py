@@ -1,10 +1,10 @@
 """Rounds the iteration space of a structured op up to multiples of its tile sizes.
 
-Each operand becomes a masked load of tile-multiple static shape, or, if its producer is itself a
-structured op, that producer is rounded up too, so that `fuse` still finds it. Outside the domain a
-reduced operand has a value with which the reduction is unchanged (`identities`), or the update is
-masked there (`masking`). The result is cropped by a `tensor.extract_slice`, which bufferization
-turns into a guarded write-back.
+Each operand becomes a masked load of a static shape that is a multiple of the tile. If its producer
+is itself a structured op, that producer is rounded up instead, so that `fuse` still finds it.
+Outside the domain, a reduced operand has a value that leaves the reduction unchanged
+(`identities`), or the update is masked (`masking`). The result is cropped by a
+`tensor.extract_slice`, which bufferization turns into a guarded write-back.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def absorb_pads(op: ir.Operation, *, starts: bool = False) -> list[str]:
     """Makes a masked load of every padding that `op` reads, so that the image is read in place;
     returns remarks.
 
-    A padding is one of `provenance`: `tensor.pad`s, and filled buffers that the image is copied
-    into. One that only crops becomes a slice, which is a view. `starts`: also for a `tensor.pad`
-    that is the initial value of an output, where each tile then starts from a part of the masked
-    load.
+    Paddings are those of `provenance`: `tensor.pad`s, and filled buffers into which the image is
+    copied. A padding that only crops becomes a slice, which is a view. `starts`: includes a
+    `tensor.pad` that is the initial value of an output; each tile then starts from a part of the
+    masked load.
     """
     done: list[str] = []
     inputs, outputs = segments(op)
@@ -111,7 +111,7 @@ def pad(op: ir.Operation, extents: Sequence[int | None]) -> ir.Operation:
     """Replaces `op` (on tensors) by one with iteration space `extents`; returns it. Tags are moved
     to it.
 
-    If no filling of its inputs leaves a reduction unchanged, its update is masked.
+    If no values of its inputs outside the domain leave a reduction unchanged, its update is masked.
     """
     space = structure(op)
     if not masked_loads.is_masked_load(op):
@@ -203,8 +203,9 @@ def _operand(
     filled: bool,
     stay: Sequence[ir.Operation],
 ) -> ir.Value:
-    """An operand of the shape `forms`. `filled`: where a reduction reads it, it must be `outside`
-    there, not arbitrary. `stay`: see `stay_as_they_are`."""
+    """An operand of the shape `forms`. `filled`: beyond its own shape it must have the value
+    `outside`, because a reduction reads it there; otherwise it may be arbitrary. `stay`: see
+    `stay_as_they_are`."""
     value, space = op.operands[position], structure(op)
     numbers = tuple(n if isinstance(n, int) else None for n in forms)
     if not isinstance(value.type, ir.RankedTensorType) or list(forms) == forms_of(value):
@@ -229,8 +230,8 @@ def _enlarged(
     must_hold: bool,
     stay: Sequence[ir.Operation],
 ) -> ir.Value:
-    """`value` with a larger shape, by enlarging its producer if possible; `outside` beyond its own
-    shape if it `must_hold` that."""
+    """`value` with a larger shape; its producer is enlarged if possible. `must_hold`: beyond its
+    own shape it must have the value `outside`."""
     old, maker = sizes_of(value), producer(value)
     if is_empty(value):
         return empty(shape, element_type(value))
@@ -275,9 +276,9 @@ def _held(
 
 
 def _has_own_kernel(maker: ir.Operation) -> bool:
-    """Whether an op of a function stays one of its own, since no handle names it that a statement
-    could `fuse`: its result keeps its size then, and the kernels that read it check theirs. Ops
-    that only move elements, or fill, are read through."""
+    """Whether an op of a function gets a kernel of its own, because no handle names it, so that no
+    statement can `fuse` it. Its result then keeps its size, and the kernels that read it check
+    their indices. Ops that only move elements, or fill, are read through instead."""
     simple = len(body_of(maker).operations) == 1 or masked_loads.is_masked_load(maker)
     return has_parent(maker, "func.func") and not simple and not is_named(maker)
 
@@ -290,12 +291,12 @@ def _is_staged(maker: ir.Operation) -> bool:
 
 
 def stay_as_they_are(op: ir.Operation, shapes: Sequence[Sequence[SizeForm]]) -> list[ir.Operation]:
-    """The producers of several results that are not rounded up for `op`, whose operands get these
+    """The producers of several results that are not rounded up when the operands of `op` get these
     shapes.
 
-    Other readers of such a producer would have a number of tiles known only at run time, and that
-    is refused (`expect_sizes`). So where a size of it is open, `op` alone must read its results,
-    and all of them from one iteration space.
+    The number of tiles would be known only at run time for other readers of such a producer, which
+    is refused (`expect_sizes`). So if one of its sizes is known only at run time, it is rounded up
+    only if `op` alone reads its results, all of them from one iteration space.
     """
     wanted: dict[ir.Operation, list[tuple[int | None, ...] | None]] = {}
     for operand, shape in zip(op.operands, shapes, strict=True):
@@ -311,8 +312,8 @@ def stay_as_they_are(op: ir.Operation, shapes: Sequence[Sequence[SizeForm]]) -> 
 
 
 def _producer_extents(maker: ir.Operation, result: int, shape: Sequence[int | None]) -> tuple[int | None, ...] | None:
-    """The producer's iteration space in which that result has `shape`; None where it cannot simply
-    be rounded up."""
+    """The producer's iteration space for which that result has `shape`; None if rounding up does
+    not give it."""
     space = structure(maker)
     indexing = space.maps[space.inputs + result]
     if not indexing.is_projected_permutation:
@@ -327,9 +328,9 @@ survives that."""
 
 
 def expect_sizes(shape: Sequence[int | None], op: ir.Operation) -> None:
-    """Refuses a shape that contains the placeholder for a run-time size, where it would be taken
-    for an actual size. Raises W0322. Where all sizes around the op are constant, it is the
-    payload's own."""
+    """Refuses a shape that contains the placeholder of a run-time size, if that would be taken for
+    an actual size. If all sizes around the op are constant, the number is the payload's own. Raises
+    W0322."""
     if any(n is not None and n and n % UNKNOWN_TILES == 0 for n in shape) and _has_open_sizes(op):
         raise fail(
             "W0322",

@@ -2,9 +2,9 @@
 
 A tile of an op reads a slice of each input, from its subscripts at the tile's first iteration to
 those at its last one, also for dimensions that are not tiled. That is correct for sums of
-dimensions (x[2 * i + k]), and of their quotients by a multiple or a divisor of the tile's size
-(x[k floordiv 16], in tiles of 8 or 32). For any other input a masked load is created, of the
-dimensions that it depends on, which reads each element where the op would have:
+dimensions (x[2 * i + k]), and of their quotients by a multiple or a divisor of the tile's size (x[k
+floordiv 16], in tiles of 8 or 32). For any other input, a masked load over the dimensions on which
+it depends is created. It reads the same elements that the op would have read:
 
     before: linalg.generic ins(%x) {(i) -> (9 - i)}
     after:  linalg.generic ins(%y) {(i) -> (i)}      %y: a masked load, `tensor.extract %x[9 - i]`
@@ -21,8 +21,8 @@ from . import masked_loads
 
 
 def has_slices(space: Structure, number: int, shape: Sequence[int | None], tiled: Mapping[int, int | None]) -> bool:
-    """Whether tiles of these dimensions, of known or other sizes, access slices of an operand of
-    that shape.
+    """Whether tiles of these dimensions access slices of an operand of that shape; sizes of tiles
+    may be unknown.
 
     A subscript without a tiled dimension covers the elements up to that of the last iteration: its
     slice is complete if no earlier iteration accesses a later element, or if this is the last

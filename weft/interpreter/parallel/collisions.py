@@ -1,8 +1,8 @@
 """Dependent iterations of a loop, with an example.
 
-The dependence test is exact (ISL). The loop is copied into a kernel of its own in which block x
-executes iteration x. Two blocks that access one element, one of them writing, are two dependent
-iterations: the race analysis between blocks finds them.
+The dependence test is exact (ISL). The loop is copied into a separate kernel, in which block x
+executes iteration x. Two iterations are dependent if their blocks access the same element and at
+least one writes it: the race analysis between blocks finds these.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Collision:
 def collision(
     module: ir.Module, loop: ir.Operation, dimension: int = 0, *, by_blocks: bool = False
 ) -> Collision | None:
-    """Two dependent iterations of `loop` (of one of its dimensions, with those before it fixed), or
-    None.
+    """Two dependent iterations of `loop`; for a loop of several dimensions, iterations of one
+    dimension, with the indices of the earlier dimensions fixed. None if there are none.
 
     The module is only read. Affine loops must be lowered before (`without_affine_loops`).
     `by_blocks`: each iteration has shared memory of its own.
@@ -79,8 +79,8 @@ def collision(
 
 
 def _may_overlap(operands: Sequence[ir.Value]) -> str | None:
-    """Whether two of the buffers may be the same: the analysis takes different arguments for
-    different buffers."""
+    """Whether two of the buffers may be the same. (The analysis assumes that different arguments
+    are different buffers.)"""
     buffers = [o for o in operands if is_memref(o)]
     for one, other in combinations(buffers, 2):
         if may_share(one, other):

@@ -1,5 +1,5 @@
-"""A loop of the payload, proven parallel, as the `scf.forall` that maps distribute; a perfect nest
-as one of several dimensions."""
+"""Converts a loop of the payload, if it is proven parallel, to the `scf.forall` that maps
+distribute; a perfect nest becomes one of several dimensions."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ def on_one_processor(
     """Wraps a reduction, or a loop over its tiles, in a loop of one iteration, which one processor
     then executes whole.
 
-    Accepted are a structured op with a reduction, and a `scf.for` that carries tensors, of static
-    shapes, if the space has one processor, or the result one element, so that nothing else can be
-    distributed. Other ops are unchanged. The handle of `tag` then names the new loop. `shared`: a
-    structured op's iterations are to be distributed over several processors.
+    Accepted are a structured op with a reduction, and a `scf.for` that carries tensors of static
+    shapes, provided that the space has a single processor, or the result a single element, so that
+    there is nothing to distribute. Other ops are unchanged. The handle of `tag` then names the new
+    loop. `shared`: a structured op's iterations are to be distributed over several processors.
     """
     tensors = [number for number, result in enumerate(op.results) if isinstance(result.type, ir.RankedTensorType)]
     others = [result for number, result in enumerate(op.results) if number not in tensors]
@@ -224,8 +224,8 @@ def _check_parallel(rewrite: Rewriter, loop: ir.Operation) -> None:
 
 
 def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Operation | None, str]:
-    """The loop of one of the `kinds` inside the innermost of the nest, if both form a box; else the
-    reason."""
+    """The loop of one of the `kinds` directly inside the innermost loop of the nest, if their
+    iterations form a box; else the reason why they do not."""
     inner: ir.Operation | None = None
     for op in children(nest[-1])[:-1]:
         if inner is None and op.name in kinds and "weft.map" not in op.attributes:
@@ -244,7 +244,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
 
 
 def why_alone(loop: ir.Operation) -> str | None:
-    """The reason why no loop inside forms a box with this one; None where there is no loop inside."""
+    """The reason why no inner loop forms a box with this one; None if there is no inner loop."""
     if not any(map(is_loop, children(loop))):
         return None
     inner, why = _perfectly_nested([loop], *SEQUENTIAL, "scf.forall", "scf.parallel")

@@ -5,12 +5,12 @@
       %n = arith.addf %a, %v                                →   linalg.generic ins(%row) outs(%part): a reduction
     memref.store %s, %y[%i]                                     forall (1 iteration) { memref.store %s, %y[%i] }
 
-A load with variables of the loop as subscripts becomes an operand, a view of the elements of all
-iterations, which gives the op its size; other loads remain in the body. Without such a load, a view
-that is not read has the size. Whether the body combines a carried number with terms is the subject
-of `reductions`, as for any other op. Loops of which each hands on what it carries to the next one
-inside become one op. A store of a result becomes a loop of one iteration, for the first of the
-processors.
+A load with variables of the loop as subscripts becomes an operand: a view of the elements of all
+iterations, from which the op has its number of iterations. Other loads stay in the body. Without
+such a load, the op gets a view that it does not read, only for the size. `reductions` decides
+whether the body combines a carried number with terms, as for any other op. Nested loops, each of
+which passes its carried numbers to the next inner one, become a single op. A store of a result
+becomes a loop of one iteration, which the first of the processors executes.
 """
 
 from __future__ import annotations
@@ -156,13 +156,14 @@ class CarryingLoop:
                 yield _Operand(load, at, [numbers[terms[0]] if terms else None for terms in moving])
 
     def _unstated(self, operands: Iterable[_Operand]) -> list[int]:
-        """The dimensions of which no operand has the number of iterations."""
+        """The dimensions for which no operand gives the number of iterations."""
         stated = {d for operand in operands for d in operand.dimensions}
         return [d for d in range(len(self.dimensions)) if d not in stated]
 
     def _of_length(self) -> ir.Value | None:
-        """A buffer that is never read: a view of it, with strides of 0, can have the number of
-        iterations as its size."""
+        """A buffer that the loop reads. A view of it with strides of 0 is an operand that is never
+        read: its sizes give the structured op the numbers of iterations that no other operand
+        has."""
         loaded = (load.operands[0] for load in operations(self.op, "memref.load"))
         large = (one for one in loaded if not made_within(one, self.op) and one.type.rank >= len(self.dimensions))
         return next(large, None)
@@ -249,7 +250,7 @@ def _slice(source: ir.Value, parts: Sequence[tuple[Bound, Bound, int]], kept: Se
 
 
 def stores_of(op: ir.Operation) -> list[ir.Operation]:
-    """The stores without a map, beside a structured op on elements, of what is computed from its
+    """The unmapped stores beside a structured op on elements that store values computed from its
     results."""
     waiting = [
         load.results[0]

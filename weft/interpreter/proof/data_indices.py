@@ -1,4 +1,4 @@
-"""Indices that depend on data: on what is read from memory, or passed as an argument."""
+"""Indices that depend on data: on values read from memory, or passed as arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class DataIndices:
     """The indices of a module of loops.
 
     Args:
-        sizes: arguments of functions that are sizes of a launch, and no data.
+        sizes: arguments of functions that count as sizes of a launch, not as data.
     """
 
     def __init__(self, sizes: Container[ir.Value] = ()) -> None:
@@ -45,8 +45,8 @@ class DataIndices:
 
 
 def _parts(value: ir.Value) -> Sequence[ir.Value] | None:
-    """The values from which a number is computed, and perhaps others; None for one that is read
-    from memory or passed."""
+    """The values from which a number is computed, or a superset of them; None for a number that is
+    read from memory or passed."""
     if (bounds := loop_bounds(value)) is not None:
         return [bound for bound in (bounds.lower, bounds.upper, bounds.step) if isinstance(bound, ir.Value)]
     op = maker(value)

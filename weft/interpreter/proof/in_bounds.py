@@ -1,6 +1,6 @@
-"""Whether the indices of a kernel's loads and stores are within the memrefs that they access, by
-the surrounding bounds and conditions. An index for which this is not proven may still be within:
-for example an index read from memory, or a size that another size bounds."""
+"""Proof, from the surrounding bounds and conditions, that the indices of a kernel's loads and
+stores are inside the memrefs that they access. An index without a proof may still be inside: for
+example one that is read from memory, or one that is below another size than the memref's."""
 
 from __future__ import annotations
 

@@ -60,9 +60,9 @@ class SharedElement:
 
 
 def overlap(op: ir.Operation) -> SharedElement | None:
-    """An overlap, in different iterations, of an output of a structured op on memrefs with another
-    operand that is read or written. None if there is none: then the order of the iterations does
-    not affect what they read."""
+    """An element that two iterations of a structured op on memrefs share, one in an output, the
+    other in any operand that is read or written. None if there is none: the order of the iterations
+    then makes no difference."""
     inputs, outputs = segments(op)
     operands, maps = list(op.operands), indexing_maps(op) or ()
     about: _Accesses | None = None
@@ -114,7 +114,8 @@ class _Elements:
 
 
 class _HostIndices(Values):
-    """Host values as forms. Each depends on the loops and branches around it, by their numbers."""
+    """Host values as forms. Each form records the numbers of the loops and branches around its
+    value."""
 
     def __init__(self) -> None:
         super().__init__(LaunchShape(), lambda _: NOTHING)
@@ -125,8 +126,7 @@ class _HostIndices(Values):
         return self._places.setdefault(what, len(self._places))
 
     def around(self, value: ir.Value) -> list[ir.Operation]:
-        """The ops in the regions of which the value is defined, innermost first, up to the
-        function."""
+        """The ops around the definition of the value, innermost first, up to the function."""
         made = maker(value)
         inside = (made, *ancestors(made)) if producer(value) is None else ancestors(made)
         return list(takewhile(lambda op: op.name not in FUNCTIONS, inside))

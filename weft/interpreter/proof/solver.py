@@ -73,8 +73,8 @@ class Solver:
         self.answers: defaultdict[Hashable, CachedAnswers] = defaultdict(CachedAnswers)
 
     def spend(self, work: int) -> None:
-        """Charges work that was done elsewhere, measured in ISL operations. Raises `Unknown` if no
-        budget is left."""
+        """Charges the budget for work that was done without ISL, measured in ISL operations. Raises
+        `Unknown` if no budget is left."""
         self.left -= work
         if self.left <= 0:
             raise Unknown
@@ -256,7 +256,8 @@ class Naming:
         return formula.changed(self.form)
 
     def definitions(self) -> list[Formula]:
-        """The definitions of every symbol named so far (each may name more, here or in the parent)."""
+        """The definitions of all symbols named so far. A definition may name further symbols, here
+        or in the parent."""
         out: list[Formula] = []
         done: set[Symbol] = set()
         while todo := [s for s in self.names if s not in done]:
@@ -275,7 +276,7 @@ def points(solver: Solver, namings: Sequence[Naming], formulas: Iterable[Formula
 
 
 def described(namings: Sequence[Naming], formulas: Iterable[Formula]) -> tuple[list[Symbol], list[Formula]]:
-    """The dimensions, and the formulas with the definitions of all symbols."""
+    """The dimensions, and the formulas together with the definitions of all symbols."""
     parts = [*formulas, *(f for naming in (*namings[1:], namings[0]) for f in naming.definitions())]
     return [name for naming in namings for name in naming.names.values()], parts
 
@@ -287,11 +288,11 @@ class BarrierNaming(Naming):
     Args:
         with_x, with_y: the numbers of the loops in which the barrier instance is in the same
             iteration as x, or y.
-        of_thread: the barrier is one that x's thread executes together with the threads of its
-            warp, all in the same way; otherwise all threads of the block execute it.
+        of_thread: the barrier belongs to the warp, or group, of x's thread; otherwise to the whole
+            block.
 
-    An uninterpreted value with no common value may be anything: then it is not certain that the
-    barrier is executed (`unsure`).
+    An uninterpreted value that is not shared with x or y may be any number: then it is not certain
+    that the barrier is executed (`unsure`).
     """
 
     def __init__(self, x: Naming, y: Naming, with_x: set[int], with_y: set[int], *, of_thread: bool = False) -> None:
@@ -333,7 +334,7 @@ def point_where(formulas: Sequence[Formula]) -> dict[Symbol, int] | None:
 
 
 def _set_apart(formulas: Sequence[Formula]) -> dict[tuple[Symbol, int], None]:
-    """Pairs of a counter and a number with which formulas compare it, for counters that are
+    """Pairs of a counter and a constant that formulas compare it with, for counters that are
     operands of a non-affine operation."""
     made = {s for one in involved(*formulas) if one.made is not None for s in involved(*one.made.operands)}
     found: dict[tuple[Symbol, int], None] = {}

@@ -6,9 +6,9 @@
     %n = %count + 1; %d = %a - %mean; %m = %mean + %d / %n    count, mean and squared differences: Welford's recurrence
     %s = %squares + %d * (%a - %m)
 
-A partial result of other iterations is one more term. Order does not matter, except for an extreme
-that occurs twice: a loop keeps the first, so of two equal ones the one with the smaller index is
-kept, wherever it was found.
+A partial result of other iterations is combined like a term. The order matters only if an extreme
+occurs twice: a loop keeps the first one, so the one with the smaller index is kept, whichever
+processor has found it.
 
 Source: Blelloch, "Prefix Sums and Their Applications", for reductions by associative operations;
 `torch.argmax`, `tl.max` with `return_indices` and its rule for ties; Welford 1962, and Chan, Golub
@@ -61,8 +61,8 @@ def combiner(op: ir.Operation) -> Combiner | None:
 
 
 def _combiner(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
-    """The combiner for these values, the results' new ones; None if they show none. `masked`: the
-    number of other uses of each previous result."""
+    """The combiner that computes these new values of the results; None if there is none. `masked`:
+    the number of other uses of each previous result."""
     updates = [update(op, number, value, 1 + masked) for number, value in enumerate(values)]
     found = [u for u in updates if u is not None]
     if len(found) < len(updates):
@@ -163,8 +163,8 @@ _WORST: dict[tuple[str, bool], Identity] = {
 
 
 def _welford(op: ir.Operation, values: Values, masked: int) -> Combiner | None:
-    """Count, mean, and the sum of squared differences from it, in this order; with a term that
-    reads none of them."""
+    """The combiner of a count, a mean, and the sum of squared differences from the mean, in this
+    order, with a term that reads none of them."""
     inputs, outputs = segments(op)
     if outputs != 3 or not all(isinstance(value.type, ir.FloatType) for value in values):
         return None

@@ -1,14 +1,14 @@
-"""Identities of reductions: values of operands outside the domain with which an iteration there
-changes nothing.
+"""Identities of reductions: values for operands outside the domain, so that iterations there leave
+the result unchanged.
 
     %t = arith.mulf %a, %b        a and b are 0 outside: 0 is added
     %s = arith.addf %acc, %t
 
-The identity of the combiner is required of the *term*, after whatever the body does to its inputs.
-Candidate values are substituted for the inputs and upstream's folder computes the term: if it is
-the identity, exactly and in the payload's own types, these values are read outside. Inputs that
-extend beyond the reduction hold arbitrary values there, infinities and NaN among them. Where no
-values work, the update itself is masked (`padding/masking.py`).
+The *term* must be the identity of the combiner; the body computes it from the inputs. Candidate
+values are substituted for the inputs and upstream's folder computes the term: if it is the
+identity, exactly and in the payload's own types, these values are read outside. Inputs that extend
+beyond the reduction hold arbitrary values there, infinities and NaN among them. Where no values
+work, the update itself is masked (`padding/masking.py`).
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ def combination(op: ir.Operation) -> Combination | None:
 
 
 def update(op: ir.Operation, output: int, value: ir.Value | None = None, uses: int = 1) -> Combination | None:
-    """The update of one of the outputs; None where it is no combiner of itself and a term.
+    """The update of one of the outputs; None unless it combines the output with a term.
 
     Args:
-        value: its new value, if not the yielded one.
-        uses: of the accumulator, in all.
+        value: the new value of the output, if it is not the yielded one.
+        uses: the number of all uses of the accumulator.
     """
     body = body_of(op)
     accumulator = body.arguments[segments(op)[0] + output]
@@ -117,8 +117,8 @@ def identity(combiner: str) -> Identity:
 def fillings(
     op: ir.Operation, space: Structure, ragged: Sequence[int], start: ir.Attribute | None = None
 ) -> tuple[Identity, ...] | None:
-    """For each input its value outside the domain, so that no iteration beyond the reductions
-    `ragged` changes the result.
+    """For each input, a value outside the domain such that no iteration beyond the end of the
+    reduced dimensions `ragged` changes the result.
 
     Args:
         start: the constant that the accumulator starts with, if any: only a sum that starts with

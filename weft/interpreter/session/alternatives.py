@@ -39,8 +39,9 @@ def enter_block(attempt: Attempt) -> State:
 
 
 def instead(frames: tuple[Frame, ...], error: WeftError, since: int) -> Attempt | None:
-    """The block to enter after an error, of the innermost `alternatives` with a further one that
-    were entered at the position `since` or later; None if the error leaves no choice."""
+    """The block to enter after an error: the next block of the innermost `alternatives` that has a
+    further block, and was entered at the position `since` or later; None if there is none, or the
+    error is no refusal."""
     if not all(REFUSALS.fullmatch(diagnostic.code) for diagnostic in error.diagnostics):
         return None
     for frame in reversed(frames):

@@ -60,11 +60,17 @@ def handles_in(value: tree.Expr | tree.HandleRef, env: Environment) -> tuple[Any
 def written(
     iterable: tree.Expr | tree.HandleRef, env: Environment, dead: Mapping[int, Gone]
 ) -> tuple[Handle, ...] | None:
-    """The live handles of a list literal; None for any other expression."""
+    """The live handles of a list literal, those of lists in it included; None for any other expression."""
     refs = None
     if isinstance(iterable, tree.ListExpr):
         refs = written_handles(iterable, lambda name: is_handle(env.get(name)))
-    return None if refs is None else tuple(_alone(ref, env, dead) for ref in refs)
+    return None if refs is None else tuple(handle for ref in refs for handle in _elements(ref, env, dead))
+
+
+def _elements(ref: tree.HandleRef, env: Environment, dead: Mapping[int, Gone]) -> tuple[Handle, ...]:
+    """The live handle that an element of a list names, or the handles of a list that it names."""
+    found, fields = resolve(ref, env)
+    return found if isinstance(found, tuple) and not fields else (_alone(ref, env, dead),)
 
 
 def resolve(ref: tree.HandleRef, env: Environment) -> tuple[Any, tuple[str, ...]]:
@@ -185,7 +191,7 @@ def _handle(
     if not rest and field.kind == "value":
         return handle
     if len(rest) != 1:
-        hint = f"write `{ref.name}.lhs`, say"
+        hint = f"write `{ref.name}.lhs`, for example"
         raise fail("W0224", f"`{ref.spelling}` names no operand", hint, span=ref.span)
     return Operand(handle, rest[0], ref.spelling)
 

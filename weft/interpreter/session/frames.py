@@ -4,7 +4,7 @@ place of the walk in words."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -14,12 +14,14 @@ from ...dsl.diagnostics import WeftError, count, fail, quoted
 from ...dsl.expressions import Read, evaluate, show
 from ...dsl.parameters import bind_parameters, matched
 from ...dsl.scopes import Gone, meant
-from .environment import Environment, NamedResults, handles_in, single
+from .environment import Environment, NamedResults, handles_in, single, written
 from .rewriter import Handle
 from .state import Frame, Iteration, State, Step, after, extended, scope, statement_text, visible
 
 
-def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
+def bind(
+    frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any], remarks: Sequence[str] = ()
+) -> tuple[Frame, ...]:
     """The frames with the results bound to the names of `let`. Raises W0226 if their numbers
     differ."""
     if let is None:
@@ -28,7 +30,7 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     if let.destructured:
         if len(names) != len(values):
             counts = f"{count(len(names), 'name')} for {count(len(values), 'result')}"
-            notes = (f"the results are {quoted(results) or 'none'}",)
+            notes = (f"the results are {quoted(results) or 'none'}", *remarks)
             hint = "`_` discards a result; `let t = …` keeps all, as `t.name`"
             raise fail("W0226", counts, hint, span=let.span, notes=notes)
     elif not values:
@@ -39,12 +41,14 @@ def bind(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, 
     return (*frames[:-1], replace(frames[-1], own=extended(frames[-1].own, new)))
 
 
-def executed(frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any]) -> tuple[Frame, ...]:
+def executed(
+    frames: tuple[Frame, ...], let: tree.Let | None, results: Mapping[str, Any], remarks: Sequence[str] = ()
+) -> tuple[Frame, ...]:
     """The frames after a statement, with its results bound; at the first iteration if the statement
     finds the ops of a `foreach`."""
     item = frames[-1].items[frames[-1].index - 1]
     if not isinstance(item, tree.Foreach):
-        return bind(frames, let, results)
+        return bind(frames, let, results, remarks)
     return iterate(frames, Iteration.over(item, results["ops"]))
 
 
@@ -52,7 +56,10 @@ def named(state: State, value: tree.Expr | tree.HandleRef, let: tree.Let) -> Sta
     """The state after a `let` that names a value, or a handle anew: a step that changes nothing
     else."""
     name, env = let.targets[0].name, state.env
-    if handles_in(value, env) is None:
+    if (several := written(value, env, state.dead)) is not None:
+        found = tuple(handle for handle in several if not handle.absent)
+        remark = count(len(found), "handle")
+    elif handles_in(value, env) is None:
         found = evaluate(value, env, state.read)
         remark = f"{name} = {show(found)}"
     else:
@@ -110,6 +117,34 @@ def arguments(call: tree.Call, schedule: tree.Schedule, env: Environment) -> dic
     return given | {name: tree.NameRef(rest[0].span, name) for name in others}
 
 
+def each_call(item: tree.Call | tree.Let, file: tree.File, frames: tuple[Frame, ...]) -> Iteration | None:
+    """The iterations of a call with a list of handles as an argument; None without one."""
+    env, call = scope(frames), item.value if isinstance(item, tree.Let) else item
+    assert isinstance(call, tree.Call)
+    given = arguments(call, _called(call, file, frames)[0], env).values()
+    names = [
+        ref.name
+        for ref in given
+        if isinstance(ref, tree.NameRef) or (isinstance(ref, tree.HandleRef) and not ref.fields)
+    ]
+    listed = next((name for name in names if isinstance(env.get(name), tuple)), None)
+    if listed is None:
+        return None
+    lists = {t.name: () for t in item.targets if t.name != "_"} if isinstance(item, tree.Let) else {}
+    return Iteration(
+        tuple(Frame((item,), {listed: handle}) for handle in cast(tuple[Any, ...], env[listed])), lists=lists
+    )
+
+
+def _called(call: tree.Call, file: tree.File, frames: tuple[Frame, ...]) -> tuple[tree.Schedule, int | None]:
+    """The schedule of a call, and the number of the frame that defined it (None for one of the file). Raises W0203."""
+    home = next((depth for depth in visible(frames) if call.schedule in frames[depth].schedules), None)
+    schedule = meant(file, call) if home is None else frames[home].schedules[call.schedule]
+    if schedule is None:
+        raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
+    return schedule, home
+
+
 def call_frame(
     call: tree.Call,
     file: tree.File,
@@ -121,10 +156,7 @@ def call_frame(
     """The frame of a called schedule, with its parameters bound to the arguments. Raises W0203,
     W0221, W0230."""
     env = scope(frames)
-    home = next((depth for depth in visible(frames) if call.schedule in frames[depth].schedules), None)
-    schedule = meant(file, call) if home is None else frames[home].schedules[call.schedule]
-    if schedule is None:
-        raise fail("W0203", f"there is no schedule `{call.schedule}`", span=call.span)
+    schedule, home = _called(call, file, frames)
     given = arguments(call, schedule, env)
     handles: dict[str, Any] = {}
     settings: dict[str, Any] = {}
@@ -185,18 +217,29 @@ def called_from(frames: tuple[Frame, ...]) -> Iterator[None]:
         raise WeftError(*(replace(d, notes=(*d.notes, *notes)) for d in error.diagnostics)) from error
 
 
-def around(frames: tuple[Frame, ...]) -> Iterator[str]:
-    """The calls and blocks around the current item, outermost first."""
+def around(frames: tuple[Frame, ...], described: Callable[[Handle], str]) -> Iterator[str]:
+    """The calls and blocks around the current item, outermost first. `described`: the op of a handle."""
     for outer, frame in itertools.pairwise(frames):
         item = outer.items[outer.index - 1]
         line = f"in line {item.span.line}"
         if frame.call is not None:
             yield f"`{frame.call.schedule}` {line}"
         elif (iteration := frame.iteration) is not None:
-            yield f"iteration {iteration.number + 1} of {len(iteration.begins)} {line}"
+            element = _element(item, iteration.begins[iteration.number], described)
+            yield f"iteration {iteration.number + 1} of {len(iteration.begins)} {line} ({element})"
         elif (fork := frame.fork) is not None:
             yield f"block {fork.number + 1} of `versions` {line}"
         elif (attempt := frame.attempt) is not None:
             yield f"block {attempt.number + 1} of `alternatives` {line}"
         elif isinstance(item, tree.If):
             yield f"`if` {line}" if frame.items is item.then else f"`else` of the `if` {line}"
+
+
+def _element(item: tree.Item, begin: Frame, described: Callable[[Handle], str]) -> str:
+    """The element of an iteration: the name with its op or value, or the handle as a list has it."""
+    for name, value in begin.own.items():
+        return f"`{name}`: {described(value) if isinstance(value, Handle) else show(value)}"
+    node, one = (found.value if isinstance(found, tree.Let) else found for found in (item, begin.items[0]))
+    assert isinstance(node, tree.StatementNode) and isinstance(one, tree.StatementNode)
+    listed = next(name for name, value in node.fields.items() if isinstance(value, tree.Several))
+    return f"`{cast(tree.HandleRef, one.fields[listed]).spelling}`"

@@ -29,7 +29,7 @@ def reader(version: Version, env: Environment, dead: Mapping[int, Gone]) -> Read
                 return _size_of_argument(version, asked)
             handle, fields = single(tree.HandleRef(asked.span, asked.name, asked.fields), env, dead)
             if handle.absent:
-                raise NoValueError("the op is absent, which `if h { … }` tests")
+                raise NoValueError(f"the op is absent, which `if {asked.name} {{ … }}` tests")
             op = version.tagged(handle.tag)
             if op is None:
                 raise WeftError(Diagnostic("W0310", "the op of this handle is gone: a rewrite removed it", asked.span))

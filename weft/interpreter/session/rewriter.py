@@ -129,6 +129,8 @@ class Rewriter:
         """The statement has only put marks on ops: a tidy module then needs no clean-up."""
         self.remarks: list[str] = []
         self.shown: list[str] = []
+        self.about: list[ir.Location] = []
+        """The locations of the ops that were found by their handles."""
 
     def name_buffers(self) -> None:
         """Names the allocations that have no name."""
@@ -162,6 +164,7 @@ class Rewriter:
                     names = ", ".join(f"`{name}`" for name in sorted(made))
                     hint = f"use the handle before that, or `match` its replacement: {names}"
             raise self.error("W0310", what, hint=self._lost() or hint, notes=notes)
+        self.about.append(found[0].location)
         return found[0]
 
     def _lost(self) -> str | None:

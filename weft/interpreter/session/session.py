@@ -28,7 +28,7 @@ from ..memory.names import Written, nameless
 from ..proof.coverage.payload.initial_payload import Untouched
 from .alternatives import enter_block, first, instead, with_refusals
 from .environment import Environment, evaluate_fields
-from .frames import around, begin, called_from, executed, named
+from .frames import begin, called_from, executed, named
 from .listeners import notify
 from .order import in_order
 from .rewriter import Removed, Rewriter, handles_of
@@ -129,7 +129,7 @@ class Session:
                 return state
             with called_from(state.frames):
                 done = self._statement(state, *found)
-                step = done.step and replace(done.step, within=tuple(around(state.frames)))
+                step = done.step and replace(done.step, frames=state.frames)
                 self._record(replace(done, step=step))
         except WeftError as error:
             if (other := instead(seen[-1].frames, error, since)) is None:
@@ -346,7 +346,8 @@ class Session:
         finally:
             notify("")
         seconds = time.perf_counter() - started
-        step = Step(text, node.span, node.keyword, tuple(rewrite.remarks), seconds, version, shown=tuple(rewrite.shown))
+        remarks, shown, about = tuple(rewrite.remarks), tuple(rewrite.shown), tuple(rewrite.about)
+        step = Step(text, node.span, node.keyword, remarks, seconds, version, shown=shown, about=about)
         names = names_of(let, tuple(results))
         gone = Gone(f"`{node.keyword}`", node.span, names, () if names else tuple(results))
         dying = handles_of({f.name: values.get(f.name) for f in cls.signature.fields if f.consumes})
@@ -362,12 +363,12 @@ class Session:
         done = replace(
             state, version=version, numbers=next(rewrite.numbers), dead=dead, made=extended(state.made, made)
         )
-        return replace(done, frames=executed(rest, let, results), step=step)
+        return replace(done, frames=executed(rest, let, results, step.remarks), step=step)
 
     def _applied(self, state: State, statement: Statement) -> Applied:
         """Applies the statement to the part of a large module that it touches, or to the whole
-        module if needed. A refusal is repeated on the whole module: its cause may be missing from
-        the part, and its diagnostics must concern the whole."""
+        module if needed. After a refusal on the part, the statement is applied to the whole module:
+        the part may lack something, and diagnostics must concern the whole module."""
         for part, focus in () if statement.reach == "module" else statement.parts(state.version):
             try:
                 rewrite, results = self._apply(part, focus.module, state.numbers, taken=focus.version.content.taken)

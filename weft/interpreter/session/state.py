@@ -62,8 +62,9 @@ class Frame:
     Args:
         schedules: the schedules that it has defined.
         keeps: the names that are visible after a block, since each of its alternatives binds them.
-        call, let, home: of a schedule: its call, the `let` that names its results (None for a
-            bare call), and the number of the frame that defined it (None for one of the file).
+        call, let, home: for the frame of a schedule, its call, the `let` that names its results
+            (None for a bare call), and the number of the frame in which it is defined (None: in the
+            file).
         iteration: of a `foreach`.
         fork: of a block of `versions`.
         attempt: of a block of `alternatives`.
@@ -122,7 +123,8 @@ class Step:
         version: the module after it.
         skipped: it had no effect, because one of its handles is absent.
         shown: the output of `print`.
-        within: the calls and blocks around it, outermost first.
+        frames: the calls and blocks around it, at the statement.
+        about: the locations of the ops that its handles named.
     """
 
     text: str
@@ -133,11 +135,17 @@ class Step:
     version: Version = field(repr=False)
     skipped: bool = False
     shown: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = field(default=(), repr=False)
+    about: tuple[ir.Location, ...] = ()
 
     @property
     def module(self) -> ir.Module:
         return self.version.module
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The schedules entered around it, outermost first."""
+        return tuple(frame.call.schedule for frame in self.frames if frame.call is not None)
 
     @property
     def ir(self) -> str:
@@ -233,8 +241,9 @@ def after(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
 
 
 def statement_at(state: State) -> tuple[Executed, tree.Let | None] | None:
-    """The next statement, also that of a `foreach`, or the expression that a `let` names, with the
-    `let` around it, or `alternatives`; None for any other item, or at the end."""
+    """The next item, if it is a step, with the `let` around it: a statement (also one that makes
+    the list of a `foreach`), an expression that a `let` names, or `alternatives`. None for any
+    other item, and at the end."""
     frame = state.frames[-1]
     item = None if frame.done else frame.items[frame.index]
     node = item.value if isinstance(item, tree.Let) else item

@@ -7,9 +7,10 @@ The functions of the second version are named `f_v2`, and record the function of
 version. At the end, all functions and kernels are in one module; those of the first version keep
 their names.
 
-An assumption of a block on a size that the payload fixes is decided at once: if it does not hold,
-or if the host could not check it, the version is dropped. A version that adds nothing to the known
-facts is the last one. A version for sizes that an earlier version already covers is left out.
+An assumption about a size that the payload fixes is decided immediately: the version is dropped if
+the assumption does not hold, or if the host could not check it. A version without assumptions
+beyond the known facts is the last one. A version is left out if an earlier version covers all of
+its sizes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...dsl import tree
 from ...dsl.diagnostics import WeftError, fail
 from ...dsl.scopes import bound_by_all
-from .frames import appended, call_frame, ended, iterate, iterated, returned
+from .frames import appended, call_frame, each_call, ended, iterate, iterated, returned
 from .state import Fork, Frame, Iteration, State, after, condition, each_of, elements, require
 from .versions import enter, leave
 
@@ -30,6 +30,8 @@ def passed(state: State, item: tree.Item, file: tree.File) -> State:
     past the item. Raises `WeftError`."""
     rest, env, read = after(state.frames), state.env, state.read
     match item:
+        case tree.Call() | tree.Let(value=tree.Call()) if (each := each_call(item, file, state.frames)) is not None:
+            return replace(state, frames=iterate(rest, each))
         case tree.Let(value=tree.Call() as call):
             return replace(state, frames=(*rest, call_frame(call, file, state.frames, state.dead, item, read)))
         case tree.Call():

@@ -3,7 +3,7 @@ it."""
 
 from __future__ import annotations
 
-from ..ir.mlir import ancestors, ir, is_within, merge_equal
+from ..ir.mlir import ancestors, ir, is_within, merge_equal, users
 from ..ir.refusing import describe
 from ..ir.structured import ATOMIC, dimensions_of, is_structured, shape_of, structure
 from ..session.statement import Handle, Results, Rewriter, Statement, handle, statement
@@ -17,8 +17,8 @@ class Fuse(Statement):
     The producer's handle names the fused op afterwards; the original is erased, unless something
     else also reads it.
 
-    Reshapes, broadcasts and transposes between the two, if no handle names them, stay no ops of
-    their own: the loop reads the producer, by other indices.
+    Reshapes, broadcasts and transposes between the two are removed if no handle names them: the
+    loop reads the producer with other indices.
 
     The sum of `split-k … atomic` is fused in the other direction, into the loop that computes its
     parts: each iteration combines its tile with the result atomically.
@@ -173,6 +173,9 @@ class Fuse(Statement):
             )
             if any(u.name not in ("func.return", "scf.forall") for u in uses):
                 hint = "`tile` the op that reads it, and `fuse` into that loop"
+            between = (u for u in uses if any(is_within(v, loop) for result in u.results for v in users(result)))
+            if (reader := next(between, None)) is not None:
+                hint = f"`fuse` {describe(reader)} into the loop first: it reads this op, and the loop reads it"
             readers = tuple(f"its result is read by {describe(u)}" for u in uses if u.name != "scf.forall")
             raise rewrite.error(
                 "W0326",
@@ -183,8 +186,8 @@ class Fuse(Statement):
             )
 
     def _not_in_a_body(self, rewrite: Rewriter) -> None:
-        """Raises W0326 for a producer that upstream could not tile, and cloned into the body of
-        another op: it would run once per element."""
+        """Raises W0326 for a producer that upstream could not tile and cloned into the body of
+        another op, where it would run once per element."""
         for op in rewrite.tagged(self.producer.tag):
             reader = next((around for around in ancestors(op) if is_structured(around)), None)
             if reader is not None and len(op.results) > 1 and any(None in shape_of(result) for result in op.results):

@@ -39,11 +39,11 @@ class LaunchStatement(Statement):
     block become thread-private if no other thread accesses a thread's part, and shared memory
     otherwise.
 
-    The kernel is proven race-free, or refused with a witness. Refused are conflicts between threads
-    and between blocks that nothing orders, barriers that not all threads reach, and reads of shared
-    memory that was never written; and anything assumed to be one of these, because an index depends
-    on data or the analysis reached its limit. A proof of the unchanged loop by `insert-barriers` or
-    `verify-sync` is not repeated.
+    The kernel is proven race-free, or refused with a witness. It is refused for conflicts between
+    threads or blocks that nothing orders, for barriers that not all threads reach, and for reads of
+    shared memory that was never written. It is also refused if one of these cannot be excluded,
+    because an index depends on data or the analysis reached its limit. A proof of the unchanged
+    loop by `insert-barriers` or `verify-sync` is not repeated.
 
     Args:
         loop: the outermost mapped loop (or a mapped op); consumed, with everything inside.

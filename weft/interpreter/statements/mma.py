@@ -26,15 +26,15 @@ class Mma(Statement):
     The m × n elements that one instruction computes are owned by the lanes of the warp in the
     layout of the instruction: lane l owns the elements (l / 4 + 8·i, l mod 4 · 2 + j). This
     statement applies `tile` and `map` for that layout: pieces of [m, n] and of 8 rows are mapped to
-    `registers`, pairs of columns to `lanes`. So `promote-to-registers`, write-backs and other ops
-    with the same tiles and maps work on these accumulators as on any others. At `launch` the lanes'
+    `registers`, pairs of columns to `lanes`. So `promote-to-registers`, write-backs, and other ops
+    with the same tiles and maps treat these accumulators like any others. At `launch` the lanes'
     products become `nvgpu.mma.sync`, and reads of 16-bit elements in shared memory become
     `nvgpu.ldmatrix`.
 
     A warp group (four warps, from sm_90a on) multiplies tiles of 64 rows in shared memory, which
     `map … to tma` has loaded. Each of its warps owns 16 of these rows, in pieces like those of a
-    warp's instructions; so everything that works on the one kind of accumulators works on the
-    other. At `launch` its products become `nvgpu.warpgroup.mma`.
+    warp's instructions, so the same statements apply to both kinds of accumulators. At `launch` its
+    products become `nvgpu.warpgroup.mma`.
 
     Its left operand, of f16 or bf16 and 64 rows, may also be in registers: a temporary that threads
     make in the pieces of `mma`, 8 columns wide (`promote-to-registers` of an operand; values

@@ -17,20 +17,20 @@ from ..tensors import levels
 
 @statement("pack", returns=("gemm", "lhs", "rhs"))
 class Pack(Statement):
-    """Let a product read copies of its operands, in which the sum runs along rows.
+    """Let a product read copies of its operands in which the terms of each sum are contiguous.
 
     Tensor cores of warp groups read both operands from shared memory, and for most types only if
-    the elements of a sum are contiguous: B of C = A·B as n × k. They read the elements unchanged:
-    an operand that is to be the sum of two numbers must be stored as two. These copies are separate
-    ops before the product: each is tiled, mapped and launched like any other op, and its time
-    counts in the run.
+    the elements of a sum are contiguous: in C = A·B, B must be stored as n × k. They read elements
+    unchanged, so elements that are to be split into two numbers must be stored as two. These copies
+    are separate ops before the product: each is tiled, mapped and launched like any other op, and
+    its time counts in the run.
 
-    Without `as`, an operand is copied if its sum does not run along its rows, and otherwise left
-    alone. With `as`, both are copied: each element becomes the sum of two numbers, big + small, and
-    each row becomes three consecutive rows, so that the product of the copies is a product with a
-    sum three times as long: small · big, big · small, and big · big. `mma` computes each step of
-    that sum from zero, and adds it to the sums outside of the tensor cores, which doubles the
-    registers of the sums.
+    Without `as`, an operand is copied if the terms of a sum are not contiguous in it, and otherwise
+    left alone. With `as`, both are copied: each element becomes the sum of two numbers, big +
+    small, and each row becomes three consecutive rows, so that the product of the copies is a
+    product with a sum three times as long: small · big, big · small, and big · big. `mma` computes
+    each step of that sum from zero, and adds it to the sums outside of the tensor cores, which
+    doubles the registers of the sums.
 
     With `align`, each row of a copy begins at a multiple of that many bytes; the memory after its
     elements is neither written nor read. An operand with rows that are not known to be aligned is
@@ -134,7 +134,7 @@ class _Copy:
     """The copy of an operand, made before the product.
 
     Args:
-        along: whether the sum already runs along the operand's rows.
+        along: whether the terms of a sum are already contiguous in the operand.
         split: the type of the two parts of an element, `bf16` or `tf32`; None: elements are
             unchanged.
         operand: 0 for the left one, with the small part first; 1 for the right one.

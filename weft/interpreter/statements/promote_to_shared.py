@@ -57,9 +57,10 @@ class PromoteToShared(Statement):
         pad: this many elements are added to the row stride, after `transpose`, against bank
             conflicts.
         swizzle: permute 16-byte pieces of a row by the row's number, within this many bytes of it
-            (32, 64 or 128), so that no bank serves two rows of a column of pieces. Needs no memory,
-            and keeps 16-byte accesses aligned. With a `pad` of 16 bytes it permutes by rows that
-            are 8 apart, so that lanes store vectors of several rows of a transposed tile at once.
+            (32, 64 or 128), so that the pieces of one column in different rows are in different
+            banks. Needs no additional memory, and keeps 16-byte accesses aligned. With a `pad` of
+            16 bytes it permutes by rows that are 8 apart, so that lanes store vectors of several
+            rows of a transposed tile at once.
         vector: the width of the copy's accesses, in elements; the same as `vector` on its `map`.
 
     Returns:
@@ -294,9 +295,9 @@ def _allocate(
 
 
 def _start_of_block_loop(op: ir.Operation) -> ir.InsertionPoint:
-    """The start of the body of the outermost parallel loop around `op`: one allocation for the
-    whole life of the block, and none on the host, in sequential loops there. If no loop is parallel
-    yet, the start of the outermost loop's body."""
+    """The start of the body of the outermost parallel loop around `op`, so that the block allocates
+    once, and the sequential loops of the host allocate nothing. If no loop is parallel yet, the
+    start of the outermost loop's body."""
     around = list(takewhile(lambda each: each.name != "func.func", ancestors(op)))
     loops = [each for each in around if each.name in ("scf.forall", "scf.parallel")]
     loops = loops or [each for each in around if each.name == "scf.for"]

@@ -189,8 +189,8 @@ def _loop(
     starts: Sequence[ir.Value],
     do: Callable[[_Part, Sequence[ir.Value]], tuple[ir.Operation, Sequence[ir.Value], Sequence[Place]]],
 ) -> tuple[ir.Operation, ir.Operation]:
-    """A loop over the parts, before the op, and the op in it that `do` builds; `do` also gives the
-    results and their places."""
+    """Builds a loop over the parts before the op. `do` builds the op in it, and returns that op,
+    its results, and the slices into which these are inserted."""
     from ..indices.arithmetic import index_of, minimum
     from ..loops.forall import end_of, make_forall
 

@@ -33,7 +33,8 @@ class Tile(Statement):
         target: a structured op, or a parallel loop over memory; consumed.
         sizes: one per dimension, in the op's order; `_`, 0 or no size at all leaves a dimension
             untiled. `[1, ...]`: the size before the dots for all parallel dimensions from its own
-            on, so that one schedule fits ops of any rank; reductions remain whole.
+            on, so that one schedule fits ops of any rank; reductions remain whole. `[..., 16]`:
+            sizes of the last dimensions.
 
     Returns:
         loop: the loop over the tiles (the `forall` first, then one `for` per reduction dimension
@@ -120,8 +121,11 @@ class Tile(Statement):
     def _whole(self, iterators: Sequence[str]) -> tuple[int | None, ...]:
         """A size for each dimension."""
         given = self._given
+        left = (None,) * (len(iterators) - len(given))
+        if self.sizes[:1] == (...,):
+            return (*left, *given)
         if ... not in self.sizes:
-            return (*given, *(None for _ in iterators[len(given) :]))
+            return (*given, *left)
         *first, last = given
         return (*first, *(last if kind == "parallel" else None for kind in iterators[len(first) :]))
 

@@ -72,7 +72,7 @@ class Transform(Statement):
 
 
 def _defined(body: str) -> set[str]:
-    """The values that the text itself defines: the names to the left of `=` at the start of a line."""
+    """The values that the text defines: the names to the left of `=` at the start of a line."""
     names: set[str] = set()
     for line in body.splitlines():
         left, sign, _ = line.partition("=")

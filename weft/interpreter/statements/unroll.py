@@ -16,10 +16,10 @@ class Unroll(Statement):
     """Have the compiler unroll a sequential loop: fully, or by n iterations.
 
     The loop keeps its form and its handle; the CUDA text gets `#pragma unroll` (or `#pragma unroll
-    n`) above it. The compiler handles the remainder: n need not divide the number of iterations. If
-    full unrolling would make ptxas load so far ahead that registers spill, it is `#pragma unroll
-    8`: for more than 8 steps of a sum outside of any loop, in a kernel without barriers in loops
-    and with 128 or more numbers per thread.
+    n`) above it. The compiler handles the remainder: n need not divide the number of iterations. In
+    one case the text has `#pragma unroll 8` in place of full unrolling, with which ptxas would load
+    so far ahead that registers spill: for more than 8 steps of a sum outside of any loop, in a
+    kernel without barriers in loops and with 128 or more numbers per thread.
 
     Args:
         target: a sequential loop (`scf.for`); stays alive.

@@ -104,11 +104,11 @@ def bufferize_module(module: ir.Module) -> None:
     if reshaped:
         start_reshaped(module)
     run_passes(module, f"eliminate-empty-tensors,{_BUFFERIZE}" if has_empty(module) else _BUFFERIZE)
-    _separate_results(module)
     name_padded_copies(module, copies)
     if reshaped:
         allocate_expanded(module)
         fold_reshapes(module)
+    _separate_results(module)
     if any(_type_of(function).results for function in _functions(module)):
         run_passes(module, _RESULTS)
     _hoist_results(module)
@@ -197,8 +197,8 @@ def _separate_arguments(module: ir.Module) -> None:
 
 def _separate_results(module: ir.Module) -> None:
     """Copies a buffer that a function returns twice: upstream's `buffer-results-to-out-params`
-    crashes on it. Either one tensor was returned twice, or two tensors of undefined elements share
-    a buffer."""
+    crashes on it. Either one tensor was returned twice, or two reshapes of one, or two tensors of
+    undefined elements share a buffer."""
     for terminator in _returns(module):
         seen: list[ir.Value] = []
         for position, value in enumerate(list(terminator.operands)):

@@ -65,8 +65,8 @@ def is_on_host(op: ir.Operation) -> bool:
 
 
 def has_apart_windows(op: ir.Operation) -> bool:
-    """Whether no element is shared between two windows (or buffers) of the op where one iteration
-    reads or writes it and another writes it: then each window can have its own value."""
+    """Whether each window (or buffer) of the op can have its own value: no element belongs to two
+    of them, so that one iteration reads or writes it and another iteration writes it."""
     from ..proof.overlaps import overlap  # late import: most ops are on whole buffers
 
     return all(not is_memref(v) or is_plain(root_memref(v).type) for v in op.operands) and overlap(op) is None
@@ -77,9 +77,9 @@ MOST_WINDOWS = 24
 
 
 def apart_windows(function: ir.Operation) -> dict[ir.Value, ir.Value] | None:
-    """For each memref that ops of a function's body use, the first memref with the same view, if
-    different views are disjoint (and no op reads a view at an element other than the one that it
-    writes): then each view has its own value, like a buffer. None if two views may overlap."""
+    """For each memref that ops of a function's body use, the first memref with the same view: each
+    view can have its own value, like a buffer. None if two different views may overlap, or if an op
+    reads a view at another element than it writes."""
     from ..mapping.keys import structural_key
     from ..proof.overlaps import apart, overlap
 

@@ -91,8 +91,8 @@ def debufferize(
     Args:
         for_readers: ops that read the op's output as a tensor read its result instead; it is stored
             only for other readers.
-        with_producers: also raise the ops that make the op's inputs, and the producers of theirs.
-        with_starts: also raise the ops that make what the op's outputs begin with.
+        with_producers: also raise the ops that make the op's inputs, and in turn their producers.
+        with_starts: also raise the ops that make the initial contents of the op's outputs.
     """
     if not is_on_host(op):
         return False
@@ -130,9 +130,9 @@ def debufferize(
 
 
 def overwritten_between(module: ir.Module, op: ir.Operation, later: ir.Operation) -> ir.Operation | None:
-    """The first op on memrefs between `op` and `later` that may write a buffer of a tensor that
-    `op` reads (after bufferization); None if there is none: then `op` reads the same values at
-    `later`."""
+    """The first op on memrefs between `op` and `later` that may write the buffer which, after
+    bufferization, holds a tensor that `op` reads. None if there is none: then `op` would read the
+    same values at `later`."""
     (around, *_) = ancestors(op)
     homes, last = _homes(op), child_of(around, later)
     if not homes or last is None or last.block != op.block:
@@ -191,9 +191,9 @@ class _Memory:
 
 
 def _producers(module: ir.Module, op: ir.Operation, *, starts: bool) -> list[ir.Operation]:
-    """The ops on memrefs that make the inputs of `op`, and their producers in turn, the last one
-    first; with `starts`, those that make what its outputs begin with. Raises `NotLocalError` if one
-    of them may be in a part of the function that was carved out."""
+    """The ops on memrefs that make the inputs of `op`, and in turn their producers, the last one
+    first; with `starts`, also those that make the initial contents of its outputs. Raises
+    `NotLocalError` if one of them may be in a part of the function that was carved out."""
     memory, block = _Memory(module), ops_of(op.block)
     needed = {op}
     for at in range(block.index(op), -1, -1):

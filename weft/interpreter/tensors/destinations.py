@@ -1,24 +1,38 @@
 """The destinations of results, set before bufferization: one for each result, so that no buffer is
 copied only for its shape.
 
-`tensor.empty` is only a shape, and CSE merges those of equal types. Bufferization would then see
-two ops write one buffer, and copy undefined contents. So every op that needs no initial contents
-gets its own empty tensor, and within a loop only the op with the inserted result keeps the slice
-that it is inserted into.
+A `tensor.empty` is only a shape, and CSE merges two of the same type. In bufferization, two ops
+would then write one buffer, and undefined contents would be copied. So every op that needs no
+initial contents gets its own empty tensor. Within a loop, only the op with the inserted result
+keeps the slice into which the result is inserted.
 
-A result may be computed in another shape than its own: for example that of a convolution as a
-matrix. `expand_shape` of a loop's result would bufferize to a buffer of the loop's shape and a
-copy. So the loop gets the result's own buffer as its destination, viewed in the loop's shape:
-before bufferization if that buffer is an argument (`start_reshaped`), and afterwards for buffers
-that bufferization allocates, with any initial contents (`allocate_expanded`).
+A result may be computed in another shape than its own: for example, the result of a convolution as
+a matrix. Bufferization of `expand_shape` on the loop's result would then add a buffer in the loop's
+shape, and a copy. So the loop gets the result's own buffer as its destination, viewed in the loop's
+shape: before bufferization if that buffer is an argument (`start_reshaped`), and afterwards for
+buffers that bufferization allocates, with any initial contents (`allocate_expanded`).
 """
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from ..ir.cloning import is_named, replace_operands
 from ..ir.copying import fill_value, fill_with
 from ..ir.functions import given_name
-from ..ir.mlir import ahead_of, attributes, has_parent, ir, made_by, memref, operations, producer, tensor, users
+from ..ir.mlir import (
+    ahead_of,
+    ancestors,
+    attributes,
+    has_parent,
+    ir,
+    made_by,
+    memref,
+    operations,
+    producer,
+    tensor,
+    users,
+)
 from ..ir.structured import (
     element_type,
     empty,
@@ -79,25 +93,32 @@ def fill_what_is_wanted(module: ir.Module) -> None:
 
 
 def start_from_own_fills(module: ir.Module) -> None:
-    """Gives each op of a function that writes over a shared fill, or over a part of it, a fill of
-    its own, where no handle names the shared one. Bufferization would fill one buffer and copy it
-    for each of the others: a copy that no later statement could fuse or distribute."""
+    """If several ops of a function write over one fill, or over parts of it, and no handle names
+    the fill, gives each op a fill of its own. Bufferization would fill one buffer and copy it for
+    each of the others: a copy that no later statement could fuse or distribute."""
     for op in [op for op in operations(module.operation) if fill_value(op) is not None]:
         value = fill_value(op)
         if value is None or not has_parent(op, "func.func") or is_named(op) or not is_empty(op.operands[-1]):
             continue
         for part in users(op.results[0]):
-            if part.name == "tensor.extract_slice" and None not in shape_of(part.results[0]):
+            if (
+                part.name == "tensor.extract_slice"
+                and None not in shape_of(part.results[0])
+                and _starts(part.results[0])
+            ):
                 with ahead_of(part):
-                    own = fill_with(
-                        empty(extents_of(part.results[0]), element_type(part.results[0])), op.operands[0]
-                    ).results[0]
-                    replace(part, [own])
-        uses = [(use.owner.operation, use.operand_number) for result in op.results for use in result.uses]
-        starts = [(user, n) for user, n in uses if n >= len(user.operands) - len(user.results) > 0]
-        for user, number in starts[len(starts) == len(uses) :]:
+                    place = empty(extents_of(part.results[0]), element_type(part.results[0]))
+                    replace(part, [fill_with(place, value).results[0]])
+        starts = _starts(op.results[0])
+        for user, number in starts[len(starts) == len(list(op.results[0].uses)) :]:
             with ir.InsertionPoint(user):
                 user.operands[number] = op.clone().results[0]
+
+
+def _starts(value: ir.Value) -> list[tuple[ir.Operation, int]]:
+    """The ops that write over a value, each with the number of the operand."""
+    uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+    return [(user, number) for user, number in uses if number >= len(user.operands) - len(user.results) > 0]
 
 
 MOST_IN_ONE_PLACE = 16
@@ -303,9 +324,12 @@ def allocate_expanded(module: ir.Module) -> None:
 
 
 def ahead(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether a value of the same function is defined before an op."""
+    """Whether a value is defined before an op, in its block or in one around it."""
     made = producer(value)
-    return made is None or (made.block == op.block and made.is_before_in_block(op))
+    for around in takewhile(lambda each: each.parent is not None, (op, *ancestors(op))):
+        if around.block == (value.owner if made is None else made.block):
+            return made is None or made.is_before_in_block(around)
+    return False
 
 
 def fold_reshapes(module: ir.Module) -> None:

@@ -1,6 +1,6 @@
-"""Producers that move to their readers: into loops, by upstream's
-`transform.structured.fuse_into_containing_op`; masked loads that were not promoted, into the body
-of the op that reads them, so that they are never materialized."""
+"""Moves producers to their readers: into loops, by upstream's
+`transform.structured.fuse_into_containing_op`. Masked loads that were not promoted move into the
+body of the op that reads them, so that they are never materialized."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ from .fusing import fuse_masked_loads
 
 
 def read_sources(value: ir.Value, loop: ir.Operation) -> list[str]:
-    """Lets `loop` read `value` directly where it reads what an op has moved of it. Returns
-    descriptions of these ops."""
+    """Lets `loop` read `value` directly where it reads the result of an op that only moves elements
+    of `value`. Returns descriptions of these ops."""
     followed: list[str] = []
     for op in dict.fromkeys(users(value)):
         axes = None if is_within(op, loop) else moved_axes(op)
@@ -47,8 +47,8 @@ def read_sources(value: ir.Value, loop: ir.Operation) -> list[str]:
 
 
 def movers_of(op: ir.Operation) -> list[ir.Operation]:
-    """The ops after an op on memrefs that move what it writes, and those that move that; the last
-    ones first."""
+    """The ops after an op on memrefs that only move the elements it writes, and in turn the ops
+    that move these; the last ones first."""
     after = takewhile(lambda each: each != op, reversed(ops_of(op.block)))
     found, written = list[ir.Operation](), {root_memref(value) for value in list(op.operands)[segments(op)[0] :]}
     for one in reversed([*after]):
@@ -83,7 +83,7 @@ def read_repeated(rewrite: Rewriter) -> None:
 
 
 def _can_read(value: ir.Value, axes: Sequence[int], loop: ir.Operation) -> bool:
-    """Whether all that reads `value` in the loop can read its source."""
+    """Whether all ops of the loop that read `value` can read its source instead."""
     return all(_is_reader(user, value, axes, loop) for user in users(value) if is_within(user, loop))
 
 

@@ -1,8 +1,8 @@
 """The paddings of a payload, after bufferization: a buffer that a `linalg.map` fills, with the image
 copied into a window of it.
 
-An op that is raised to tensors again reads the image in a padding, and not the buffer: so a later
-`tile` or `as-gemm` reads through it, as before the first `launch`.
+If an op is raised to tensors again, it reads a padding of the image instead of the buffer, so that
+a later `tile` or `as-gemm` can read through the padding, as before the first `launch`.
 
     linalg.map outs(%padded) { yield %zero }            %f = linalg.fill %zero
     memref.copy %image, (window of %padded)      ->     %p = tensor.insert_slice (%image as a tensor) into %f
@@ -23,8 +23,9 @@ from ..padding.provenance import MARK
 def padded_value(
     op: ir.Operation, buffer: ir.Value, changes: Callable[[ir.Operation, list[ir.Value]], bool]
 ) -> ir.Value | None:
-    """The value of a buffer that holds a padding, for `op`, made at the insertion point; None if
-    the buffer holds none, or if an op between may have changed it or the image.
+    """The value that a padded buffer has at `op`, as a padding that is made at the insertion point.
+    None if the buffer holds no padding, or if an op in between may have changed the buffer or the
+    image.
 
     Args:
         changes: whether an op may change one of some buffers.

@@ -4,10 +4,10 @@
     in a loop: tensor.extract_slice %e[i, 0] [2, 32]  →               tensor.expand_shape %t [[0,
         1]] … [2, 32]
 
-The elements of a tile form a tile in the other shape as well if, among the axes that the reshape
-combines, the tile cuts at most one, has one element along the axes before it, and is complete along
-those after it. Upstream's patterns (`tensor.bubble_up_extract_slice`) go through a `collapse_shape`
-only from constant offsets, which those of a loop are not.
+The reshape combines several axes into one. The elements of a tile form a tile in the other shape as
+well if the tile cuts at most one of these axes, has one element along the axes before it, and is
+complete along the axes after it. Upstream's patterns (`tensor.bubble_up_extract_slice`) go through
+a `collapse_shape` only with constant offsets, and the offsets in a loop are not constant.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from ..ir.structured import (
 )
 from ..mapping.mapping import loop_dimensions
 from ..padding import masked_loads
-from .destinations import written_over
+from .destinations import ahead, written_over
 from .staged_results import MERGE
 
 
@@ -49,9 +49,13 @@ def guard_writebacks(module: ir.Module) -> None:
 
 
 def _cut(result: ir.Value) -> ir.Operation | None:
-    """The slice from the origin that is the only use of a loop's result; None for any other use."""
-    taken = users(result)
-    return taken[0] if len(taken) == 1 and from_origin(taken[0]) else None
+    """The slice from the origin that is the only use of a loop's result, of sizes that are known
+    before the loop; None for any other use."""
+    taken, loop = users(result), producer(result)
+    if loop is None or len(taken) != 1 or not from_origin(taken[0]):
+        return None
+    sizes = parts_of(taken[0])[1]
+    return taken[0] if all(isinstance(size, int) or ahead(loop, size) for size in sizes) else None
 
 
 def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
@@ -87,8 +91,8 @@ def _guard(loop: ir.Operation, places: Sequence[ir.Value | None] = ()) -> None:
 
 
 def _begun(init: ir.Value, place: ir.Value, shape: Sequence[int | ir.Value] | None) -> ir.Value:
-    """The destination of a result, with the loop's initial contents if an op has computed them: a
-    fill is repeated there."""
+    """The destination of a result. If an op has computed the loop's initial contents, the
+    destination gets them: a fill is repeated there."""
     made = producer(init)
     if shape is None or is_empty(init) or made is None or made.name == "tensor.extract_slice":
         return place
@@ -257,9 +261,9 @@ def _at_least_none(size: ir.Value) -> ir.Value:
 def inside_of(
     offsets: Sequence[ir.Value], sizes: Sequence[int | ir.Value], shape: Sequence[int | ir.Value]
 ) -> list[int | ir.Value]:
-    """The extent, per dimension, of the part of a tile of `sizes` at `offsets` that is inside
-    `shape`; values are made at the insertion point. Loops over more than `shape`, of which the
-    payload itself takes a part, have tiles with nothing inside."""
+    """For each dimension, how much of a tile of `sizes` at `offsets` is inside `shape`; values are
+    made at the insertion point. If the loops cover more than `shape`, because the payload itself
+    takes only a part of their result, some tiles are entirely outside."""
     return [_inside(offset, size, extent) for offset, size, extent in zip(offsets, sizes, shape, strict=True)]
 
 

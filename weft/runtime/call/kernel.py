@@ -45,7 +45,7 @@ class Compiled:
         module: the scheduled module as MLIR text.
         signature: of the entry function, with its arguments in order.
         steps: each statement of the schedule with its report; empty for a bundle.
-        assumed: facts about the kernels' combined reductions that were not proved.
+        assumed: for each reduction that is not proven, a line with the reason.
     """
 
     name: str

@@ -1,2 +1,2 @@
-"""Compiled code on a CPU: kernels as loops, the untouched payload (the reference), and the path to
-machine code that both share."""
+"""Compiled code on a CPU: kernels as loops; the untouched payload, which is the reference; and the
+compilation to machine code that both share."""

@@ -1,12 +1,12 @@
-"""Allow-lists of what may be compiled for the CPU and run: ops, attributes and types of kernels and
-payloads.
+"""Allow-lists: the ops, attributes and types of kernels and payloads that may be compiled for the
+CPU and run.
 
-Everything on no list is refused, from any source. Upstream lowers more than is listed:
-`llvm.inline_asm`, a pointer made of an integer, or a call of a function that the module only
-declares would run unchecked.
+Everything else is refused, whatever its source. Upstream would lower more: `llvm.inline_asm`, a
+pointer made from an integer, or a call of a function that the module only declares would run
+unchecked.
 
-The lists keep foreign *code* out. In kernels, indices outside their buffers are found by the
-simulator alone.
+The lists keep foreign *code* out. They do not check indices: in kernels, only the simulator finds
+indices outside of their buffers.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def expect_kernels(module: ir.Module) -> None:
 
 
 def expect_finished(module: ir.Module) -> None:
-    """Checks the same for a scheduled module, for any device, and that it grants compilers no extra
-    freedom. Raises `NotLoopsError`."""
+    """Checks a scheduled module for any device: it contains only listed ops and attributes, and
+    none that gives compilers more freedom than the CUDA text. Raises `NotLoopsError`."""
     known = KERNEL_OPS | _GPU_ALONE | {op for op in RULES if op.startswith("nvgpu.")}
     _expect(
         module, "the module", lambda op: op.name in known or (not _in_kernel(op) and _of_hosts(op.name)), pointers=True
@@ -121,8 +121,8 @@ def expect_finished(module: ir.Module) -> None:
 
 def without_promises(module: ir.Module) -> None:
     """Removes flags that promise something about operands or results (`exact`, `nsw`, `nneg`,
-    `fastmath`). CUDA texts and the simulator ignore them: machine code that relies on a promise
-    would differ from a GPU where a payload breaks it."""
+    `fastmath`). CUDA text and the simulator ignore them. If a payload breaks such a promise,
+    machine code that relies on it would differ from the GPU."""
     for op in operations(module.operation):
         for name in {"isExact", "nonNeg", *_NO_FLAGS} & set(op.attributes):
             if name not in _NO_FLAGS:
@@ -132,8 +132,8 @@ def without_promises(module: ir.Module) -> None:
 
 
 def without_freedom(module: ir.Module) -> None:
-    """Removes attributes and flags that give compilers freedom beyond the CUDA text; the text, and
-    so the module in a bundle, does not express them."""
+    """Removes attributes and flags that give compilers more freedom than the CUDA text, which does
+    not express them, and so neither should the module in a bundle."""
     for op in operations(module.operation):
         for name in list(_freedom(op)):
             if name.endswith("_attrs"):
@@ -152,8 +152,8 @@ def without_freedom(module: ir.Module) -> None:
 
 def _freedom(op: ir.Operation) -> Iterator[str]:
     """Attributes of `op` that allow a compiler to assume more than the CUDA text states: flags of
-    arithmetic, attributes of functions and arguments, of memory, of the machine; and attributes
-    that are not part of the op's definition."""
+    arithmetic; attributes of functions, arguments, memory and the machine; and attributes that are
+    not part of the op's definition."""
     own = type(op.opview)
     for name in op.attributes:
         value, has = op.attributes[name], hasattr(own, name) or hasattr(own, f"{name}_")
@@ -182,8 +182,8 @@ def _is_natural(op: ir.Operation, alignment: ir.Attribute) -> bool:
 
 
 def _is_known(op: ir.Operation, name: str) -> bool:
-    """Whether a finished module may have this dialect attribute on an op or an argument: text and
-    plan are derived from it, or every module with kernels has it."""
+    """Whether a scheduled module may have this dialect attribute on an op or an argument: CUDA text
+    and plan are derived from it, or all modules with kernels have it."""
     return name.startswith("weft.") or name == "gpu.container_module" or (op.name == "func.func" and name in OWN)
 
 
@@ -197,7 +197,7 @@ def expect_payload(module: ir.Module) -> None:
 
 
 def _of_hosts(name: str) -> bool:
-    """Whether host functions may contain the op: as a computation of a payload, or as an op of a
+    """Whether host functions may contain the op: it is a computation of a payload, or an op of a
     plan."""
     return name in _HOST_OPS or (name.partition(".")[0] in _DIALECTS and name not in _NOT)
 
@@ -237,7 +237,7 @@ _WITHOUT = "write it in arith, math, linalg, scf, memref, vector or gpu ops: `do
 
 
 def _unknown(op: ir.Operation, name: str) -> str | None:
-    """A description of an attribute that is on no list; None for one that is."""
+    """A description of an attribute that is on no list; None for a listed attribute."""
     if "." not in name:
         if op.name == memref.GlobalOp.OPERATION_NAME and name not in _OF_GLOBALS:
             return f"the attribute `{name}` of @{symbol(op)}"
@@ -254,8 +254,8 @@ def _unknown(op: ir.Operation, name: str) -> str | None:
 
 
 def _foreign(op: ir.Operation, name: str) -> bool:
-    """Whether a dialect attribute may influence code generation: so may attributes of registered
-    dialects."""
+    """Whether a dialect attribute may influence code generation, as attributes of registered
+    dialects may."""
     dialect, _, rest = name.partition(".")
     if not rest or dialect in _OTHERS or name in _OF_LLVM:
         return False
@@ -264,6 +264,6 @@ def _foreign(op: ir.Operation, name: str) -> bool:
 
 @cache
 def _of_llvm_functions() -> frozenset[str]:
-    """Attribute names with a meaning on LLVM functions: lowering a `func.func` copies its
-    attributes to an LLVM function."""
+    """The names of a function's attributes that mean something on LLVM functions: the lowering of a
+    `func.func` copies its attributes to an LLVM function."""
     return frozenset(dir(llvm.LLVMFuncOp))

@@ -1,9 +1,10 @@
-"""Indices that depend on data, checked while a payload runs on the CPU: an access out of bounds is
-recorded, and made at index 0 instead.
+"""Checks, while a payload runs on the CPU, of indices that depend on data: an access out of bounds
+is recorded, and index 0 is accessed instead.
 
-Machine code of an index outside its buffer reads or overwrites other memory, or ends the process.
-Only indices of unknown range are checked: those read from memory or passed as arguments, and
-counters of loops with such bounds. All others follow from sizes, and stay as fast as they are.
+Machine code that accesses an index outside of the buffer reads or overwrites other memory, or ends
+the process. Only indices of unknown range are checked: those read from memory or passed as
+arguments, and counters of loops with such bounds. All other indices follow from sizes, and cost
+nothing more.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ then the numbers of indices that are allowed), and a function that returns its a
 
 @record
 class CheckedAccess:
-    """An access that is checked. `buffer`: its name for users; `rank`: the number of its indices."""
+    """An access that is checked. `buffer`: the buffer's name for users; `rank`: the number of
+    indices."""
 
     kind: FaultKind
     op: str
@@ -50,7 +52,7 @@ class _Index:
 
     Args:
         value: the first position.
-        width: the number of positions from there on; 1 if it is not known.
+        width: the number of positions that are accessed from there on; 1 if it is not known.
         operand: the number of the operand that is `value`; None for a constant.
     """
 
@@ -65,9 +67,9 @@ class CheckedIndices:
 
     Args:
         entry: the symbol of the function that runs.
-        names: of its arguments.
+        names: the names of its arguments.
         sites: the accesses that are checked.
-        record: the contents of `RECORD`, once it is linked.
+        record: the contents of `RECORD`, once the module is linked.
     """
 
     entry: str
@@ -104,7 +106,7 @@ class CheckedIndices:
                     _check(op, memory, indices, kind, len(self.sites))
 
     def find_record(self, engine: Any) -> None:
-        """Finds the record in the engine of the module."""
+        """Finds the record in the memory of the compiled module."""
         if self.sites:
             (address,) = invoke(engine, ADDRESS, [], [], [Argument("address", "i64", None, "output")])
             most = max(site.rank for site in self.sites)
@@ -127,7 +129,7 @@ class CheckedIndices:
 
 
 def _check(op: ir.Operation, memory: ir.Value, indices: Sequence[_Index], record_: ir.Type, number: int) -> None:
-    """Emits the check of an access before it."""
+    """Emits the check of an access, before the access."""
     kind = ir.MemRefType(memory.type)
     values, counts = list[ir.Value](), list[ir.Value]()
     outside = arith.constant(ir.IntegerType.get_signless(1), 0)
@@ -153,8 +155,8 @@ def _check(op: ir.Operation, memory: ir.Value, indices: Sequence[_Index], record
 
 
 def _open(op: ir.Operation, data: DataIndices) -> tuple[ir.Value, list[_Index]] | None:
-    """The memref of an access, or of a window of it, and its indices, if one of them depends on
-    data and may be out of bounds."""
+    """The memref of an access (or of a view) and its indices; None unless an index depends on data
+    and may be out of bounds."""
     if VIEWS.get(op.name) == "subview":
         memory, indices = op.operands[0], list(_of_window(op))
     elif (found := accesses(op)) and found[0].footprint == "element" and found[0].certain:

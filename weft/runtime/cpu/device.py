@@ -1,4 +1,4 @@
-"""`CpuDevice`: runs scheduled kernels natively as loops, with their blocks distributed over several
+"""`CpuDevice`: runs scheduled kernels natively, as loops, and distributes their blocks over several
 threads."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .threads import ALIGNMENT
 
 @dataclass(eq=False)
 class CpuMemory:
-    """Memory of this process. Queued work reads `address` at each run, so it may be changed between
-    runs.
+    """Memory of this process. Queued work reads `address` in each run, so that the address may
+    change between runs.
 
     Args:
         address: of the first byte.
@@ -49,8 +49,8 @@ class CpuDevice(Replay):
     concurrently.
 
     Args:
-        threads: number of threads for the blocks of a launch; None: the number of processors that
-            this process may use.
+        threads: the number of threads for the blocks of a launch; None: as many as the process may
+            use processors.
         effort: LLVM's optimization level, 0 to 3.
 
     Raises:
@@ -106,7 +106,7 @@ class CpuDevice(Replay):
         return CpuMemory(owner.ctypes.data + -owner.ctypes.data % ALIGNMENT, size, owner)
 
     def adopt(self, address: int, size: int) -> CpuMemory:
-        """Wraps memory that the caller keeps alive for as long as it is used; `size` in bytes."""
+        """Wraps memory of `size` bytes that the caller keeps alive while it is used."""
         return CpuMemory(address, size)
 
     def free(self, memory: CpuMemory) -> None:
@@ -147,8 +147,8 @@ class CpuDevice(Replay):
 
 
 def _expect_arguments(name: str, kernel: MachineCode, args: Sequence[DeviceView | Number | np.generic]) -> None:
-    """Raises W0752 if the module's kernel takes other arguments than the plan passes, as after an
-    edit of a bundle."""
+    """Raises W0752 if the module's kernel takes other arguments than the plan passes: a bundle may
+    have been edited."""
     values = (arg.value if isinstance(arg, Number) else arg for arg in args)
     given = [(a.dtype, a.shape) if isinstance(a, DeviceView) else (a.dtype, None) for a in values]
     fits = len(given) == len(kernel.arguments) and all(
@@ -169,12 +169,12 @@ def _fits(
 
 
 class _Launch:
-    """A launch that can be repeated: its arguments lie in one array, in which addresses and some
-    numbers are updated before each run.
+    """A launch that can be repeated. Its arguments lie in one array; before each run, addresses and
+    some numbers in it are updated.
 
     Args:
-        sizes: of the grid (x, y, z) and the block (x, y, z), then the bytes of dynamic shared
-            memory.
+        sizes: the sizes of the grid (x, y, z) and of the block (x, y, z), then the bytes of dynamic
+            shared memory.
     """
 
     def __init__(
@@ -271,5 +271,6 @@ def spread(count: int, threads: int, do: Callable[[int, int, int], None]) -> Non
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The thread pool of this process: after a fork, the child has none of its parent's threads."""
+    """The thread pool of this process. A forked child makes a new one, since it has none of its
+    parent's threads."""
     return ThreadPoolExecutor(usable_processors(), thread_name_prefix="weft-cpu")

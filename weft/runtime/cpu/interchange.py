@@ -1,11 +1,11 @@
-"""Interchange of uniform loops with the loops over threads: with threads innermost, LLVM vectorizes
-such sums over threads.
+"""Interchange of uniform loops with the loops over threads: if the loop over threads is the
+innermost, LLVM vectorizes the sums of adjacent threads.
 
     for each thread: for k: sum += a[k] * b[k][thread]   →   for k: for each thread: sum[thread] +=
         a[k] * b[k][thread]
 
 It is legal because threads may interleave in any way between two barriers: without races, no thread
-accesses what another one writes.
+accesses an element that another thread writes.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ def loops_in_step(kernel: ir.Operation, judge: Judge) -> list[ir.Operation]:
 
 
 class Judge:
-    """Analysis of values: whether they are uniform over a block, and how others change from thread
-    to thread."""
+    """Analysis of values: whether they are uniform over a block, and if not, how they change from
+    thread to thread."""
 
     def __init__(self) -> None:
         self._varies: dict[ir.Value, bool] = {}
 
     def in_step(self, loop: ir.Operation, kernel: ir.Operation) -> bool:
-        """Whether a loop has uniform bounds in all its surrounding control flow, carries a value
-        (or accumulates in memory), and accesses adjacent elements from adjacent threads."""
+        """Whether a loop is to be interchanged: the bounds and conditions of the loop, and of the
+        control flow around it, are uniform; it carries a value, or accumulates in memory; and
+        adjacent threads access adjacent elements."""
         _, *body = operations(loop)
         if any((op.regions and op.name != "scf.if") or op.name == "memref.alloca" for op in body):
             return False
@@ -76,13 +77,13 @@ class Judge:
         return not is_pure(op) or len(op.regions) > 0 or any(self.varies(operand) for operand in op.operands)
 
     def _side_by_side(self, memory: ir.Value, indices: list[ir.Value]) -> bool:
-        """Whether the access of the next thread along x is to the next element."""
+        """Whether the next thread along x accesses the next element."""
         if not indices or strided(memory.type)[0][-1] != 1:
             return False
         return [self._moves(index) for index in indices] == [0] * (len(indices) - 1) + [1]
 
     def _moves(self, value: ir.Value) -> int | None:
-        """The increment of a value from a thread to the next along x; None if unknown."""
+        """The difference of a value between a thread and the next one along x; None if unknown."""
         if not self.varies(value):
             return 0
         op = producer(value)
@@ -103,15 +104,16 @@ class Judge:
 
 
 def is_cheap(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether an op is recomputed in each loop over threads that uses its result, instead of being
-    stored: a pure op with a memref, index or `i1` result. LLVM could derive nothing about such
-    values loaded from arrays."""
+    """Whether each loop over threads that uses the result of an op recomputes it instead of loading
+    it from an array. This holds for pure ops with a memref, index or `i1` result: LLVM could derive
+    nothing about such values loaded from arrays."""
     cheap = isinstance(value.type, ir.MemRefType | ir.IndexType) or value.type == ir.IntegerType.get_signless(1)
     return cheap and is_pure(op) and not op.regions
 
 
 def _may_cross(op: ir.Operation, value: ir.Value) -> bool:
-    """Whether the result of a thread's op can be made available in another loop over the threads."""
+    """Whether another loop over the threads can use the result of a thread's op, recomputed or
+    stored."""
     if not isinstance(value.type, ir.MemRefType):
         return byte_size(value.type) is not None
     return not op.operands if op.name == "memref.alloca" else is_pure(op) and not op.regions

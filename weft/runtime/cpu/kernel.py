@@ -1,12 +1,12 @@
-"""A kernel as loops: over a range of the grid's blocks and, between two barriers, over the threads
-of the block.
+"""A kernel as loops: a loop over a range of the grid's blocks, and in it, between two barriers,
+loops over the threads of the block.
 
-All threads of a block complete the ops before a barrier before any thread starts those after it. So
-the kernel's body is cut at its barriers, each piece becomes a loop over the threads, and a loop or
+All threads of a block complete the ops before a barrier before any thread starts an op after it. So
+the kernel's body is cut at its barriers, and each piece becomes a loop over the threads. A loop or
 branch that contains a barrier surrounds such pieces (loop fission; J. A. Stratton, S. S. Stone, W.
-W. Hwu, "MCUDA", 2008). The ops are moved unchanged. A value of a thread that is used in a later
-piece is stored in an array with one element per thread. Uniform values are computed once, outside
-the loops over threads; so are the bounds and conditions around a barrier, which must be uniform.
+W. Hwu, "MCUDA", 2008). The ops are moved unchanged. If a later piece uses a value of a thread, the
+value is stored in an array with one element per thread. Uniform values are computed once, outside
+the loops over threads. The bounds and conditions around a barrier must be uniform.
 
 A piece with a collective op of warps is a loop over the warps, cut into loops over the lanes. The
 bounds and conditions around such an op are those of the warp's first lane, since the op requires a
@@ -41,12 +41,12 @@ SERIAL = "weft.serial"
 
 
 def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.FuncOp:
-    """Creates a private `func.func` that runs some blocks of a launch of `kernel`, and moves the
-    kernel's ops into it.
+    """Creates a private `func.func` that executes a range of the blocks of a launch, and moves the
+    ops of `kernel` into it.
 
-    Its arguments: the number of the first block (x fastest) and one past the last, the grid's sizes
-    x, y, z, the block's, the bytes of dynamic shared memory, then the kernel's. Memory of a block
-    or a thread is allocated in each call.
+    Its arguments are the number of the first block (x fastest), and the number after the last one;
+    the sizes x, y, z of the grid, then of the block; the bytes of dynamic shared memory; then the
+    kernel's arguments. Each call allocates the memory of blocks and threads.
 
     Raises `NotLoopsError` for a barrier that some threads may not reach, and for collective ops
     that loops cannot express.
@@ -80,14 +80,14 @@ def serial_function(module: ir.Module, kernel: ir.Operation, name: str) -> func.
 
 
 class NativeKernel:
-    """The state while one kernel is converted.
+    """The state of the conversion of one kernel.
 
     Args:
         kernel: the `gpu.func`.
         threads: the sizes of a block: x, y, z.
 
     Attributes:
-        uniform: values that are the same for all threads of a block.
+        uniform: the values that are the same for all threads of a block.
         loop: the loop over threads that is being written.
         first: the first thread of the current warp, inside a loop over warps; else None.
         owned: memory to free at the end.
@@ -122,8 +122,8 @@ class NativeKernel:
             self._make_private(value, self.kernel)
 
     def blocks(self, grid: Triple, shared_bytes: ir.Value, place: Triple) -> None:
-        """Replaces ops that are uniform for the block at `place`: block ids and allocations of
-        shared memory."""
+        """Replaces the ops with one value for the whole block at `place`: block ids, and
+        allocations of shared memory."""
         self.place = place
         for op in operations(self.kernel, *BLOCK_IDS, "gpu.dynamic_shared_memory", "memref.alloc", "memref.alloca"):
             if op.name in BLOCK_IDS:
@@ -144,8 +144,8 @@ class NativeKernel:
     # ---- what outlives a piece -------------------------------------------------------------------
 
     def prepare(self, module: ir.Module) -> None:
-        """Stores operands and results of collective ops of warps, and values carried by control
-        flow around edges, in arrays."""
+        """Puts the operands and results of collective ops of warps into arrays, and also the values
+        that control flow around edges (barriers and collective ops) carries."""
         for op in operations(self.kernel):
             if EDGE not in op.attributes or op.name in ("gpu.barrier", "gpu.func"):
                 continue
@@ -202,12 +202,12 @@ class NativeKernel:
             return self._own(allocated(kind, list(reversed(self.threads))))
 
     def _element(self, array: ir.Value) -> ir.Value:
-        """Loads the thread's element of such an array."""
+        """Loads the thread's element of an array with an element for each thread."""
         return memref.load(array, list(reversed(placeholders())))
 
     def _make_private(self, value: ir.Value, op: ir.Operation) -> None:
-        """Allocates a private array for each thread in one buffer; each use becomes a view of the
-        thread's part."""
+        """Allocates the private arrays of all threads as one buffer; each use of the array becomes
+        a view of the thread's part."""
         with self._front:
             made = threads.private_memory(value.type, self.threads)
         if made is None:
@@ -218,8 +218,8 @@ class NativeKernel:
         self._at(list(value.uses), lambda: array_of(self._number(placeholders())))
 
     def _at(self, uses: Sequence[ir.OpOperand], make: Callable[[], ir.Value]) -> None:
-        """Replaces uses of a value by a value that `make` builds before the piece's op that
-        contains the use."""
+        """Replaces each use of a value by one that `make` builds, directly before the op of the
+        piece that contains the use."""
         found: dict[ir.Operation, list[ir.OpOperand]] = {}
         for use in uses:
             around = (use.owner.operation, *ancestors(use.owner.operation))
@@ -234,8 +234,8 @@ class NativeKernel:
     # ---- pieces between barriers -----------------------------------------------------------------
 
     def sequence(self, block: ir.Block, stop: ir.Operation | None = None) -> None:
-        """Moves the ops of a block before `stop` here, as pieces: loops over all threads, or over
-        the lanes of a warp."""
+        """Moves the ops of a block of ops, up to `stop`, to the insertion point, as pieces: loops
+        over all threads, or over the lanes of a warp."""
         stop = stop or ops_of(block)[-1]
         while ops := list(takewhile(lambda op: op != stop, ops_of(block))):
             in_warp = self.first is not None
@@ -266,7 +266,8 @@ class NativeKernel:
         return own
 
     def _piece(self, own: Sequence[ir.Operation]) -> None:
-        """Emits a loop over the threads, or over the lanes, with these ops as its body."""
+        """Emits a loop over the threads, or over the lanes of a warp, with these ops as its
+        body."""
         around = loops(self.threads) if self.first is None else threads.lanes(self.first, self.threads)
         with around as thread:
             for op in own:
@@ -280,7 +281,7 @@ class NativeKernel:
                 op.erase()
 
     def _let_out(self, op: ir.Operation, thread: Triple) -> None:
-        """Makes the op's results available in later pieces: through arrays with an element per
+        """Makes the results of an op available in later pieces: in an array with an element per
         thread, or, for a view or an index, by a clone of the op."""
         for number, value in enumerate(op.results):
             uses = [use for use in value.uses if not is_within(use.owner.operation, self.loop)]
@@ -297,7 +298,7 @@ class NativeKernel:
                 self._at(uses, partial(self._element, array))
 
     def _done_by(self, op: ir.Operation, thread: Triple) -> None:
-        """Emits the replacement of an op of a piece inside the loop over threads."""
+        """Emits, inside the loop over threads, the ops that replace an op of the piece."""
         if op.name == KEEP:
             half = len(op.operands) // 2
             for value, array in zip(op.operands[:half], op.operands[half:], strict=True):
@@ -317,11 +318,11 @@ class NativeKernel:
     # ---- edges -----------------------------------------------------------------------------------
 
     def _cross(self, op: ir.Operation, given: Sequence[ir.Value]) -> None:
-        """Emits an edge: a barrier (nothing is left of it), a collective op of a warp, or a loop or
-        branch around pieces.
+        """Emits an edge: nothing for a barrier; a collective op of a warp; or a loop or branch
+        around pieces.
 
         Args:
-            given: the uniform operands of `op` that control it, from `controls`.
+            given: the uniform operands that control how often `op` is executed, from `controls`.
         """
         if op.name in COLLECTIVES:
             number = ir.IntegerAttr(op.attributes[OF_WARPS]).value

@@ -1,8 +1,8 @@
-"""Conversion of a module that launches kernels to one that runs on a CPU: launches become calls of
-loops over grid and block.
+"""Converts a module that launches kernels to a module for the CPU: a launch becomes the call of a
+function with loops over grid and block.
 
-Async tokens are erased: the ops run in program order, and `weft verify` checks whether the tokens
-imply that order. This module shares no code with the simulator, so that each is an independent
+Async tokens are erased, since the ops run in program order; `weft verify` checks whether the tokens
+enforce that order. This module shares no code with the simulator, so that each is an independent
 witness.
 """
 
@@ -47,8 +47,8 @@ def serialize_launches(module: ir.Module) -> None:
 
 
 def keep_kernels(module: ir.Module, symbols: Sequence[str]) -> list[func.FuncOp]:
-    """Reduces the module to these kernels (`gpu_module::function`), each as a public function of
-    loops, and globals.
+    """Reduces the module to its globals and these kernels (`gpu_module::function`), each as a
+    public function of loops.
 
     Raises `NotLoopsError`.
     """
@@ -108,7 +108,8 @@ def _mark_shared(kernel: ir.Operation) -> None:
 
 
 def _globals_outside(module: ir.Module) -> None:
-    """Moves constants of a `gpu.module` before it, with that module's name as a prefix."""
+    """Moves the constants of a `gpu.module` out of it, and prefixes their names with the module's
+    name."""
     for holder in operations(module.operation, "gpu.module"):
         for op in operations(holder, "memref.global"):
             name = symbol(op)
@@ -131,8 +132,8 @@ def _plain_type(type_: ir.Type) -> ir.Type:
 
 
 def _host(module: ir.Module) -> None:
-    """Replaces each op of the device outside kernels by its effect. An id op there is kept: linking
-    reports it."""
+    """Replaces each device op of the host by its effect. The op of an id is kept outside of
+    kernels, so that linking reports it."""
     made: dict[str, func.FuncOp] = {}
     found = operations(module.operation, *RULES)
     for op in [op for op in found if all(around.name != "gpu.func" for around in ancestors(op))]:
@@ -181,7 +182,7 @@ def _free_name(module: ir.Module, wanted: str) -> str:
 
 
 def _other(module: ir.Module, op: ir.Operation, made: dict[str, func.FuncOp]) -> list[ir.Value]:
-    """Memory ops of the host, on a processor that runs all ops in order."""
+    """Replaces memory ops of the host by those of a processor that executes all ops in order."""
     view: Any = op.opview
     match op.name:
         case "gpu.alloc":

@@ -1,5 +1,5 @@
-"""Restrictions of native execution on the CPU: no GPU-only ops, and, besides barriers, no
-collective ops but those of `COLLECTIVES`."""
+"""Restrictions of native execution on the CPU: no op that only a GPU has, and no collective ops
+other than barriers and those in `COLLECTIVES`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NotLoopsError(Exception):
 
     Attributes:
         place: the op and its location, as text.
-        hint: a way out other than running the program on another target; else None.
+        hint: a way out, if there is one other than to run the program on another target; else None.
     """
 
     def __init__(self, op: ir.Operation, message: str, hint: str | None = None) -> None:
@@ -73,8 +73,9 @@ runs."""
 
 
 def mark_edges(kernel: ir.Operation) -> None:
-    """Marks all edges. Non-uniform bounds and conditions around a warp's collective op are replaced
-    by those of the warp's first lane."""
+    """Marks all edges: barriers, collective ops, and the loops and branches around them. Bounds and
+    conditions around a warp's collective op are replaced by those of the warp's first lane unless
+    they are uniform."""
     judge, mark = Judge(), ir.UnitAttr.get()
     edges = (*operations(kernel, "gpu.barrier"), *loops_in_step(kernel, judge))
     for op in (kernel, *(each for edge in edges for each in (edge, *ancestors(edge)))):
@@ -93,8 +94,8 @@ def mark_edges(kernel: ir.Operation) -> None:
 
 
 def ends_piece(op: ir.Operation, *, in_warp: bool) -> bool:
-    """Whether a piece ends at `op`: a piece of a warp's lanes with `in_warp`, else one of a block's
-    threads."""
+    """Whether a piece ends at `op`. `in_warp`: a piece for the lanes of a warp; otherwise for the
+    threads of a block."""
     return EDGE in op.attributes and (in_warp or OF_WARPS not in op.attributes)
 
 
@@ -106,8 +107,8 @@ def expect_loop_or_branch(op: ir.Operation) -> None:
 
 
 def controls(op: ir.Operation, same: Collection[ir.Value]) -> list[ir.Value]:
-    """The operands that control how often an edge runs. Raises `NotLoopsError` if one is not among
-    the uniform values `same`."""
+    """The operands that control how often an edge is executed. Raises `NotLoopsError` if one of
+    them is not among the uniform values `same`."""
     found = list(op.operands)[: CONTROLS.get(op.name, 0)]
     if not all(value in same for value in found):
         inner, what = _edge_in(op)

@@ -1,5 +1,5 @@
 """Lowering of a payload to the LLVM dialect for the CPU: bufferization, tiling of contractions for
-the caches, upstream's passes."""
+the caches, and upstream's passes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from ...interpreter.ir.affine_maps import dimension_of
 from ...interpreter.ir.cloning import crop_before_padding
 from ...interpreter.ir.copying import copy_to
 from ...interpreter.ir.functions import symbol
-from ...interpreter.ir.mlir import ancestors, func, ir, is_tensor, operations, run_passes, run_transform, vector
+from ...interpreter.ir.mlir import (
+    ancestors,
+    constant_of,
+    func,
+    ir,
+    is_tensor,
+    operations,
+    run_passes,
+    run_transform,
+    vector,
+)
 from ...interpreter.ir.structured import element_type, replace, structure
 from ...interpreter.memory.layouts import is_plain
 from ..form.kernel_lowering import classified
@@ -44,6 +54,12 @@ by op: the JIT lacks compiler-rt."""
 GIVEN = "weft.given"
 """Mark of allocations that existed before upstream's passes."""
 
+DIVISIONS = tuple(
+    f"arith.{name}" for name in ["divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"]
+)
+LOOPS_OF_SCF = ("scf.for", "scf.while")
+ANNOTATION, SCALAR = "llvm.loop_annotation", "#llvm.loop_annotation<vectorize = <disable = true>>"
+
 AGGREGATES = ("linalg.softmax",)
 
 LARGE = 1 << 18
@@ -53,11 +69,12 @@ PARALLEL_TILE, INNER_TILE, REDUCTION_TILE = 64, 256, 64
 
 
 def lower(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: None) -> None:
-    """Lowers the module in place. Raises `ir.MLIRError` where upstream cannot. The module is
-    verified once, at the end: verification between these many passes takes longer than the passes.
+    """Lowers the module in place. Raises `ir.MLIRError` if upstream cannot lower it. The module is
+    verified only once, at the end, because verification after each pass takes longer than the
+    passes.
 
     Args:
-        watch: takes the module when it consists of loops and accesses of memrefs.
+        watch: receives the module when it consists of loops and accesses of memrefs.
     """
     forget_machines(module)
     decompose(module)
@@ -77,8 +94,8 @@ def lower(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: None
 
 
 def forget_machines(module: ir.Module) -> None:
-    """Removes the payload's data layout and other target attributes: they describe another machine
-    than this one, with its 64-bit index."""
+    """Removes the payload's data layout and other target attributes: they may describe another
+    machine than this one, which has a 64-bit index."""
     for op in operations(module.operation):
         for name in ("dlti.dl_spec", "dlti.target_system_spec", "llvm.data_layout", "llvm.target_triple"):
             if name in op.attributes:
@@ -94,6 +111,7 @@ def lower_ops(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: 
         op.attributes[GIVEN] = ir.UnitAttr.get(module.context)
     _run(module, LOOPS)
     watch(module)
+    divide_one_by_one(module)
     _run(module, FLOATS)
     allocate_once(module)
     round_always(module)
@@ -101,6 +119,9 @@ def lower_ops(module: ir.Module, watch: Callable[[ir.Module], None] = lambda _: 
     _run(module, EXPAND)
     bfloats_as_bits(module)
     _run(module, LOWER)
+    for op in operations(module.operation, "llvm.br", "llvm.cond_br"):
+        if ANNOTATION in op.attributes:  # upstream keeps it under the name that it has on loops
+            op.attributes["loop_annotation"] = op.attributes[ANNOTATION]
     module.operation.verify()
 
 
@@ -115,6 +136,19 @@ def allocate_once(module: ir.Module) -> None:
         function = next((around for around in ancestors(op) if around.name == "func.func"), None)
         if GIVEN not in op.attributes and not len(op.operands) and function is not None:
             op.move_before(function.regions[0].blocks[0].operations[0])
+
+
+def divide_one_by_one(module: ir.Module) -> None:
+    """Excludes loops that divide by a variable under a condition from vectorization by LLVM: where
+    the quotient or remainder is an index of an access, it computes that of the first lane, and uses
+    it for all lanes. Little is lost: such divisions are scalar anyway."""
+    for op in operations(module.operation, *DIVISIONS):
+        around = list(ancestors(op))
+        loop = next((each for each in around if each.name in LOOPS_OF_SCF), None)
+        if loop is None or constant_of(op.operands[1]) is not None:
+            continue
+        if any(each.name == "scf.if" for each in around[: around.index(loop)]):
+            loop.attributes[ANNOTATION] = ir.Attribute.parse(SCALAR, module.context)
 
 
 def by_rows(module: ir.Module) -> None:
@@ -137,15 +171,16 @@ def by_rows(module: ir.Module) -> None:
 
 
 def round_always(module: ir.Module) -> None:
-    """Clears fast-math flags of float conversions: with them, a truncation and the extension after
-    it may fold, and a half would no longer be rounded by each op."""
+    """Clears the fast-math flags of float conversions. With these flags, a truncation and the
+    extension after it may be folded, so that a half would no longer be rounded by each op."""
     with module.context:
         for op in operations(module.operation, "arith.extf", "arith.truncf"):
             op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<none>")
 
 
 def by_way_of_floats(module: ir.Module) -> None:
-    """Splits extensions from bf16 to f64 into two by way of f32: upstream extends bf16 to f32 only."""
+    """Splits each extension from bf16 to f64 into two, by way of f32, because upstream extends bf16
+    only to f32."""
     for op in list(operations(module.operation, "arith.extf")):
         if "bf16" in str(op.operands[0].type) and "f64" in str(op.results[0].type):
             with module.context, op.location, ir.InsertionPoint(op):
@@ -167,8 +202,8 @@ def decompose(module: ir.Module) -> None:
 
 
 def copies_to_linalg(module: ir.Module) -> None:
-    """Replaces copies of strided memrefs by ops that become loops: `memref.copy` needs a runtime
-    function for them that the JIT lacks."""
+    """Replaces copies of strided memrefs by ops that become loops, because `memref.copy` would need
+    a runtime function that the JIT lacks."""
     for op in operations(module.operation, "memref.copy"):
         source, target = op.operands
         with module.context, ir.InsertionPoint(op), op.location:
@@ -198,7 +233,7 @@ def tile_contractions(module: ir.Module) -> None:
 
 
 def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[int]) -> str:
-    """The transform ops for one tagged op; `number` makes the names of their values unique."""
+    """The transform ops for one tagged op. `number` makes the names of their values unique."""
     handle = "!transform.any_op"
     lines = [f"%m{number} = transform.structured.match attributes{{{tag}}} in %root : ({handle}) -> {handle}"]
     tiled, loops = f"%m{number}", sum(size > 0 for size in sizes)
@@ -216,8 +251,8 @@ def _tile_and_interchange(number: int, tag: str, sizes: list[int], order: list[i
 
 
 def _tiling(op: ir.Operation) -> tuple[list[int], list[int]] | None:
-    """Tile sizes and loop order for a `linalg.generic`; None if it is small, no reduction, or of
-    dynamic shape."""
+    """Tile sizes and loop order for a `linalg.generic`; None if it is small, has no reduction, or
+    has a dynamic shape."""
     space = structure(op)
     kinds, ranges = [kind == "reduction" for kind in space.iterators], [n for n in space.extents if n is not None]
     inner = _inner_dimension(space.maps, kinds)
@@ -254,8 +289,8 @@ LIBRARY = {"f32": "expm1f", "f64": "expm1"}
 
 
 def lower_functions(module: ir.Module) -> None:
-    """Rewrites functions of the math dialect on scalars and vectors, in place; those on tensors are
-    loops over scalars by now."""
+    """Rewrites functions of the math dialect on scalars and vectors, in place. At this stage,
+    functions on tensors are loops over scalars already."""
     for op in list(operations(module.operation, "math.expm1", "math.isinf")):
         with module.context, op.location, ir.InsertionPoint(op):
             (value,) = op.operands
@@ -289,7 +324,7 @@ def _expm1(module: ir.Module) -> Callable[[ir.Value], ir.Value]:
 
 
 def _declare(module: ir.Module, name: str, kind: ir.Type) -> None:
-    """Declares the library's function, unless the module has it already."""
+    """Declares a function of the library, unless the module has it already."""
     if any(symbol(op) == name for op in operations(module.operation, "func.func")):
         return
     with ir.InsertionPoint.at_block_begin(module.body):

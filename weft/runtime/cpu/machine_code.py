@@ -1,6 +1,6 @@
-"""Compilation to machine code of this CPU through LLVM: of functions in a lowered module, with
-calls that take and return arrays (results may have dynamic shapes); and of a scheduled module's
-kernels, each as a function of loops."""
+"""Compilation to machine code of this CPU by LLVM: functions of a lowered module, which take and
+return arrays (results may have dynamic shapes); and the kernels of a scheduled module, each as a
+function of loops."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class MachineCode:
         call: takes the address of an array of pointers to the arguments of
             `kernel.serial_function`; a memref is passed as its fields (the pointer twice, offset,
             sizes, strides). It runs without the GIL.
-        arguments: the element type and the shape of each (a shape of None: a scalar; an extent of
-            None: dynamic).
+        arguments: for each argument, the element type and the shape. A shape of None: a scalar; an
+            extent of None: dynamic.
         block, grid: the sizes that the code was compiled for; None: any.
         engine: owns the code.
     """
@@ -61,14 +61,14 @@ class MachineCode:
 
 
 def compiled(text: str, kernels: Sequence[KernelEntry], *, distinct: bool, effort: int = 3) -> dict[str, MachineCode]:
-    """The machine code of `kernels` of the module `text`, by symbol; compiled once for all threads
-    of this process.
+    """The machine code of the `kernels` of the module `text`, by symbol. It is compiled only once
+    for all threads of this process.
 
     Args:
         distinct: no two memrefs of a launch overlap, unless both are only read.
         effort: LLVM's optimization level, 0 to 3.
 
-    Errors: W0725 for kernels that the CPU cannot run, W0759 for a text that lacks a kernel.
+    Errors: W0725 for kernels that the CPU cannot run, W0759 for a text without one of the kernels.
     """
     with _one_at_a_time.lock:
         return _compiled(text, tuple(dict.fromkeys(kernel.symbol for kernel in kernels)), distinct, effort)
@@ -103,9 +103,9 @@ def _compiled(text: str, symbols: tuple[str, ...], distinct: bool, effort: int) 
 
 
 def _advise(module: ir.Module, kernels: Mapping[str, Sequence[_Taken]], distinct: bool) -> None:
-    """Adds facts that LLVM cannot derive: no two pointer arguments alias, which upstream drops when
-    it decomposes memrefs; and no inlining of the functions into their wrappers that unpack
-    arguments, which would compile each twice."""
+    """Adds two attributes for LLVM: no two pointer arguments alias, a fact that upstream drops when
+    it decomposes memrefs; and functions are not inlined into the wrappers that unpack their
+    arguments, so that each is compiled only once."""
     with module.context:
         mark, nothing = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if distinct else {}), ir.DictAttr.get({})
         for function in operations(module.operation, "llvm.func"):
@@ -137,7 +137,7 @@ _libc.free.restype = None
 
 @contextmanager
 def refusing(loops: str, lowering: tuple[str, str], linking: tuple[str, str], way_out: str) -> Iterator[None]:
-    """Reports failures on the way to machine code as diagnostics.
+    """Reports failures of the compilation to machine code as diagnostics.
 
     Args:
         loops: code for a kernel that loops cannot express.
@@ -218,8 +218,8 @@ def _type(result: Argument) -> Any:
 
 
 def _take(returned: ctypes.Structure, results: Sequence[Argument], given: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Copies of the results. Frees memory that the function allocated for them, each allocation
-    once. Raises W0717 if a size is negative."""
+    """Copies of the results. Frees the memory that the function allocated for them; results may
+    share an allocation. Raises W0717 if a size is negative."""
     mine = {array.ctypes.data for array in given} | {STATIC_MEMORY, 0}
     taken: list[np.ndarray] = []
     allocated: set[int] = set()

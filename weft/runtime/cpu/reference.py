@@ -41,15 +41,15 @@ def reference(
     Halves (f16, bf16, f8) are computed in f32, and their outputs are f32.
 
     Args:
-        floats: `f64`: all floats are computed in f64; `own`: all in their own types, with halves
-            rounded by each op.
+        floats: `f64`: all floats are computed in f64; `own`: all floats are computed in their own
+            types, so that each op rounds halves.
 
     Payload and inputs are not changed. The payload is compiled and run in a worker process: a
     payload that divides by zero ends the worker, not this process.
 
-    Errors: W0732 (which function?), W0716, W0717 (inputs), W0652 (an index that depends on data is
-    out of bounds), W0800 … W0802 (a payload that the CPU cannot run), W0803 (a payload that ended
-    the worker).
+    Errors: W0732 (several functions, or none of that name), W0716, W0717 (inputs), W0652 (an index
+    that depends on data is out of bounds), W0800 … W0802 (a payload that the CPU cannot run), W0803
+    (a payload that ended the worker).
     """
     named = signature(payload, entry)
     given = check_inputs(named, inputs)
@@ -62,23 +62,24 @@ def reference(
 
 
 def prepare() -> None:
-    """Starts a worker that has imported what `reference` needs; for when to call it see
-    `worker.fork_early`. The first context of a process takes fifty times as long as the next, and
-    creates no thread: the worker inherits what it has completed."""
+    """Starts a worker that has imported the modules that `reference` needs. `worker.fork_early`
+    states when this may be called. The first MLIR context of a process takes fifty times as long as
+    the next. It creates no thread, so it is created here, before the fork, and the worker's own is
+    fast."""
     load_jit()
     context()
     fork_early()
 
 
 def computed(code: bytes, entry: str, given: Mapping[str, np.ndarray], floats: Floats = "f32") -> dict[str, np.ndarray]:
-    """The result of `reference` for a payload as bytecode and checked inputs, computed in this
-    process."""
+    """The result of `reference`, computed in this process, for a payload as bytecode and for
+    checked inputs."""
     return CompiledPayload(code, entry, floats)(given)
 
 
 class CompiledPayload:
-    """A payload's function as machine code: called with checked inputs, it returns its outputs by
-    name, as `reference` does. Globals that it writes keep their values until the next call. Its
+    """A function of the payload as machine code. Called with checked inputs, it returns its outputs
+    by name, as `reference` does. Globals that it writes keep their values until the next call. The
     constructor raises the errors of `reference`."""
 
     def __init__(self, code: bytes, entry: str, floats: Floats = "f32", effort: int = 2) -> None:
@@ -109,7 +110,7 @@ class CompiledPayload:
             self.checked.find_record(self.engine)
 
     def __call__(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Calls the function on copies of the inputs; allocates out-arguments that represent
+        """Calls the function on copies of the inputs. Allocates the arguments that represent
         results."""
         named = self.named
         declared = {a.name: a for a in (*named.arguments, *named.results)}

@@ -33,15 +33,15 @@ def nought(kind: ir.Type) -> ir.Value:
 
 
 def known_or(known: tuple[int, int, int] | None, given: Sequence[ir.Value]) -> Triple:
-    """Sizes as constants where the kernel states them, so that loops over them unroll; else the
+    """Sizes as constants if the kernel states them, so that loops over them unroll; otherwise the
     values `given`."""
     x, y, z = given if known is None else map(constant, known)
     return x, y, z
 
 
 def block_id(op: ir.Operation, grid: Triple, block: Triple, place: Triple) -> ir.Value:
-    """The value of one of `BLOCK_IDS` in the block at `place`. Without clusters, each block is a
-    cluster of its own."""
+    """The value of one of `BLOCK_IDS` in the block at `place`. Without clusters, each block counts
+    as a cluster of one block."""
     if op.name == "gpu.subgroup_size":
         return constant(WARP)
     if op.name == "gpu.num_subgroups":
@@ -76,7 +76,8 @@ def linear_thread(thread: Triple, block: Triple) -> ir.Value:
 
 
 def placeholders() -> Triple:
-    """Ops for a thread's coordinates, to be replaced once the loop over threads exists around them."""
+    """Placeholder ops for the coordinates of a thread; they are replaced once the loop over threads
+    exists around them."""
     dimensions = (ir.Attribute.parse(f"#gpu<dim {axis}>") for axis in "xyz")
     made = [ir.Operation.create("gpu.thread_id", [ir.IndexType.get()], attributes={"dimension": d}) for d in dimensions]
     x, y, z = (op.result for op in made)
@@ -137,8 +138,8 @@ def known_count(block: Triple) -> int | None:
 
 @contextmanager
 def block_range(first: ir.Value, end: ir.Value, grid: Triple) -> Iterator[Triple]:
-    """Emits a loop over the blocks with linear ids from `first` to before `end`, x fastest; yields
-    the block's coordinates x, y, z inside it."""
+    """Emits a loop over the blocks with linear ids `first` … `end` - 1, x fastest; yields the
+    coordinates x, y, z of the block inside it."""
     loop = scf.ForOp(first, end, constant(1))
     with ir.InsertionPoint(loop.body):
         number = loop.induction_variable
@@ -163,8 +164,8 @@ def allocated(type_: ir.Type, sizes: Sequence[ir.Value] = ()) -> ir.Value:
 
 
 def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]] | None:
-    """Memory for an array of that type for each thread of a block, and a function from a thread's
-    linear id to its array.
+    """Allocates an array of that type for each thread of a block. Returns the memory, and a
+    function from the linear id of a thread to its array.
 
     None if the array has a dynamic size.
     """
@@ -182,8 +183,8 @@ def private_memory(type_: ir.Type, block: Triple) -> tuple[ir.Value, Callable[[i
 
 
 def turn_memory(type_: ir.Type, owned: list[ir.Value]) -> ir.Value:
-    """An array of that type that all threads reuse one after the other; on the stack if it is
-    small, else allocated and added to `owned`."""
+    """An array of that type that the threads use one after the other: on the stack if it is small,
+    otherwise allocated and added to `owned`."""
     array = ir.MemRefType(type_)
     element = byte_size(array.element_type) or 8
     if element * prod(array.get_dim_size(i) for i in range(array.rank)) <= SMALL:

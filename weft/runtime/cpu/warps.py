@@ -5,8 +5,8 @@ results of all lanes are computed.
                                        D = C + A · B, with owners by `hardware/ampere/fragments.py`
                                        for each lane: d = D[l]
 
-A shuffle is an exchange by source lane. In an `ldmatrix`, lanes load rows as from any memory, which
-are then dealt out.
+A shuffle becomes an exchange of values by the number of the source lane. For an `ldmatrix`, lanes
+load rows with ordinary loads; the elements are then distributed over the lanes.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ COLLECTIVES = (DEAL, FIRST, EXCHANGE, CONVERGE, MMA)
 
 
 def split_matrices(module: ir.Module) -> None:
-    """Splits each `ldmatrix` into loads of rows by the lanes that address them and a `DEAL`, in
-    place."""
+    """Splits each `ldmatrix`, in place, into loads of rows by the lanes that address them, and a
+    `DEAL`."""
     with module.context:
         for op in operations(module.operation, LDMATRIX):
             with op.location, ir.InsertionPoint(op):
@@ -53,8 +53,8 @@ def split_matrices(module: ir.Module) -> None:
 
 
 def split_shuffles(module: ir.Module) -> None:
-    """Splits each shuffle into the source lane's number and an `EXCHANGE`, in place; reductions
-    become shuffles first, and a warp's barrier becomes `CONVERGE`."""
+    """Splits each shuffle, in place, into the computation of the source lane's number and an
+    `EXCHANGE`. Reductions become shuffles first; a barrier of a warp becomes `CONVERGE`."""
     with module.context:
         for op in operations(module.operation, WARP_BARRIER):
             if mask_of_lanes(op) != ALL_LANES:
@@ -93,8 +93,8 @@ def split_shuffles(module: ir.Module) -> None:
 
 
 def side_by_side(kind: ir.Type, block: Triple) -> ir.Value:
-    """An array for a value of each thread of a block, the elements of a thread contiguous; its size
-    is rounded up to whole warps."""
+    """An array for a value of each thread of a block. The elements of a thread are contiguous; the
+    number of threads is rounded up to whole warps."""
     whole = arith.muli(arith.ceildivui(count_of(block), constant(WARP)), constant(WARP))
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
     return allocated(ir.MemRefType.get([DYNAMIC], element), [arith.muli(whole, constant(_count(kind)))])
@@ -155,8 +155,8 @@ class Collective:
             self._tiles = [turn_memory(ir.MemRefType.get([size], wide), owned) for size in (m * k, k * n, m * n)]
 
     def of_warp(self, first: ir.Value) -> ir.Value | None:
-        """Emits the op for the warp that begins at this thread. Returns the value of a `FIRST`,
-        else None."""
+        """Emits the op for the warp that begins at this thread. Returns the value of a `FIRST`;
+        None for other ops."""
         if self._name == FIRST:
             return get(self._kinds[0], self.given[0], first)
         begin = [arith.muli(first, constant(_count(kind))) for kind in self._kinds]
@@ -174,8 +174,8 @@ class Collective:
         memref.store(memref.load(values, [asked]), made, [thread])
 
     def _multiply(self, begin: list[ir.Value]) -> None:
-        """Emits the product. Sums along k are in f32 where C is f16, and rounded once; C is added
-        last."""
+        """Emits the product. C is added last. If C is f16, sums along k are in f32, and rounded
+        once."""
         (m, n, k), (a, b, sums), zero = self._product.shape, self._tiles, constant(0)
         wide = ir.MemRefType(sums.type).element_type
         for number, tile in enumerate((a, b)):
@@ -229,7 +229,7 @@ def _tf32(value: ir.Value) -> ir.Value:
 
 
 def _places(held: Layout, columns: int) -> list[int]:
-    """The row-major positions of the elements that the lanes hold, in lane and register order."""
+    """The row-major positions of the elements that the lanes hold, by lane and register."""
     where = held.table("lane", "register", "element")
     return np.ravel(where["row"] * columns + where["column"]).tolist()
 
@@ -256,7 +256,8 @@ def _copied(
     table: ir.Value,
     made: Callable[[ir.Value], ir.Value],
 ) -> None:
-    """Emits, for the e-th number n of the table: target[to + e] = made(source[at + n])."""
+    """Emits target[to + e] = made(source[at + n]) for each number n in the table, where e is its
+    position."""
 
     def element(e: ir.Value) -> None:
         place = arith.addi(at, memref.load(table, [e]))

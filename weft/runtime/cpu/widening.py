@@ -1,8 +1,8 @@
 """Widening of payloads: f16, bf16 and f8 become f32, so that the reference has almost no rounding
-of its own; all floats become f64 where the rounding of f32 is in question.
+errors of its own. To judge the rounding errors of f32, all floats become f64.
 
-Types are changed in place, everywhere in the module; extensions and truncations between types that
-became equal are erased. A payload that reads the bits of its halves is left unchanged, since its
+Types are changed in place, everywhere in the module. Extensions and truncations between types that
+are now equal are erased. A payload that reads the bits of its halves is left unchanged, because its
 meaning would change.
 """
 
@@ -33,8 +33,8 @@ CONVERSIONS = ("arith.extf", "arith.truncf")
 
 
 def widen_floats(module: ir.Module, to: str) -> bool:
-    """Turns every narrower float of the module into f32, or f64. Returns False, with the module
-    unchanged, if it reads their bits."""
+    """Widens all narrower floats of the module to f32, or f64. If the module reads their bits,
+    leaves it unchanged and returns False."""
 
     def wide_type(kind: ir.Type) -> ir.Type:
         return _replaced(kind, NARROWER[to], to)
@@ -117,14 +117,14 @@ def bfloats_as_bits(module: ir.Module) -> None:
 
 
 def _replaced(type_: ir.Type, element: re.Pattern[str], other: str) -> ir.Type:
-    """The same type with each occurrence of an element type replaced."""
+    """A type, with all occurrences of an element type replaced."""
     text = str(type_)
     found = element.sub(other, text)
     return type_ if found == text else ir.Type.parse(found, type_.context)
 
 
 def copy_at_once(module: ir.Module) -> None:
-    """Replaces asynchronous copies by vector loads and stores, in place; their tokens become unused
+    """Replaces asynchronous copies by vector loads and stores, in place. Their tokens become unused
     values.
 
     Raises W0725 for a copy that no GPU supports.

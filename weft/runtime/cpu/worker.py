@@ -1,4 +1,4 @@
-"""A separate process for calls that may crash or hang: compiled code of the user's.
+"""A separate process for calls that may crash or hang: those of the user's compiled code.
 
 `call(function, *arguments)` runs `function(*arguments)` in a worker and returns its result, or
 raises its exception. A worker runs one call at a time and is kept for the next. The death of a
@@ -62,10 +62,10 @@ class _WasGone(Exception):
 
 
 def call(function: Callable[..., T], *arguments: object) -> T:
-    """Runs `function(*arguments)` in a worker; the function is at a module's top level, arguments
-    and result are pickled.
+    """Runs `function(*arguments)` in a worker. The function must be at the top level of a module;
+    arguments and result are pickled.
 
-    Raises the function's exceptions of `HANDED_BACK`, and `Died`.
+    Raises the exceptions of the function that are in `HANDED_BACK`, and `Died`.
     """
     while True:
         worker = _taken()
@@ -84,15 +84,15 @@ def call(function: Callable[..., T], *arguments: object) -> T:
 
 
 def fork_early() -> None:
-    """Forks an idle worker that shares what is imported so far. Call it before a thread can hold a
-    lock that the worker needs, that is, before the first pass or JIT runs. Where processes cannot
-    be forked, a fresh one is started later."""
+    """Forks an idle worker, which shares all modules imported so far. It must be called before a
+    thread can hold a lock that the worker needs, that is, before the first pass or JIT runs. If
+    processes cannot be forked, the first call starts a fresh one."""
     if sys.platform == "linux" and not any(worker.owner == os.getpid() for worker in _idle):
         _idle.append(forked())
 
 
 def begin(stage: str) -> None:
-    """Inside a call: announces the stage that begins, for the report of a death."""
+    """Inside a call, announces the stage that begins, for the report if the worker dies."""
     if _replies is not None:
         _write(_replies, ("stage", stage))
 
@@ -136,7 +136,7 @@ class _Worker:
         raise Died(status, stage or "", output)
 
     def end(self, now: bool = False) -> None:
-        """Ends the process: at once with `now`, else by closing the pipe that it reads."""
+        """Ends the process: immediately with `now`, otherwise by closing the pipe that it reads."""
         if now:
             self.process.kill()
         for pipe in (self.requests, self.replies, self.errors):
@@ -155,8 +155,8 @@ _idle: list[_Worker] = []
 
 
 def _taken() -> _Worker:
-    """A free, live worker of this process. A forked process has copies of its parent's workers,
-    which are not its own."""
+    """A free, live worker of this process. The copies that a forked process has of its parent's
+    workers are ignored."""
     while _idle:
         worker = _idle.pop()
         if worker.owner == os.getpid():
@@ -256,7 +256,8 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> NoReturn:
 
 
 def _receive(requests: IO[bytes], inbox: queue.SimpleQueue) -> None:
-    """Passes requests on, and ends the process when the sender ends, even while compiled code runs."""
+    """Passes requests on. Ends the process when the sender has ended, even while compiled code
+    runs."""
     while True:
         try:
             inbox.put(pickle.load(requests))

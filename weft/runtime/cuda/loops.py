@@ -204,8 +204,8 @@ def unroll_pragma(op: ir.Operation, trips: int | None) -> str | None:
 
 
 def _is_outermost(op: ir.Operation) -> bool:
-    """Whether no other loop encloses the loop, in a kernel that has no steps and keeps many numbers
-    in private arrays."""
+    """Whether no other loop encloses the loop, in a kernel without steps that keeps many numbers in
+    private arrays."""
     func, around = next(one for one in ancestors(op) if one.name == "gpu.func"), ancestors(op)
     return kept_numbers(func) >= MANY and not has_steps(func) and all(one.name != "scf.for" for one in around)
 

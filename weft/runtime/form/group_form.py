@@ -67,8 +67,8 @@ def boxed(op: ir.Operation, memref: ir.Value, code: str) -> TensorMap:
 
 
 def expected_load(op: ir.Operation, code: str) -> BoxLoad:
-    """The operands of a load. Raises `code` for one that is not recognized, or that the hardware
-    does not support."""
+    """The operands of a load. Raises `code` if the load is not recognized, or the hardware does not
+    support it."""
     load = load_of(op)
     if load is None:
         known = (
@@ -103,7 +103,7 @@ class GroupMatrix:
 
     @property
     def steps(self) -> int:
-        """Elements along the sum that one instruction takes."""
+        """The number of elements along the reduction that one instruction processes."""
         return warpgroups.SUM_BYTES // self.bytes
 
 
@@ -143,8 +143,8 @@ class ExpectedGroupProduct:
 
 
 def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
-    """The operands of a warp-group product. Raises `code` for one that does not exist, or that Weft
-    does not support."""
+    """The operands of a warp-group product. Raises `code` if there is no such instruction, or Weft
+    does not support it."""
     given = warpgroups.operands(op)
     described = [None if after is None else made_by(value, warpgroups.DESCRIBE) for value, after in given]
     total = warpgroups.accumulator(op.results[0].type)

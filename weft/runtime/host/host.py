@@ -56,10 +56,10 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
         module: after `launch`: host functions, and a `gpu.module` per kernel.
         entry: the function to run; None: the only public one with launches.
 
-    Errors: W0730 (an op that is in no launch), W0731 (an op the host cannot do), W0732 (which
-    function?), W0733 (a type), W0734 (an unknown value), W0735 (a result of unknown shape), W0736
-    (too many steps), W0737 (a launch shape that does not fit the kernel), W0702 … W0708 (the plan
-    would be unsound).
+    Errors: W0730 (an op that is in no launch), W0731 (an op that the host cannot execute), W0732
+    (several functions, or none of that name), W0733 (a type), W0734 (an unknown value), W0735 (a
+    result of unknown shape), W0736 (too many steps), W0737 (a launch shape that does not fit the
+    kernel), W0702 … W0708 (the plan would be unsound).
     """
     first, *others = versions_of(module, entry_function(module, entry))
     stated = stated_agreements(first)

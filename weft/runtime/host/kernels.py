@@ -95,7 +95,12 @@ def _launch(host: Host, op: ir.Operation) -> Sequence[HostValue]:
             message = f"@{outer}::@{inner} is compiled already (gpu.binary), for a target that is not read here"
             hint = "put the `gpu.module` that the binary was made of into this module, in its place"
             raise refuse("W0731", message, op, hint)
-        raise refuse("W0731", f"the module has no kernel @{outer}::@{inner}", op, "bring its `gpu.module` along")
+        raise refuse(
+            "W0731",
+            f"the module has no kernel @{outer}::@{inner}",
+            op,
+            "put the `gpu.module` with that kernel into the module",
+        )
     _check_known(host, op, kernel.op, "known_block_size", sizes[3:])
     _check_known(host, op, kernel.op, "known_grid_size", sizes[:3])
     _check_clusters(host, op, kernel.op, sizes[:3])
@@ -132,8 +137,8 @@ def _reciprocals(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tup
 
 
 def _small(text: FunctionText, known: Mapping[str, Sequence[Size]]) -> tuple[Size, ...]:
-    """The numbers that must fit in 32 bits at a launch, without those that another one bounds: of
-    `n + 1` and `n + 3` the latter."""
+    """The numbers that must fit in 32 bits at a launch, without those that another of them bounds:
+    of `n + 1` and `n + 3`, only the latter."""
     most: dict[Size, int] = {}
     for number in text.small:
         part, more = _sum(_at_launch(number, known))

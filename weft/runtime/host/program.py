@@ -15,7 +15,7 @@ from functools import partial, reduce
 from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.records import record
 from ...interpreter.ir.functions import ASSUMED, argument_attributes, most_of, multiples_of, sizes_of, symbol
-from ...interpreter.ir.mlir import ir
+from ...interpreter.ir.mlir import ancestors, ir, operations
 from ...interpreter.ir.refusing import describe
 from ...interpreter.memory.names import numbered
 from ..cuda.function import FunctionText
@@ -280,7 +280,12 @@ class Host:
             return self._padded_copy(op)
         if not launches(self.module.operation) or op.name.startswith("linalg.") or op.name in PARALLEL:
             hint = "`map` it, or the loop around it, and `launch` it"
-            return refuse("W0730", f"{describe(op)} is in no launch", op, hint)
+            others = [describe(other) for other in _others_left(op)]
+            if others:
+                hint = "`map` each, or the loop around it, and `launch` it; `weft:rest` schedules all that are left"
+            more = [f"and {len(others) - LISTED} more"] if len(others) > LISTED else []
+            notes = [f"neither is {other}" for other in others[:LISTED]]
+            return refuse("W0730", f"{describe(op)} is in no launch", op, hint, *notes, *more)
         message = f"{describe(op)} is in no launch, and a run does nothing on the host between launches"
         hint = "move it into a kernel by `map` and `launch`; or return the buffer, and continue outside of it"
         if op.name in ("affine.for", "affine.if"):
@@ -296,6 +301,20 @@ class Host:
         return WeftError(Diagnostic("W0730", message, notes=(f"not read through: {reason}",), hint=hint, payload=pad))
 
 
+def _is_left(op: ir.Operation) -> bool:
+    """Whether the host cannot run an op that a schedule can map and launch."""
+    return (op.name.startswith("linalg.") or op.name in PARALLEL) and op.name not in RULES
+
+
+def _others_left(first: ir.Operation) -> list[ir.Operation]:
+    """The other such ops of the function, without those inside one another."""
+    function = next(one for one in ancestors(first) if one.name == "func.func")
+    found = [op for op in operations(function) if _is_left(op) and op != first]
+    return [op for op in found if not any(map(_is_left, ancestors(op)))]
+
+
+LISTED = 10
+"""The number of other ops that a diagnostic names."""
 PADDED_COPY = "weft.padded_copy"
 """Attribute of a `linalg.map` that fills a padded copy: the reason why the `tensor.pad` is a copy,
 and the way out."""

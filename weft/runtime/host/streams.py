@@ -26,8 +26,9 @@ dependences are known."""
 
 
 def assign_streams(needs: Sequence[Collection[int]], most: int | None = None) -> tuple[tuple[int, ...], int]:
-    """Streams for operations, the fewest that let everything run at once that may; at most `most`,
-    if given. Also the fewest streams needed for that, without the limit."""
+    """Assigns operations to the fewest streams on which all operations without an order can run
+    concurrently, or to `most` streams, if that is less. Also returns the fewest, without this
+    limit."""
     chains, fewest = exact_chains(needs) if len(needs) <= EXACT else greedy_chains(needs)
     streams = packed(chains, most)
     return streams, min(fewest, max(streams, default=-1) + 1)
@@ -154,8 +155,8 @@ def packed(chains: Sequence[int], most: int | None) -> tuple[int, ...]:
 
 
 def waited(needs: Sequence[Collection[int]], streams: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """For each operation, those it must wait for besides its predecessors on its stream; waits
-    implied by others are dropped."""
+    """For each operation, the operations on other streams for which it must wait; waits that others
+    imply are dropped."""
     if len(set(streams)) <= 1:
         return ((),) * len(needs)
     closing = len(needs) <= CLOSED
@@ -183,12 +184,13 @@ Needs = Sequence[frozenset[int]]
 def on_streams(
     steps: Sequence[AnyStep], needs: Needs, kept: Sequence[bool], most: int | None
 ) -> tuple[list[AnyStep], int]:
-    """The steps with streams and events, and the fewest streams that let all run at once that may.
+    """The steps with streams and events, and the fewest streams on which all steps without an order
+    can run concurrently.
 
     Args:
         steps: in program order.
         needs: by step, those that must be done before.
-        kept: by step, whether it keeps its place; false for a free without a token, which moves to
+        kept: by step, whether it keeps its place. False for a free without a token, which moves
             directly after the last use.
         most: the most streams.
     """

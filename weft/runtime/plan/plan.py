@@ -117,9 +117,9 @@ Texts = tuple[tuple[str, str], ...]
 
 @record
 class Param:
-    """A kernel's parameter, from its type. A scalar has neither shape nor strides; None in them, or
-    as the offset, means dynamic. Empty strides: row-major for all sizes. A tensor map has `boxes`,
-    and no shape either."""
+    """A kernel's parameter, from its type. A scalar has neither shape nor strides. A None in the
+    shape or the strides, or as the offset, is a dynamic number. Empty strides: row-major for all
+    sizes. A tensor map has `boxes`, and no shape either."""
 
     name: str
     dtype: str
@@ -392,8 +392,8 @@ class Plan:
     and after the last.
 
     Attributes:
-        fewest_streams: the fewest streams at which everything runs at once that tokens permit; None
-            without tokens.
+        fewest_streams: the fewest streams on which all steps run concurrently that tokens do not
+            order; None without tokens.
         agreements, assumptions: conditions on the sizes, checked before a run.
         versions: the assumptions of each version of the plan, if there are several: a run takes the
             first with assumptions that hold.
@@ -401,7 +401,7 @@ class Plan:
         arguments: the names of the entry's arguments in order, unless that is the buffers, then the
             scalars.
         compared: the inputs on which the kernels were compared with the payload before the build.
-        unchecked: why they were not.
+        unchecked: the reason why they were not compared.
     """
 
     entry: str

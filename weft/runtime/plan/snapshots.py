@@ -25,12 +25,12 @@ class Snapshot:
     """A buffer after a launch.
 
     Args:
-        name: of the output that holds it.
+        name: the name of the output that holds it.
         launch: the number of the launch among those of the plan, from 0.
-        kernel: of that launch.
+        kernel: the kernel of that launch.
         buffer: the buffer that is copied.
-        wanted: names of values of the payload; it must equal one of them.
-        other: names of values that it may also equal.
+        wanted: names of values of the payload; the buffer must equal one of them.
+        other: names of further values that it may equal.
     """
 
     name: str

@@ -353,7 +353,8 @@ class Execution:
 
     def _refused(self, message: str) -> WeftError:
         hint = (
-            "the model follows branches that sizes and indices decide; measure this kernel, or `--target sim` runs it"
+            "measure this kernel on a GPU (`weft bench`), or run it by `--target sim`: the prediction follows only"
+            " branches that sizes and indices decide"
         )
         return fail("W0782", f"the time of `{self.program.name}` is not predicted: {message}", hint=hint)
 

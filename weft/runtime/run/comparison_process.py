@@ -42,8 +42,8 @@ class Task:
         sizes: the sizes to try, each for all dynamic dimensions; (None,) if there are none.
         work: operations of the payload, at the largest size.
         most_simulated: most operations for which the simulator may run the kernels.
-        indexed: integers of arrays are used as indices: they are drawn from below the smallest of
-            all sizes.
+        indexed: integers of arrays are used as indices, so that inputs are drawn from below the
+            smallest of all sizes.
         partial: the payload has ops with an undefined result for some operands: the simulator
             checks whether the inputs lead to these.
         most: inputs are integers of at most this magnitude, and outputs must be equal; None: random
@@ -258,8 +258,8 @@ class _Sides:
         )
 
     def _launch(self, snapshot: Snapshot) -> LaunchComparison | None:
-        """The comparison of a snapshot with the value of the payload that it equals; else with the
-        nearest of the `wanted` values; None if it need not."""
+        """The comparison of a snapshot with the value of the payload that it equals; if it equals
+        none, with the nearest of the `wanted` values. None if it need not equal any."""
         got, name = self.got[snapshot.name], snapshot.name
         dtype = next(b.dtype for b in self.task.plan.buffers if b.name == name)
         if (left := _unwritten(got, dtype)) is None:

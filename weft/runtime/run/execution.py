@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ...dsl.diagnostics import Diagnostic, fail
+from ...dsl.diagnostics import Diagnostic, fail, quoted
 from ...dsl.records import record
 from .report import Report, ran
 
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from ..plan.plan import Plan
     from ..plan.signature import FunctionSignature
     from ..trace.timeline import Timeline
+    from .report import OpUse
     from .runner import RunResult
 
 Target = Literal["auto", "sim", "cuda", "cpu"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 Reference = Literal["jit", "gpu", "none"]
+REFERENCES: tuple[Reference, ...] = get_args(Reference)
 Arrays = Mapping[str, "np.ndarray"]
 
 UNDEFINED = frozenset({"out-of-bounds read", "out-of-bounds write", "division by zero", "undefined result"})
@@ -50,7 +52,8 @@ class RunOptions:
     seed: int = 0
     inputs: Path | Arrays | None = None
     save: Path | None = None
-    reference: Reference = "jit"
+    reference: Reference | Path = "jit"
+    """Or a file with the outputs to compare with, as `save` writes it."""
     trace: Path | None = None
     """The file for the timeline, in Chrome's trace format; its picture is written next to it."""
     graph: bool = False
@@ -70,6 +73,8 @@ class RunOptions:
         from ..trace.text import expect_results
 
         files = {Path(text): "--input" for text in self.asked.values() if text.endswith(".npy")}
+        if isinstance(self.reference, Path):
+            files[self.reference] = "--reference"
         expect_results(self.save, self.trace, self.inputs if isinstance(self.inputs, Path) else None, {**files, **read})
 
 
@@ -100,15 +105,17 @@ class Program:
     Args:
         demanded: the signature, with the outputs that are compared.
         module: the text for a device that is not a GPU.
-        expected: from the inputs, and the result of the run on the simulator: the expected outputs,
-            and their description. For other devices it runs before the kernels, without a result.
+        expected: computes the expected outputs, with a description, from the inputs and the result
+            of the run on the simulator. For other devices it is computed before the kernels run,
+            without their result.
         carried: inputs that are part of the program.
-        precise: from the inputs: the outputs if floats were f64; computed only if the expected ones
-            may be inaccurate.
-        computed: from other inputs, or in the payload's own types: the outputs; computed only then,
-            too.
+        precise: computes the outputs from the inputs, with all floats in f64; used only if the
+            expected outputs may be inaccurate.
+        computed: computes the outputs from other inputs, or in the payload's own types; used only
+            in the same case.
         statements: shared buffer → the statement that created it.
         steps: of the schedule, if there is one.
+        ops: the table of the payload's ops, if there is a schedule.
     """
 
     title: str
@@ -124,6 +131,7 @@ class Program:
     computed: Callable[[Arrays, Floats], Arrays] | None = None
     statements: Callable[[], Mapping[str, str]] = dict
     steps: Sequence[Any] = ()
+    ops: Callable[[], tuple[OpUse, ...] | None] = lambda: None
 
     def run(self, options: RunOptions, device: Device) -> Executed:
         """Runs it, compares, saves. It is right if there are no races and faults, and the outputs
@@ -207,6 +215,7 @@ class Program:
             streams_destroyed=result.streams_destroyed,
             graphs_created=result.graphs_created,
             graphs_destroyed=result.graphs_destroyed,
+            ops=self.ops(),
         )
         return Executed(report, self.title, self.cuda, timeline, result.repeats, result.issued, self.steps)
 
@@ -214,6 +223,19 @@ class Program:
         """All outputs to compare: arguments that no kernel writes keep their inputs."""
         inout = {a.name: arrays[a.name] for a in self.signature.arguments if a.role == "inout"}
         return {name: array for name, array in inout.items() if name not in result.outputs} | dict(result.outputs)
+
+
+def outputs_of(file: Path, signature: FunctionSignature) -> Arrays:
+    """The outputs in a file, to compare with. Raises W0715 if it is no such file, W0716 if it lacks
+    an output."""
+    from ..files.inputs import read_npz
+
+    arrays, names = read_npz(file), [output.name for output in signature.outputs]
+    if missing := [name for name in names if name not in arrays]:
+        held = f"it holds {quoted(arrays)}" if arrays else "it is empty"
+        hint = f"name its arrays {quoted(names)}, as in the file that `--save` writes"
+        raise fail("W0716", f"`{file}` has no {quoted(missing)}, to compare with: {held}", hint=hint)
+    return {name: arrays[name] for name in names}
 
 
 def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) -> Executed:
@@ -226,8 +248,10 @@ def run_bundle(folder: Path, options: RunOptions, clock: Clock | None = None) ->
         bundle = read_bundle(folder)
     device = open_device(options.target)
     own = options.inputs is None and not options.asked and bundle.inputs is not None and options.reference != "none"
-    wanted = bundle.expected if own else None
+    wanted: Arrays | None = bundle.expected if own else None
     reference = "the outputs in the bundle" if wanted is not None else "nothing: the bundle was built without data"
+    if isinstance(options.reference, Path):
+        wanted, reference = outputs_of(options.reference, comparable(bundle)), f"the outputs in `{options.reference}`"
 
     def computed(_: Arrays, floats: Floats) -> Arrays:
         if floats != "own" or bundle.own is None:

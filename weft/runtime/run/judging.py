@@ -1,12 +1,12 @@
-"""Decision whether outputs are right when the payload's own rounding matters: it may accumulate in
-bf16, with the corresponding error.
+"""Decides whether outputs are right if the payload's own rounding matters: for example, if it
+accumulates in bf16.
 
-The payload is computed with almost no rounding (its halves in f32, or all floats in f64), and as
-written, each op in its own types. A schedule may keep that order and these types, or accumulate in
-f32: outputs are right within the tolerance of either. Outputs near neither, for example because
-parts are accumulated in halves, may be as inaccurate as the payload itself, if they are right for
-inputs on which the payload is exact (sums of a few small integers), or accurate: there, rounding
-cannot hide a missing term.
+The payload is computed twice: with almost no rounding (its halves in f32, or all floats in f64),
+and as written, each op in its own types. Outputs are right if they are within the tolerance of one
+of the two, since a schedule may keep the payload's order and types, or accumulate in f32. Other
+outputs, for example if parts are accumulated in halves, are right under two conditions: their error
+is at most as large as the payload's own; and they are right for inputs on which the payload is
+exact (sums of a few small integers), or accurate, where rounding cannot hide a missing term.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Arbiter:
 
     Args:
         signature: with the outputs that are compared.
-        precise: from inputs: the payload's outputs with floats of f64. Raises WeftError if that is
-            not possible.
-        computed: from inputs: the payload's outputs with halves in f32, or in its own types. Raises
+        precise: computes the payload's outputs from inputs, with all floats in f64. Raises
             WeftError if that is not possible.
-        run: from inputs: the kernels' outputs.
+        computed: computes the payload's outputs from inputs, with halves in f32, or in its own
+            types. Raises WeftError if that is not possible.
+        run: computes the kernels' outputs from inputs.
         rounded: the type that kernels round f32 operands to, if the schedule requests it.
     """
 
@@ -99,8 +99,8 @@ class Arbiter:
         return compare(self.signature, outputs, expected, rounded=self.rounded)
 
     def _as_far_off(self, inputs: Arrays, found: Comparison, own: Comparison) -> tuple[Comparison, str] | None:
-        """The comparison with an allowed error as large as the payload's in its own types; None if
-        outputs exceed it, or are wrong on witnesses."""
+        """The comparison in which the error may be as large as the payload's own, in its types;
+        None if outputs exceed it, or are wrong on witnesses."""
         samples = [own]
         for seed in range(1, SAMPLES):
             generator = np.random.default_rng(seed)

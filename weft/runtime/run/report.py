@@ -31,6 +31,30 @@ class RanVersion:
 
 
 @record
+class OpUse:
+    """An op of the payload, and what executes it.
+
+    Args:
+        label: its `weft.name`, or the name in its location.
+        kind: as in `match` (`contraction`, …); the op's name where it has no kind.
+        place: in the payload's text.
+        schedule: the schedules that mapped it, `rest › by_threads`; None: no kernel executes it.
+        kernels: the launches of each, in their order.
+    """
+
+    label: str | None
+    kind: str
+    place: str
+    schedule: str | None
+    kernels: Mapping[str, int]
+
+    @property
+    def launches(self) -> int:
+        """The number of launches that execute it."""
+        return sum(self.kernels.values())
+
+
+@record
 class Report:
     """The result of a run.
 
@@ -52,13 +76,14 @@ class Report:
         kernels: the launches, in order.
         graphs_created: 1 if the plan was captured and replayed.
         version: the version that ran, of several; else None.
-        fewest_streams: the fewest streams at which everything runs at once that tokens permit; None
-            without tokens.
+        fewest_streams: the fewest streams on which all steps run concurrently that tokens do not
+            order; None without tokens.
         seconds: by phase, in order.
         compared: of a bundle, the inputs on which its kernels were compared with their payload at
             the build.
         unchecked: of a bundle, why its kernels were not compared with their payload at the build;
             None: they were.
+        ops: of a scheduled program, its ops in order; None of a bundle.
         edited: of a bundle, the files edited since the build; None if unknown, or if there is no
             bundle.
     """
@@ -87,6 +112,7 @@ class Report:
     compared: str | None = None
     unchecked: str | None = None
     edited: tuple[str, ...] | None = None
+    ops: tuple[OpUse, ...] | None = None
 
     def __repr__(self) -> str:
         outputs = ", ".join(
@@ -112,6 +138,8 @@ def ran(plan: Plan, number: int | None) -> RanVersion | None:
     return RanVersion(number + 1, len(plan.versions), tuple(stated_texts(plan.versions[number])))
 
 
+USES = "label kind place schedule kernels launches"
+"""The attributes of an `OpUse` in JSON."""
 _KEYS = {
     "outputs": "name dtype shape error tolerance ok reason",
     "races": "code kind buffer element first second",
@@ -119,6 +147,7 @@ _KEYS = {
     "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad"
     " padded",
     "traffic": "kernel buffer kind size elements bytes accesses once",
+    "ops": USES,
 }
 """The attributes in JSON, by list."""
 
@@ -131,7 +160,7 @@ def plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | 
 def _value(value: object) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
-    return value if value is None or isinstance(value, (int, tuple, list)) else str(value)
+    return value if value is None or isinstance(value, (int, tuple, list, dict)) else str(value)
 
 
 @record(kw_only=True)
@@ -204,8 +233,8 @@ def _longer(statement: str | None, elements: int) -> str:
 
 
 def conflicts(accesses: Sequence[BankAccess]) -> Iterator[tuple[str, list[str]]]:
-    """For people: a line for each place, buffer and direction with conflicts, the worst first, with
-    the way out; ops repeated by unrolling are one."""
+    """Text for people: a line for each place, buffer and direction with conflicts, with the way
+    out, the worst first. Ops that unrolling has repeated count as one."""
     groups = [
         (_together(group), len(group)) for group in _grouped(accesses, "kernel", "buffer", "kind", "location", "width")
     ]

@@ -1,4 +1,4 @@
-"""From the arrays of a launch to the buffers of the simulation: windows, aliases, names."""
+"""Binds the arrays of a launch to buffers of the simulation, with windows, aliases and names."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .roles.boxes import BoxShape, TensorBoxes
 
 @dataclass
 class ArgumentType:
-    """The type of a kernel argument; `shape` is None for a scalar, a None in it, or in `strides`,
-    is dynamic.
+    """The type of a kernel argument. `shape` is None for a scalar; a None inside `shape` or
+    `strides` is a dynamic number.
 
-    `strides`: in elements; empty: row-major, whatever the sizes; None: any.
+    `strides`: in elements; empty: row-major for any sizes; None: any strides.
 
     `root`: the variable of its buffer in the generated code; `changes`: the kernel may write it;
-    `boxes`: the box of a tensor map, which takes the place of the tensor that it was made of.
+    `boxes`: for a tensor map, its box; the map replaces the tensor from which it was made.
     """
 
     name: str
@@ -48,7 +48,7 @@ def bind(
     names: Sequence[str] | None,
     written: Sequence[np.ndarray | None] | None,
 ) -> tuple[list[Global], list[Any]]:
-    """The buffers of a launch, and the values of the generated function's parameters.
+    """The buffers of a launch, and the values for the parameters of the generated function.
 
     Arguments that are windows into one array share its buffer. Raises W0752 and W0754.
     """
@@ -73,8 +73,8 @@ def bind(
 
 
 def _place(memories: list[Global], array: np.ndarray, mask: np.ndarray | None, name: str) -> tuple[Global, int]:
-    """The memory that holds the array, created if there is none yet, and the offset of its first
-    element."""
+    """The memory that holds the array, which is added to `memories` if it is new, and the offset of
+    the array's first element."""
     flat = _flatten(_owner(array))
     low, high = byte_bounds(flat)
     for memory in memories:
@@ -88,7 +88,8 @@ def _place(memories: list[Global], array: np.ndarray, mask: np.ndarray | None, n
 
 
 def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> np.ndarray:
-    """The mask of written elements of the whole root, which must be laid out like the array."""
+    """The mask of written elements for the whole memory of an array. `mask` must be laid out like
+    the array."""
     found = _flatten(_owner(mask))
     offset = (mask.ctypes.data - found.ctypes.data, (array.ctypes.data - flat.ctypes.data) // array.itemsize)
     if mask.dtype != np.bool_ or mask.shape != array.shape or found.size != flat.size or offset[0] != offset[1]:
@@ -97,8 +98,8 @@ def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> 
 
 
 def _owner(array: np.ndarray) -> np.ndarray:
-    """The array that owns this one's memory, if that is a contiguous array of the same type; else
-    the array itself."""
+    """The array that owns the memory of this array, if it is contiguous and of the same type; else
+    this array."""
     found, base = array, array.base
     while base is not None:
         if isinstance(base, np.ndarray) and base.dtype == array.dtype and base.flags.c_contiguous:
@@ -108,7 +109,7 @@ def _owner(array: np.ndarray) -> np.ndarray:
 
 
 def _flatten(array: np.ndarray) -> np.ndarray:
-    """All memory from the lowest to the highest element, as a flat array."""
+    """The memory between the lowest and the highest element of an array, as a flat array."""
     if array.flags.c_contiguous:
         return array.reshape(-1)
     array = np.flip(array, tuple(axis for axis, stride in enumerate(array.strides) if stride < 0))
@@ -145,7 +146,7 @@ def _fits(value: Any, parameter: ArgumentType, name: str) -> None:
 
 
 def _scalar(value: Any, parameter: ArgumentType, name: str) -> Any:
-    """The number in the form in which generated code holds uniform values."""
+    """A scalar argument in the form in which generated code holds uniform values."""
     if isinstance(value, np.ndarray) and value.ndim:
         raise fail("W0752", f"`{name}` is a scalar: it wants a number, not an array")
     if parameter.dtype == np.int64:

@@ -1,5 +1,5 @@
-"""`SimDevice`: the plan runner's device on a machine without a GPU. Every call completes before it
-returns."""
+"""`SimDevice`: the device on which the runner executes plans without a GPU. Every call completes
+before it returns."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class SimDevice(Replay):
     """Runs kernels on the simulator.
 
     Args:
-        check: detect races, and reads of memory that was never written.
-        order: of lanes within an op, see `SimKernel.launch`.
-        seconds: the limit of one launch; None: `WEFT_SIM_SECONDS`, or ten minutes.
+        check: whether to detect races, and reads of memory that was never written.
+        order: the order of lanes within an op, as in `SimKernel.launch`.
+        seconds: the time limit of one launch; None: `WEFT_SIM_SECONDS`, or ten minutes.
 
     Attributes:
-        alive: streams, events, graphs and allocations that were created and not released.
+        alive: the streams, events, graphs and allocations that were created and not released.
         reports: the full report of every launch, by kernel name, in order.
         told: receives the completed fraction of a launch, 0 to 1.
     """
@@ -145,8 +145,8 @@ class SimDevice(Replay):
 
     @property
     def unordered(self) -> Sequence[Race]:
-        """Operations on two streams that no event orders, since the device was last without
-        streams."""
+        """Pairs of operations on two streams that no event orders, recorded since the device last
+        had no streams."""
         return self.streams.found.races
 
     @property
@@ -154,8 +154,8 @@ class SimDevice(Replay):
         return self.check and self.streams.several
 
     def _enter(self, stream: device.Stream, what: str, **views: device.DeviceView) -> None:
-        """Records work that does `what` to memory: `write=` to a view, perhaps with `read=` of
-        another."""
+        """Records the operation `what` on a stream, with the views that it accesses: `write=` and
+        `read=`."""
         if not self._ordering:
             return
         touched: dict[Hashable, Footprint] = {}
@@ -229,7 +229,7 @@ def _alive(memory: Allocation) -> None:
 
 
 def _window(view: device.DeviceView) -> tuple[np.ndarray, np.ndarray]:
-    """The elements of a view, and their flags of having been written."""
+    """The elements of a view, and a flag for each that has been written."""
     memory: Allocation = view.memory
     _alive(memory)
     return _strided(memory.data, view), _strided(memory.written, view)

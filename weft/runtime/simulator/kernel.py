@@ -1,5 +1,5 @@
-"""Launches a kernel on the CPU and reports its faults; refuses early a launch that would take
-hours."""
+"""Launches a kernel on the CPU, and reports its faults. A launch that would take hours is refused
+early."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ PROBE = 1.0
 
 
 def seconds_allowed() -> float:
-    """`WEFT_SIM_SECONDS`, infinity for `0`; by default ten minutes. Raises W0760 if it is not a
-    number."""
+    """The number of seconds in `WEFT_SIM_SECONDS`: infinity for `0`, ten minutes by default. Raises
+    W0760 if it is not a number."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return DEFAULT
@@ -62,9 +62,9 @@ class Budget:
     """The time limit of one launch.
 
     Args:
-        seconds: in all; infinity for no limit.
-        probe: no estimate is made before this many seconds.
-        told: receives the completed fraction of the launch, 0 to 1, from time to time.
+        seconds: the limit; infinity for none.
+        probe: the seconds before the first estimate.
+        told: receives, from time to time, the completed fraction of the launch, 0 to 1.
     """
 
     seconds: float = math.inf
@@ -73,8 +73,8 @@ class Budget:
     told: Callable[[float], None] = lambda _: None
 
     def spent(self, done: int, total: int) -> float | None:
-        """Estimated seconds of the whole launch at the rate of its first `done` blocks, if over the
-        limit; else None."""
+        """The estimated seconds of the whole launch, at the rate of its first `done` blocks, if
+        they exceed the limit; else None."""
         self.told(done / total)
         elapsed = time.perf_counter() - self.start
         if done >= total or elapsed < min(self.probe, self.seconds):
@@ -84,12 +84,14 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
-        """Whether the limit has passed: for loops, which may take long within one batch of blocks."""
+        """Whether the limit has passed. Loops check this, because one batch of blocks may take
+        long."""
         return time.perf_counter() - self.start > self.seconds
 
 
 def too_long(kernel: str, grid: Triple, block: Triple, expected: float | None, allowed: float) -> WeftError:
-    """The error W0760. `expected`: estimated seconds in all; None for a limit inside a loop."""
+    """The error W0760. `expected`: the estimated seconds of the whole launch; None if the limit
+    passed inside a loop."""
     blocks, threads = math.prod(grid), math.prod(block)
     sizes = " × ".join(map(str, grid))
     message = f"its grid of {sizes} blocks would be simulated for about {_duration(expected or 0)}"
@@ -130,8 +132,7 @@ class SimKernel:
     """A `gpu.func`, translated once.
 
     Args:
-        function: the `gpu.func`. Its module must live until it is translated, that is: during this
-            call.
+        function: the `gpu.func`. Its module must live during this call, in which it is translated.
 
     Attributes:
         source: the generated Python text.
@@ -181,23 +182,25 @@ class SimKernel:
 
         Args:
             grid, block: sizes (x, y, z).
-            args: one per argument: an array for a memref (strided ones too), a number for a scalar.
-            check: detect races, and reads of memory that was never written. Accesses out of bounds,
-                divergent barriers and divisions by zero are always found.
-            names: of the arguments in reports; by default their `weft.name`, else `arg0`, ….
-            written: per argument a boolean array of its shape (laid out like it) that marks written
-                elements, or None: all. Updated in place.
-            order: of lanes within one op, and of blocks: a number shuffles them. A ranking orders
-                warp groups, where these diverge.
-            batch: lanes executed at a time.
+            args: for each argument, an array for a memref (it may be strided), or a number for a
+                scalar.
+            check: whether to detect races, and reads of memory that was never written. Accesses out
+                of bounds, divergent barriers and divisions by zero are always detected.
+            names: the names of the arguments in reports; by default their `weft.name`, else `arg0`,
+                ….
+            written: for each argument, a boolean array, laid out like the argument, that marks the
+                written elements; None: all are written. Updated in place.
+            order: the order of lanes within one op, and of blocks; a number is a seed that shuffles
+                them. A ranking orders warp groups, if these diverge.
+            batch: the number of lanes that are executed at a time.
             budget: the time limit; None: none.
-            banks: count bank conflicts of shared memory, and traffic of global memory; None: where
-                `check` is set.
-            touched: receives the memory of the arguments, which then knows which elements were read
-                and written.
+            banks: whether to count bank conflicts of shared memory, and traffic of global memory;
+                None: as `check`.
+            touched: a list to which the memory of the arguments is added; it records which elements
+                are read and written.
 
         Raises:
-            WeftError: W0752 to W0756, for a launch that does not fit the kernel; W0760, for one
+            WeftError: W0752 to W0756 for a launch that does not fit the kernel; W0760 for a launch
                 that takes too long.
         """
         start, budget = time.perf_counter(), budget or Budget()
@@ -286,7 +289,8 @@ class SimKernel:
 
 
 class _Order:
-    """A permutation of 0 … n-1, generated piece by piece: a grid may have very many blocks."""
+    """A permutation of 0 … n-1, generated piece by piece, because a grid may have very many
+    blocks."""
 
     def __init__(self, n: int, order: Order) -> None:
         self.n, self.backward = n, order == "reverse"

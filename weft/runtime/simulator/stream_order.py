@@ -1,10 +1,10 @@
-"""Order by streams and events: finds launches, copies and fills without order that touch the same
-elements, one of them writing.
+"""Order by streams and events: finds launches, copies and fills that touch the same elements, at
+least one as a write, and have no order.
 
-Every stream has a clock, which counts its operations, and has acquired those of other streams when
-it waited for them (vector clocks: C. J. Fidge, F. Mattern, 1988). It keeps per element the time of
-the last read and the last write by each stream, so the cost does not grow with the number of
-operations. Operations of one stream are in order.
+Every stream has a vector clock (C. J. Fidge, F. Mattern, 1988): it counts the stream's own
+operations, and those of other streams for which the stream has waited. For each element, the times
+of the last read and of the last write by each stream are kept, so that the cost does not grow with
+the number of operations. Operations of one stream are in order.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Clock = dict[int, int]
 
 @dataclass(eq=False)
 class Footprint:
-    """The elements of one memory that an operation touches, by kind: `read`, `write`, or an atomic
-    update of that name, which commutes with updates of the same kind. `window` numbers them for
-    reports."""
+    """The elements of one memory that an operation touches, by kind: `read`, `write`, or the name
+    of an atomic update, which commutes with updates of the same name. `window` gives their indices
+    in reports."""
 
     window: MemoryWindow
     touched: dict[str, np.ndarray]
@@ -40,7 +40,8 @@ class StreamOrder:
     """The clocks of one device, and the races between operations.
 
     Attributes:
-        found: races by kind, buffer and operations, with the first element; others are counted.
+        found: the races by kind, buffer and operations, with the first element; further ones are
+            only counted.
     """
 
     def __init__(self) -> None:
@@ -79,7 +80,7 @@ class StreamOrder:
         self.memories.pop(memory, None)
 
     def enter(self, stream: Hashable, what: str, touched: dict[Hashable, Footprint]) -> None:
-        """Records an operation that does `what` on `stream`, and the memory that it touches."""
+        """Records the operation `what` on `stream`, and the memory that it touches."""
         number = self.numbers[stream]
         self.done[number].append(what)
         now = len(self.done[number])

@@ -31,11 +31,11 @@ class Val:
 
     Args:
         text: a variable, or a literal.
-        depth: the scope where it is defined; 0 is the whole batch.
-        uniform: known to be one scalar for all lanes; one of 64 bits is a Python int, an i1 any
-            boolean.
-        shape: of its vector type.
-        const: its value if that is a known integer.
+        depth: the depth of the scope in which it is defined; 0 is the whole batch.
+        uniform: it is known to be one scalar for all lanes. A uniform value of 64 bits is a Python
+            int, a uniform i1 any boolean.
+        shape: the shape of its vector type; empty for a scalar.
+        const: its value, if that is a known integer.
     """
 
     text: str
@@ -51,7 +51,8 @@ class Val:
 
     @property
     def pinned(self) -> str:
-        """The text with a NumPy type, for a variable that may hold another lane's value later."""
+        """The text, with a NumPy type, for a variable to which the value of another lane may be
+        assigned later."""
         return f"N.typed({self.text})" if self.uniform and self.dtype in (INT64, BOOL) else self.text
 
 
@@ -59,8 +60,8 @@ class Val:
 class Mem:
     """A memref: the buffer (a variable) and a strided window into it.
 
-    `base` is the beginning of the memref that this one was derived from: `reinterpret_cast` counts
-    from there. `exact`: indices inside the window are inside the buffer.
+    `base`: the beginning of the memref from which this one was derived; `reinterpret_cast` counts
+    from there. `exact`: all indices inside the window are inside the buffer.
     """
 
     root: Val
@@ -76,13 +77,13 @@ class Mem:
         return (self.root, self.base, self.offset, *self.sizes, *self.strides)
 
     def of(self, parts: Sequence[Val]) -> Mem:
-        """A memref of that type with other parts, which need not be inside its buffer."""
+        """A memref of the same type with other parts. It need not be inside its buffer."""
         root, base, offset, *rest = parts
         rank = len(self.sizes)
         return replace(self, root=root, base=base).window(offset, rest[:rank], rest[rank:])
 
     def window(self, offset: Val, sizes: Iterable[Val], strides: Iterable[Val]) -> Mem:
-        """Another window into the same buffer, which need not be inside it."""
+        """Another window into the same buffer. It need not be inside the buffer."""
         return replace(self, offset=offset, sizes=tuple(sizes), strides=tuple(strides), exact=False)
 
 
@@ -144,8 +145,8 @@ class Translator:
 
     @contextmanager
     def block(self, header: str, *, loop: bool = False, mask: str | None = None) -> Iterator[None]:
-        """Lines emitted inside are indented under `header`; pure lines may still be hoisted before
-        it."""
+        """A context: the lines that are emitted in it are indented under `header`; pure lines may
+        be hoisted before it."""
         outer = self.mask
         self.mask = outer if mask is None else mask
         self.scopes.append(OpenBlock(loop))
@@ -165,8 +166,8 @@ class Translator:
         pure: bool = True,
         uniform: bool | None = None,
     ) -> Val:
-        """A new variable for `expression`. A pure one is computed once, before the loops in which
-        it is invariant."""
+        """A new variable for `expression`. A pure expression is computed once, before the loops in
+        which it is invariant."""
         home = max((v.depth for v in operands), default=0)
         target = self.depth
         if pure:
@@ -216,7 +217,7 @@ class Translator:
         return self.define(expression, operands, dtype, shape, pure=pure)
 
     def nonzero(self, divisor: Val, op: ir.Operation) -> Val:
-        """The divisor; a zero is a fault."""
+        """The divisor, with the check that records a fault for a zero."""
         text = f"L.nonzero({divisor.text}, {self.mask}, {self.site(op)})"
         return self.define(text, [divisor], divisor.dtype, divisor.shape, pure=False)
 
@@ -239,7 +240,8 @@ class Translator:
         return self.define(f"{a.text} * {b.text}", [a, b], INT64)
 
     def total(self, terms: Sequence[Val]) -> Val:
-        """The sum, outermost terms first, so that all but the innermost are hoisted."""
+        """The sum of terms, those of outer scopes first, so that all partial sums except the
+        innermost are hoisted."""
         found = literal(0)
         for term in sorted(terms, key=lambda v: (v.depth, not v.uniform)):
             found = self.add(found, term)

@@ -1,4 +1,5 @@
-"""Undefined results: lanes without a value are tracked up to a store, an address or a branch."""
+"""Undefined results: the lanes in which a value is undefined are tracked until a store, an address
+or a branch uses it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ _ACCESSES = ("load", "store", "transfer_read", "transfer_write")
 
 @record
 class LeftOpen:
-    """The undefined lanes of a value, or elements of a vector, and the op that they come from."""
+    """The lanes in which a value, or the elements of a vector, are undefined, and the op from which
+    this comes."""
 
     where: Val
     origin: ir.Operation
@@ -86,8 +88,8 @@ class FollowingTranslator(Translator):
         return self.define(" | ".join(tests), positions, BOOL)
 
     def _of_elements(self, op: ir.Operation, found: Sequence[LeftOpen]) -> list[Val]:
-        """By result of an op on vectors, the elements that come from undefined ones; all of them
-        where they depend on an undefined position or limit."""
+        """For each result of an op on vectors, its elements that come from undefined elements; all
+        elements, if an undefined position or limit determines them."""
         numbers = arranged(op) if op.name in ARRANGING else None
         if numbers is not None:
             parts = [self._elements(value) for value in op.operands]
@@ -136,7 +138,8 @@ class FollowingTranslator(Translator):
         return self.define(text, operands, BOOL, shape, uniform=False)
 
     def _elements(self, value: ir.Value) -> Val:
-        """The undefined elements of a value: booleans in its shape; for a scalar, one condition."""
+        """The undefined elements of a value: booleans in its shape; for a scalar, a single
+        condition."""
         shape = tuple(value.type.shape) if isinstance(value.type, ir.VectorType) else ()
         if value not in self.open:
             return self.constant(np.zeros((1, 1, *shape), bool), BOOL, shape)
@@ -152,7 +155,8 @@ class FollowingTranslator(Translator):
         return [LeftOpen(self.define(text, [one.where], BOOL), one.origin) for one, text in texts]
 
     def _stored(self, op: ir.Operation, found: Sequence[LeftOpen]) -> list[LeftOpen]:
-        """The undefined values that an op needs; of a masked store, only the stored elements."""
+        """The undefined values that an op needs. Of a masked store, these are only the stored
+        elements."""
         value = op.operands[-1] if op.name == "vector.maskedstore" else None
         if value not in self.open or op.operands[-2] in self.open:
             return list(found)
@@ -162,7 +166,7 @@ class FollowingTranslator(Translator):
         return [*others, LeftOpen(stored, self.open[value].origin)]
 
     def _any(self, found: Sequence[LeftOpen]) -> LeftOpen:
-        """The lanes or elements where one of these values is undefined."""
+        """The lanes or elements in which one of these values is undefined."""
         if len(found) == 1:
             return found[0]
         shape = _shape(found)

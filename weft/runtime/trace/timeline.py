@@ -36,9 +36,9 @@ class Overlap:
     """The gain from several streams.
 
     Args:
-        makespan: from the first step's begin to the last one's end.
+        makespan: the time from the beginning of the first step to the end of the last one.
         serial: the sum of all steps' times.
-        shared: how long at least two streams were busy.
+        shared: the time during which at least two streams were busy.
     """
 
     makespan: float

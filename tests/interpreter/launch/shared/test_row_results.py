@@ -147,3 +147,43 @@ insert-barriers
 launch rows"""
     made = scheduled(TOTAL.format(kind="f32", start="0.0", what="addf").replace("1000", "128"), body, tmp_path)
     expect_right(made, 0, body, native=True)
+
+
+FROM_ONE_FILL = """\
+#whole = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @f(%x: tensor<5x96xf32>) -> tensor<5xf32> {
+  %half = arith.constant 0.5 : f32
+  %e = tensor.empty() : tensor<5xf32>
+  %z = linalg.fill ins(%half : f32) outs(%e : tensor<5xf32>) -> tensor<5xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<5x96xf32>) outs(%z : tensor<5xf32>) dimensions = [1]
+  %t = linalg.generic {indexing_maps = [#whole, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %s : tensor<5x96xf32>, tensor<5xf32>) outs(%z : tensor<5xf32>) {
+  ^bb0(%a: f32, %sum: f32, %o: f32):
+    %p = arith.mulf %a, %sum : f32
+    %r = arith.addf %o, %p : f32
+    linalg.yield %r : f32
+  } -> tensor<5xf32>
+  return %t : tensor<5xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("space", ["lanes", "threads(x: 64)"])
+def test_two_reductions_from_one_fill(space: str, tmp_path: Path) -> None:
+    """The first one starts from a copy of what the second one's result is filled with, not from what is in memory there."""
+    body = f"""\
+let first = match linalg.reduce
+let second = match linalg.generic
+let zero = match linalg.fill
+let (rows, row) = tile second [1]
+fuse first into rows
+fuse zero into rows
+map rows to blocks(x)
+map first to {space} cyclic
+map row to {space} cyclic
+insert-barriers
+launch rows"""
+    made = scheduled(FROM_ONE_FILL, body, tmp_path)
+    expect_right(made, 0, body, native=True)
+    assert len(barriers(made.applied.module)) == {"lanes": 0, "threads(x: 64)": 2}[space]

@@ -97,6 +97,7 @@ def test_an_op_with_a_handle_stays(tmp_path: Path) -> None:
     text = payload([16], [COLUMN], [16, 24])
     said = refusal(tmp_path, text, "let b = match linalg.broadcast\n" + schedule("4, 8", "y, x"))
     assert codes(said) == ["W0326"] and "its result is read by linalg.broadcast" in said
+    assert "hint: `fuse` linalg.broadcast at payload.mlir:" in said and "into the loop first: it reads this op" in said
     own = "let (l, one) = tile b [1, 1]\nmap l to grid(y, x)\nlaunch l\n"
     done = program(
         tmp_path, payload([16], [COLUMN], [16, 24], made=False),

@@ -74,7 +74,10 @@ FORMS = {
     "a kind as a value": ('match any where kind == "reduction"', "linalg.generic"),
     "a list of sizes": ("match elementwise where sizes == [4, n]", "linalg.add"),
     "another list of sizes": ("match reduction where sizes != [n, 4, 2]", "linalg.generic"),
-    "clauses with conditions": ("match fill #0 of gemm.acc if n > 0 in powers if n < 0 where rank == 9 if n == 0", "linalg.fill"),
+    "clauses with conditions": (
+        "match fill #0 of gemm.acc if n > 0 in powers if n < 0 where rank == 9 if n == 0",
+        "linalg.fill",
+    ),
     "an attribute with a condition": ('match fill of gemm.acc where "weft.name" = "nothing" if n == 0', "linalg.fill"),
     "a number that is none": ("match contraction #none", "linalg.matmul"),
     "a function": ("match contraction in @chain", "linalg.matmul"),
@@ -91,12 +94,16 @@ def test_several_kinds_in_program_order() -> None:
     """Also by name and by label, and each op once."""
     made = steps('let ops = match* reduction or "powers" or linalg.fill or fill\nforeach op in ops { print op }')
     assert made["ops"].remarks == ('4 × reduction or "powers" or linalg.fill or fill',)
-    assert [step.remarks[0].partition(" ")[0] for step in made.values() if step.keyword == "print"][-1] == "linalg.generic"
+    assert [step.remarks[0].partition(" ")[0] for step in made.values() if step.keyword == "print"][
+        -1
+    ] == "linalg.generic"
 
 
 def test_relations_go_through_loops() -> None:
     """An op in a loop over tiles is found by what its results become, and so is the fill of a part."""
-    tiled = "let gemm = match contraction\nlet (tiles, gemm_t) = tile gemm [4, 4]\nlet (k, part) = tile gemm_t [_, _, 8]\n"
+    tiled = (
+        "let gemm = match contraction\nlet (tiles, gemm_t) = tile gemm [4, 4]\nlet (k, part) = tile gemm_t [_, _, 8]\n"
+    )
     assert found(f"{tiled}let init = match fill of part.acc") == "linalg.fill"
     assert found(f"{tiled}let powers = match elementwise consumer of part") == "linalg.exp"
     assert found(f"{tiled}let powers = match elementwise consumer of tiles") == "linalg.exp"
@@ -123,7 +130,7 @@ def test_relations_on_memrefs_follow_the_text() -> None:
     buffers = "bufferize\nlet gemm = match contraction\n"
     assert found(f"{buffers}let init = match fill of gemm.acc") == "linalg.fill"
     assert found(f"{buffers}let powers = match elementwise consumer of gemm") == "linalg.exp"
-    assert found(f'{buffers}let sum = match reduction\nlet powers = match producer of sum.in0') == "linalg.exp"
+    assert found(f"{buffers}let sum = match reduction\nlet powers = match producer of sum.in0") == "linalg.exp"
 
 
 def test_properties_decide() -> None:
@@ -180,10 +187,30 @@ def test_refusals(name: str) -> None:
     assert [d.code for d in caught.value.diagnostics] == [code]
 
 
+HINTS = {
+    "match fill of act.acc": "the first result of any op is `act.out0`",
+    "match fill of gemm.lsh": "did you mean `lhs`?",
+    "match any where rank == absent.rank": "the op is absent, which `if absent { … }` tests",
+    "match elementwise producer of gemm": "linalg.exp at p.mlir:12:13: gemm does not read it",
+}
+
+
+@pytest.mark.parametrize("line", HINTS)
+def test_ways_out(line: str) -> None:
+    with pytest.raises(WeftError) as caught:
+        steps(
+            f"let gemm = match contraction\nlet act = match linalg.exp\nlet absent = match? linalg.max\nlet x_ = {line}"
+        )
+    (found,) = caught.value.diagnostics
+    assert HINTS[line] in "\n".join((found.message, found.hint or "", *found.notes)), found
+
+
 def test_a_miss_has_a_row_for_each_candidate() -> None:
     """Those that differ least come first."""
     with pytest.raises(WeftError) as caught:
-        steps("let gemm = match contraction\nlet x_ = match elementwise consumer of gemm where rank == 3 and inputs == 1")
+        steps(
+            "let gemm = match contraction\nlet x_ = match elementwise consumer of gemm where rank == 3 and inputs == 1"
+        )
     first, *others = caught.value.diagnostics[0].notes
     assert first == "linalg.exp at p.mlir:12:13: rank is 2" and len(others) == 5
     assert "linalg.matmul at p.mlir:9:14: contraction, it does not read gemm, rank is 2, inputs is 2" in others
@@ -194,4 +221,3 @@ def test_a_probable_typo_in_an_optional_match_is_in_the_report() -> None:
     assert steps("let x_ = match? linalg.ecp")["x_"].remarks == ("no linalg.ecp: absent; did you mean `linalg.exp`?",)
     assert steps("let x_ = match? linalg.max")["x_"].remarks == ("no linalg.max: absent",)
     assert steps("let x_ = match? pooling")["x_"].remarks == ("no pooling: absent",)
-

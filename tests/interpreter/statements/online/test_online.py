@@ -14,7 +14,9 @@ ROW = "affine_map<(i, j) -> (i)>"
 WHOLE = "affine_map<(i, j) -> (i, j)>"
 
 
-def payload(terms: str, extreme: str = "maximumf", least: str = "0xFF800000", weigh: str = "%r", zero: str = "0.0") -> str:
+def payload(
+    terms: str, extreme: str = "maximumf", least: str = "0xFF800000", weigh: str = "%r", zero: str = "0.0"
+) -> str:
     """m over x; p = `terms` of %a and %m; Σ `weigh` of p, of 5 rows of 77."""
     x, row = "tensor<5x77xf32>", "tensor<5xf32>"
     return f"""\
@@ -48,8 +50,14 @@ PLAIN = "    %d = arith.subf %a, %b : f32\n    %r = math.exp %d : f32"
 ADDED = "    %t = arith.addf %o, %r : f32"
 FORMS = {
     "softmax": (PLAIN, ADDED),
-    "of a multiple": ("    %d = arith.subf %a, %b : f32\n    %w = arith.mulf %d, %k : f32\n    %r = math.exp %w : f32", ADDED),
-    "power of two": ("    %d = arith.subf %a, %b : f32\n    %w = arith.divf %d, %k : f32\n    %r = math.exp2 %w : f32", ADDED),
+    "of a multiple": (
+        "    %d = arith.subf %a, %b : f32\n    %w = arith.mulf %d, %k : f32\n    %r = math.exp %w : f32",
+        ADDED,
+    ),
+    "power of two": (
+        "    %d = arith.subf %a, %b : f32\n    %w = arith.divf %d, %k : f32\n    %r = math.exp2 %w : f32",
+        ADDED,
+    ),
     "weighted": (PLAIN, "    %w = arith.mulf %r, %a : f32\n    %t = arith.addf %w, %o : f32"),
     "negated": ("    %d = arith.subf %b, %a : f32\n    %w = arith.negf %d : f32\n    %r = math.exp %w : f32", ADDED),
     "masked": (
@@ -58,7 +66,10 @@ FORMS = {
         ADDED,
     ),
     "squared": (PLAIN, "    %w = arith.mulf %r, %r : f32\n    %t = arith.addf %w, %o : f32"),
-    "shifted": ("    %d = arith.subf %a, %b : f32\n    %w = arith.addf %d, %k : f32\n    %r = math.exp %w : f32", ADDED),
+    "shifted": (
+        "    %d = arith.subf %a, %b : f32\n    %w = arith.addf %d, %k : f32\n    %r = math.exp %w : f32",
+        ADDED,
+    ),
 }
 REFUSED = {
     "squares": ("    %d = arith.subf %a, %b : f32\n    %r = arith.mulf %d, %d : f32", ADDED, "by a factor"),
@@ -123,7 +134,11 @@ def test_what_depends_on_the_extreme_by_another_op(tmp_path: Path) -> None:
     text = text.replace(f"{WHOLE}, {WHOLE}, {ROW}", f"{WHOLE}, {ROW}, {ROW}").replace("%s0 =", made, 1)
     text = text.replace("%p, %x : tensor<5x77xf32>, tensor<5x77xf32>", "%p, %cut : tensor<5x77xf32>, tensor<5xf32>")
     with pytest.raises(WeftError, match="W0471"):
-        scheduled(text, "let largest = match linalg.reduce\nlet (walk, least, factor, scaled) = online largest by 16", tmp_path)
+        scheduled(
+            text,
+            "let largest = match linalg.reduce\nlet (walk, least, factor, scaled) = online largest by 16",
+            tmp_path,
+        )
 
 
 @pytest.mark.parametrize("form", REFUSED)
@@ -141,8 +156,16 @@ def test_what_is_said_of_a_single_row(tmp_path: Path) -> None:
     row = payload(PLAIN, weigh=ADDED).replace("tensor<5x", "tensor<1x")
     with pytest.raises(WeftError, match="W0733"):  # nothing was launched
         scheduled(row, ALONE, tmp_path)
-    single = row.replace("<1xf32>", "<f32>").replace("<1x77xf32>", "<77xf32>").replace("dimensions = [1]", "dimensions = [0]")
-    single = single.replace(WHOLE, "affine_map<(j) -> (j)>").replace(ROW, "affine_map<(j) -> ()>").replace('["parallel", ', "[")
+    single = (
+        row.replace("<1xf32>", "<f32>")
+        .replace("<1x77xf32>", "<77xf32>")
+        .replace("dimensions = [1]", "dimensions = [0]")
+    )
+    single = (
+        single.replace(WHOLE, "affine_map<(j) -> (j)>")
+        .replace(ROW, "affine_map<(j) -> ()>")
+        .replace('["parallel", ', "[")
+    )
     with pytest.raises(WeftError, match=r"W0471.*a single element"):
         scheduled(single, ALONE, tmp_path)
 
@@ -163,8 +186,10 @@ RESHAPED = {
 def test_what_is_said_of_a_reshape(value: str, tmp_path: Path) -> None:
     views = RESHAPED[value]
     text = payload(PLAIN, weigh=ADDED).replace(views.splitlines()[-1], views)
-    text = text.replace("ins(%x, %m :", "ins(%x, %back :") if value == "m" else text.replace("ins(%p, %x", "ins(%back, %x")
-    with pytest.raises(WeftError, match=r"(?s)W0471.*is not followed after tensor\.(collapse|expand)_shape"):
+    text = (
+        text.replace("ins(%x, %m :", "ins(%x, %back :") if value == "m" else text.replace("ins(%p, %x", "ins(%back, %x")
+    )
+    with pytest.raises(WeftError, match=r"(?s)W0471.*ends at tensor\.(collapse|expand)_shape"):
         scheduled(text, ALONE, tmp_path)
 
 
@@ -229,8 +254,12 @@ def test_the_factor_is_as_exact_as_the_sum(tmp_path: Path) -> None:
     text = text.replace("ins(%x : tensor<5x77xf32>) outs(%m0 : tensor<5xf32>)", (
         "ins(%x : tensor<5x77xf16>) outs(%m0 : tensor<5xf16>)"
     ))  # fmt: skip
-    text = text.replace("ins(%x, %m : tensor<5x77xf32>, tensor<5xf32>)", "ins(%x, %m : tensor<5x77xf16>, tensor<5xf16>)")
-    text = text.replace("ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf32>)", "ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf16>)")
+    text = text.replace(
+        "ins(%x, %m : tensor<5x77xf32>, tensor<5xf32>)", "ins(%x, %m : tensor<5x77xf16>, tensor<5xf16>)"
+    )
+    text = text.replace(
+        "ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf32>)", "ins(%p, %x : tensor<5x77xf32>, tensor<5x77xf16>)"
+    )
     text = text.replace("^bb0(%r: f32, %a: f32", "^bb0(%r: f32, %a: f16")
     made = scheduled(text, in_one_pass(16), tmp_path)
     assert made.applied.text.count("math.exp") == 2

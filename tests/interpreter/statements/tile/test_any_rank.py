@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from scheduled import run_schedule
 
+from weft import api
+from weft.dsl.diagnostics import Source, WeftError
+from weft.pipeline import checked_schedule
 from weft.runtime.run.execution import RunOptions
 
 SHAPES = [(7,), (3, 5), (2, 3, 4), (2, 3, 2, 3), (2, 1, 3, 2, 2)]
@@ -57,6 +60,30 @@ def test_one_schedule_for_all_ranks(tmp_path: Path, size: int) -> None:
     """)
     done = run_schedule(str(tmp_path / "s.weft"), None, {}, None, RunOptions("sim"))
     assert done.report.ok and len(done.report.kernels) == 2 * len(SHAPES) - 1
+
+
+def source(sizes: str) -> str:
+    return f"schedule s() {{\n  let op = match contraction\n  let (loop, one) = tile op [{sizes}]\n}}\n"
+
+
+def test_sizes_of_the_last_dimensions() -> None:
+    """They tile the reduction of a product, and of a batch of products."""
+    for batch, whole in (("", "_, _, 8"), ("2x", "_, _, _, 8")):
+        a, b, c = (f"tensor<{batch}{shape}xf32>" for shape in ("6x20", "20x5", "6x5"))
+        name = "linalg.batch_matmul" if batch else "linalg.matmul"
+        payload = f"func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{\n"
+        payload += f"  %r = {name} ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}\n  return %r : {c}\n}}\n"
+        texts = {
+            sizes: api.apply(source(sizes), payload=payload).text
+            for sizes in ("..., 8", whole)
+        }
+        assert texts["..., 8"] == texts[whole] and "scf.for" in texts[whole]
+
+
+@pytest.mark.parametrize("sizes", ["...", "1, ..., 2", "..., 1, ..."])
+def test_dots_elsewhere_are_refused(sizes: str) -> None:
+    with pytest.raises(WeftError, match=r"W0232: `...` comes after the last size, which it repeats, or before the first"):
+        checked_schedule(Source("s.weft", source(sizes)))
 
 
 def test_one_axis_takes_a_loop_of_the_payload_in_a_row(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ An op that accesses a tile accesses its part of the array. If the map of an op d
 rounds of the map walk along an axis of the array; if an instruction of tensor cores takes the part,
 the instruction's registers do.
 
-A tile that ops with one map walk, all in the order in which the map distributes elements, needs no
-layout: each thread reads what it has written, and its array has an element for each of its
-iterations, by their number. Every thread runs the same number of rounds, under guards where its
-last rounds are surplus: all subscripts are constants once the loops are unrolled, and the array is
+No layout is needed if all ops that walk a tile have the same map, and walk it in the order in which
+the map distributes elements: each thread reads the elements that it has written, and its array has
+an element for each of its iterations. Every thread runs the same number of rounds, with a guard
+around surplus ones. So all subscripts are constants once the loops are unrolled, and the array is
 in registers.
 """
 
@@ -81,8 +81,8 @@ class OwnArray:
     """The thread-private array of a temporary.
 
     Args:
-        shared_out: whether several threads have copies of the same elements: all of them execute
-            what writes these.
+        shared_out: whether several threads have copies of the same elements: then all of them
+            execute the ops that write these.
         rounds: for ops with a map that distributes the temporary.
         holds: the number of elements per thread, as text.
     """
@@ -198,11 +198,12 @@ def own_array_of(alloc: ir.Operation) -> OwnArray:
 
 
 def done_by_all(op: ir.Operation, arrays: Sequence[OwnArray]) -> bool:
-    """Whether an op only writes elements that several threads have copies of: all of them then
-    execute it. Raises W0380.
+    """Whether an op writes only elements of which several threads have copies: all of these threads
+    then execute the op. Raises W0380.
 
-    Arrays created before the op that are not in `arrays` are copies that every thread has of the
-    whole; an array created inside the op belongs to each thread in any case.
+    An array that was created before the op, and is not in `arrays`, is a copy of the whole
+    temporary for every thread. An array that is created inside the op is each thread's own in any
+    case.
     """
     targets = [root_memref(value) for inner in operations(op) for value in written(inner)]
     targets = [target for target in targets if not (is_own_array(target) and made_within(target, op))]
@@ -242,9 +243,9 @@ def read_owned_as_operands(root: ir.Operation) -> bool:
 def _owned(
     alloc: ir.Operation, *, tiles: bool = False
 ) -> tuple[list[TileAccess], list[Digit], _ArrayLayout, list[_Part]]:
-    """The accesses of a temporary, if they agree on the owners of its elements; the digits of the
-    owners, the layout of the array, and the part of it for each access. Raises `Unowned`. `tiles`:
-    whether accesses are the tiles that loops over threads take."""
+    """The accesses of a temporary, if they agree on the owners of its elements, with the digits of
+    the owners, the layout of the array, and the part of it for each access. Raises `Unowned`.
+    `tiles`: whether the accesses are the tiles of loops over threads."""
     reader, kind = DigitReader(alloc), ir.MemRefType(alloc.results[0].type)
     accesses = reader.tiles() if tiles else reader.accesses()
     if not accesses or not kind.has_static_shape:
@@ -268,7 +269,7 @@ def _owned(
 
 
 def _among(digit: Digit, have: Sequence[Digit]) -> bool:
-    """Whether a digit distinguishes only processors that have different elements in any case."""
+    """Whether a digit distinguishes only processors that have different elements anyway."""
     if digit.count == 1:
         return True
     for mine in have:

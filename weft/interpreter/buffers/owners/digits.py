@@ -1,20 +1,21 @@
 """Owners of the elements of a temporary, for any partition: the layouts of its accesses.
 
 Every access of a temporary is in loops that maps distribute over processors, in loops that each
-thread runs, and in an op that may have a map of its own. Along an axis they form the subscript as
-digits form a number: of 64 rows, two warps have 32 each, in two pieces of 16, each in two of 8, and
-`lanes(y: 8)` distributes the 8 rows of a piece:
+thread runs, and in an op that may have a map of its own. Along an axis, all of these are digits of
+the subscript. For example, 64 rows are divided into 32 for each of two warps; 32 rows into two
+pieces of 16, and these into two pieces of 8; and `lanes(y: 8)` distributes the 8 rows of a piece:
 
     row = 32 · warp + 16 · i + 8 · h + lane div 4          column = 8 · j + 2 · (lane mod 4) + e
 
 If all accesses agree on the digits that are processors, each element has an owner, and the other
 digits (i, j, h, e) are its place in the owner's private array. Loops need not be the same, nor
-nested in the same way: one access walks 8 · j by a loop over `registers`, another by 16 · k in a
-sequential loop and 8 · j inside, a reduction by the rounds of `lanes(x: 4) cyclic vector 2`, and an
-instruction of tensor cores by the registers of its operand.
+nested in the same way. The digit `8 · j` may come from a loop over `registers`; from a sequential
+loop of step 16 and one of step 8 inside; in a reduction, from the rounds of `lanes(x: 4) cyclic
+vector 2`; or from the registers of a tensor-core instruction's operand.
 
-Processors that no digit distinguishes have equal elements, so all of them execute what writes
-these: the four lanes that share a row of a tile each have a copy of its largest element.
+Processors that no digit distinguishes have copies of the same elements, and all of them execute the
+ops that write these: each of the four lanes that share a row has a copy of the row's largest
+element.
 """
 
 from __future__ import annotations
@@ -89,10 +90,10 @@ class TileAccess:
         shape: of the part.
         outer: the offset of the part, by axis ("0", "1", …), in digits of processors and of
             `counters`.
-        inner: the op's own walk of the part, in digits of processors, `ROUNDS`, `REGISTERS` and
-            `ELEMENTS`.
-        by: the processors that execute it. All that share a reduction have its results.
-        read: the load in the op's body that the access is; None for an operand.
+        inner: the subscripts inside the part, as the op walks it, in digits of processors,
+            `ROUNDS`, `REGISTERS` and `ELEMENTS`.
+        by: the processors that execute it; all processors that share a reduction have its results.
+        read: the load in the op's body, if the access is one; None for an operand.
     """
 
     op: ir.Operation
@@ -150,8 +151,8 @@ class TileAccess:
         return self.position == 0 and marked(self.op) is not None
 
     def owners(self, shape: Sequence[int]) -> Layout:
-        """The layout of processors, and of what is the thread's own, in as few digits as possible.
-        Raises `Unowned` if the digits do not form the subscripts."""
+        """The layout of the processors, and that of the thread's own digits, in as few digits as
+        possible. Raises `Unowned` if these do not form the subscripts."""
         digits = (*self.outer.digits, *self.inner.digits)
         found = Layout(tuple(d if d.of in PROCESSORS else replace(d, of=OWN, divisor=d.stride) for d in digits)).normal
         for axis, size in enumerate(shape):
@@ -323,7 +324,7 @@ def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence
 
 
 def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
-    """The digits of an op's own walk of an operand. Raises `Unowned`."""
+    """The digits in which an op itself walks an operand. Raises `Unowned`."""
     space, mapping, handed = structure(op), mapping_of(op), handed_out(op)
     over, numbers = list[int](), list[Digit]()
     if mapping is not None and mapping.distributes:

@@ -3,8 +3,8 @@ an input of the op.
 
     ^bb0(%out): %i = linalg.index 0; %v = memref.load %t[%i + %k]; …   →   ins(%t[%k …]) { ^bb0(%v, %out): … }
 
-Masked loads of ragged tiles that are fused into an op select between the loaded value and an
-identity, so that the load does not depend on the mask: all that it reads is inside of the buffer.
+A masked load of a ragged tile that is fused into an op selects between the loaded value and an
+identity. So the load does not depend on the mask: all elements that it reads are inside the buffer.
 Loads under a condition stay in the body.
 """
 
@@ -28,8 +28,8 @@ class BodyRead:
     """A load in the body of an op.
 
     Args:
-        walked: for each axis of the buffer, the dimension of the op that walks it; None where there
-            is none.
+        walked: for each axis of the buffer, the dimension of the op that walks it; None for an axis
+            without one.
         starts: the offset along each axis, as linear forms.
         shape: the number of elements along each axis.
     """

@@ -1,1 +1,2 @@
-"""From sm_75 and sm_80 on: asynchronous copies of threads, matrices and products of warps."""
+"""Instructions of sm_75 and sm_80: asynchronous copies by threads; matrices and products of
+warps."""

@@ -1,5 +1,5 @@
-"""Asynchronous copies from global to shared memory: a thread starts copies, commits those since its
-last commit as a group, and waits for all of its groups but the last few."""
+"""Asynchronous copies from global to shared memory: a thread starts copies, commits all copies
+since its last commit as a group, and waits for all of its groups except the last n."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..instructions import Instruction, MemoryEffect, known
 
 
 def _copied(op: ir.Operation) -> tuple[MemoryEffect, ...]:
-    """The accesses of a copy. If the source's size is given, elements of the destination beyond it
-    are zeroed, without a read of the source."""
+    """The accesses of a copy. If the op states how many elements the source has, the elements of
+    the destination beyond these are zeroed, without a read of the source."""
     (into,), at, (out_of,), _, given = segments(op)
     count = ir.IntegerAttr(op.attributes["dstElements"]).value
     moved = ir.VectorType.get([count], ir.MemRefType(into.type).element_type, loc=op.location)
@@ -32,11 +32,11 @@ WAIT = known(_row("nvgpu.device_async_wait", orders="drain", text="wait_copies<{
 
 
 def may_pend(op: ir.Operation) -> int:
-    """The number of its thread's last groups that a `WAIT` leaves pending: this number alone, and
-    not the token, determines the groups that it waits for, as in upstream's lowering."""
+    """The number of newest groups of its thread that a `WAIT` leaves pending. As in upstream's
+    lowering, this number alone determines the groups that it waits for, not the token."""
     return ir.IntegerAttr(op.attributes["numGroups"]).value if "numGroups" in op.attributes else 0
 
 
 def is_token(kind: ir.Type) -> bool:
-    """Whether a value of that type orders copies and does not exist at run time."""
+    """Whether a value of that type only orders copies, and does not exist at run time."""
     return str(kind) == "!nvgpu.device.async.token"

@@ -1,23 +1,24 @@
-"""Tensor cores: the products of tiles that one instruction of a warp computes, and the layouts of
-their fragments.
+"""Tensor cores: the products of tiles that a single instruction of a warp computes, and the layouts
+of their fragments.
 
     %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 16]} : (vector<4x2xbf16>, vector<2x2xbf16>, vector<2x2xf32>) -> …
 
-The 32 lanes of a warp hold a tile together, each lane a vector of registers, each register a vector
-of elements. In all instructions lane l, with g = l div 4 and t = l mod 4, and w elements in a
-register of A and B, holds at [r, j]
+The 32 lanes of a warp hold a tile together: each lane holds a vector of registers, and each
+register is a vector of elements. In all instructions, with g = l div 4, t = l mod 4, and w elements
+in a register of A and B, lane l holds in element j of register r:
 
     A (m x k):  row g + 8 * (r mod m/8),  column w*t + j + 4*w * (r div m/8)
     B (k x n):  row w*t + j + 4*w * r,    column g
     C (m x n):  row g + 8*r,              column 2*t + j
 
-Products are exact. Sums are rounded to the accumulator's type, in an unspecified order; those of
-f32 toward zero, so that the error grows with the number of products that one accumulator takes. An
-f32 operand is rounded to tf32 first, to nearest, ties away from zero: 10 bits of mantissa
-(`cvt.rna.tf32.f32`). An f32 operand that is split into two numbers of a narrower type, big + small,
-is multiplied by three products: small · big, big · small, and big · big; the omitted product is as
-small as the rounding error of f32 (tf32), or ten times that (bf16). To keep these digits, each
-step's products begin at zero, and are added to the accumulator outside of the tensor cores.
+Products are exact. Sums are added in an unspecified order, and rounded to the accumulator's type.
+Sums of f32 are rounded toward zero, so that the error grows with the number of products that one
+accumulator takes. An f32 operand is first rounded to tf32: to nearest, ties away from zero, 10 bits
+of mantissa (`cvt.rna.tf32.f32`). Alternatively an f32 operand is split into two numbers of a
+narrower type, big + small. Then three products are computed: small · big, big · small, and big ·
+big. The omitted product is as small as the rounding error of f32 (tf32), or ten times that (bf16).
+To keep these digits, the products of each step begin at zero, and are added to the accumulator
+outside of the tensor cores.
 
 Source: PTX ISA, "Matrix fragments for mma.m16n8k16" and the sections next to it; Ootomo and Yokota,
 "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
@@ -62,7 +63,7 @@ def matrices(op: ir.Operation) -> tuple[int, bool]:
 
 
 def row_of(op: ir.Operation) -> ir.VectorType:
-    """The type of what a lane reads for a `nvgpu.ldmatrix`: a row of a matrix."""
+    """The type of the value that a lane reads for a `nvgpu.ldmatrix`: a row of a matrix."""
     registers = ir.VectorType(op.results[0].type)
     return ir.VectorType.get([ROW_BYTES // 4 * registers.shape[-1]], registers.element_type, loc=op.location)
 
@@ -94,7 +95,8 @@ class NumberType:
         word: the type in PTX.
         bits: bits of an element in a register.
         letter: the constraint of such a register in inline PTX.
-        rounds: whether the numbers in memory are f32, rounded to this type.
+        rounds: whether the numbers in memory are f32, which the instruction needs rounded to this
+            type.
     """
 
     word: str
@@ -104,7 +106,7 @@ class NumberType:
 
     @property
     def each(self) -> int:
-        """Elements in a register of the instructions."""
+        """The number of elements in a register."""
         return max(1, 32 // self.bits)
 
 
@@ -143,12 +145,13 @@ class TileProduct:
 
     @property
     def each(self) -> int:
-        """Elements of A and B in a register."""
+        """The number of elements of A or B in a register."""
         return NUMBERS[self.kind].each
 
     @cached_property
     def fragments(self) -> tuple[Layout, Layout, Layout]:
-        """Row and column in A, B and C of the `element` of a `register` that a `lane` holds."""
+        """The layouts of A, B and C: the row and column of an `element` of a `register` of a
+        `lane`."""
         each, high = self.each, self.m // 8
         parts = 4 * each  # columns of A that one register of the lanes of a group holds
         down, across = ("lane", 4, 8), ("lane", 1, 4)
@@ -165,10 +168,10 @@ class TileProduct:
         )  # fmt: skip
 
     def left(self, columns: int) -> Layout:
-        """Row and column of a lane's fragments of `columns` columns of A, for consecutive
-        instructions along the sum.
+        """The layout of a lane's fragments of `columns` columns of A, for consecutive instructions
+        along the sum.
 
-        For an instruction of a warp group these are the rows of one of its warps.
+        For an instruction of a warp group, it is the layout of one of its warps.
         """
         of_warp = replace(self, m=min(self.m, 16)).fragments[0]
         more = Digit("column", self.k, "register", of_warp.count("register"), columns // self.k)
@@ -184,8 +187,8 @@ class TileProduct:
 
 
 def marked(op: ir.Operation) -> TileProduct | None:
-    """The instruction that computes an op that `mma` has marked, for a warp or a warp group; None
-    for other ops."""
+    """The instruction, of a warp or a warp group, that computes an op marked by `mma`; None for
+    other ops."""
     text = ir.StringAttr(op.attributes[MARK]).value if MARK in op.attributes else ""
     found = re.fullmatch(r"\[(\d+), (\d+), (\d+)\] of (\w+) in (\w+)", text)
     return None if found is None else TileProduct(int(found[1]), int(found[2]), int(found[3]), found[4], found[5])
@@ -199,13 +202,13 @@ def sums_of(op: ir.Operation) -> str | None:
 
 
 def given_as(product: ir.Operation) -> ir.Attribute | None:
-    """The entry of `SPLITS` to which a marked product's f32 operands are converted, in copies or in
-    registers; None if they are not converted."""
+    """The entry of `SPLITS` by which the f32 operands of a marked product are converted, in copies
+    or in registers; None if they are not converted."""
     return next((product.attributes[mark] for mark in (PACKED, AS_TYPE) if mark in product.attributes), None)
 
 
 def in_parts(product: ir.Operation) -> bool:
-    """Whether a marked product's operands, or the copies of them, are split into sums of two
+    """Whether the operands of a marked product, or the copies of these, are split into sums of two
     numbers."""
     became = given_as(product)
     return became is not None and SPLITS[ir.StringAttr(became).value][1] > 1
@@ -234,8 +237,8 @@ def tile_product(op: ir.Operation) -> TileProduct | None:
 
 
 def instruction_of(op: ir.Operation) -> TileProduct | None:
-    """The entry of `PRODUCTS` that computes, for a warp, an op that `mma` has marked; None for
-    other ops."""
+    """The entry of `PRODUCTS`, an instruction of a warp, that computes an op marked by `mma`; None
+    for other ops."""
     return _BY_NAME.get(str(marked(op)))
 
 
@@ -244,9 +247,9 @@ class WarpMatrix:
     """A matrix that the lanes of a warp load or store together, each element by one lane.
 
     Args:
-        rows, columns: of the matrix in memory, with rows that begin `stride` elements apart,
-            independent of the memref's layout.
-        kind: together with row and column, determines the lane that owns an element.
+        rows, columns: the shape of the matrix in memory. Its rows begin `stride` elements apart,
+            whatever the layout of the memref is.
+        kind: determines, with the row and the column, the lane that owns an element.
     """
 
     rows: int
@@ -256,8 +259,8 @@ class WarpMatrix:
 
 
 def warp_matrix(op: ir.Operation) -> WarpMatrix:
-    """The matrix of a `LOAD_MATRIX` or a `STORE_MATRIX`; rows in memory are the columns of a
-    transposed one."""
+    """The matrix of a `LOAD_MATRIX` or a `STORE_MATRIX`; if it is transposed, its rows in memory
+    are columns."""
     type_ = str((op.results if op.name == LOAD_MATRIX else op.operands)[0].type)
     rows, columns = map(int, type_.split("<")[1].split("x")[:2])
     turned = "transpose" in op.attributes
@@ -268,11 +271,11 @@ def warp_matrix(op: ir.Operation) -> WarpMatrix:
 
 
 def dealt(each: int, count: int, transposed: bool) -> Layout:
-    """The layout of the registers that `ldmatrix` fills from `count` matrices, `each` elements in a
-    register.
+    """The layout of the registers that `ldmatrix` fills from `count` matrices, with `each` elements
+    in a register.
 
-    `row`: number of the row among those that lanes read, 8 for each matrix; `column`: element in
-    it.
+    `row`: the number of the row among all rows that lanes read, 8 for each matrix; `column`: the
+    element in the row.
     """
     row, column = ("column", "row") if transposed else ("row", "column")
     return Layout.of(

@@ -1,1 +1,2 @@
-"""From sm_90 on: memory barriers, clusters, the tensor memory accelerator, products of warp groups."""
+"""Instructions of sm_90: memory barriers, clusters, the tensor memory accelerator, products of warp
+groups."""

@@ -7,17 +7,17 @@ arrived, and expected bytes have been copied.
     nvgpu.mbarrier.arrive %empty[%s]                        arrives
     nvgpu.mbarrier.try_wait.parity %full[%s], %parity, %_   waits until the phase of this parity is complete
 
-A phase completes after as many arrivals as `init` states, when no expected bytes are missing; then
-the next phase begins, with the same number of arrivals. The phases of a barrier are numbered from
-0. A wait for parity p returns if the number of the current phase has the other parity: so the
-current phase must be known to be the one after the awaited phase, or the awaited phase itself, and
-not a later one. A wait for parity 1 of a new barrier returns at once.
+A phase completes after as many arrivals as `init` states, once all expected bytes have been copied.
+Then the next phase begins, with the same number of arrivals. The phases of a barrier are numbered
+from 0. A wait for parity p returns if the number of the current phase has the other parity. So the
+current phase must be known to be the awaited phase or the one after it, and no later one. A wait
+for parity 1 of a new barrier returns at once.
 
-What a thread did before its arrival happens before what follows a wait for the phase; so do the
-counted copies. A relaxed arrival orders completion only: what was complete then is not disturbed by
-what follows the wait. This suffices after reads by products of warp groups that the thread has
-waited for, and after loads of boxes that have arrived, if others are to overwrite the tiles;
-ordinary loads and stores may still be incomplete then.
+All accesses of a thread before its arrival happen before the accesses after a wait for the phase;
+so do the copies with counted bytes. A relaxed arrival orders completion only: what is complete by
+then is not disturbed by what follows the wait. This suffices to let others overwrite a tile, after
+reads by products of warp groups that the thread has waited for, and after loads of boxes that have
+arrived. Ordinary loads and stores may still be incomplete then.
 
 Source: PTX ISA, "Parallel synchronization and communication instructions: mbarrier"; upstream's
 `NVGPUOps.td`.
@@ -49,8 +49,8 @@ def is_address(value: ir.Value) -> bool:
 
 
 def _at_address(op: ir.Operation) -> tuple[MemoryEffect, ...] | None:
-    """No accesses for an op on the known address of a memory barrier; else the accesses are not
-    known."""
+    """The accesses of an op on an address: none if it is known to be the address of a memory
+    barrier; otherwise None, unknown."""
     return () if is_address(op.operands[0]) else None
 
 
@@ -112,9 +112,9 @@ RANK, BLOCKS = known(_row("gpu.cluster_block_id")), known(_row("gpu.cluster_dim_
 
 
 def ordered_by(arrival: ir.Operation, *, elsewhere: bool) -> Literal["all", "time"] | None:
-    """The order that an `nvvm.mbarrier.arrive` establishes for a wait, `elsewhere` on a barrier of
-    another block: of all earlier effects of its thread, or in time only, of what is complete by
-    then. None: not even in time."""
+    """The order that an `nvvm.mbarrier.arrive` establishes for a wait: "all" covers all earlier
+    effects of its thread, "time" only those that are complete by then; None: no order. `elsewhere`:
+    the barrier may belong to another block."""
     relaxed = "relaxed" in arrival.attributes and ir.BoolAttr(arrival.attributes["relaxed"]).value
     wide = "scope" in arrival.attributes and "cluster" in str(arrival.attributes["scope"])
     if elsewhere:
@@ -144,15 +144,16 @@ def count_of(kind: ir.Type) -> int:
 
 
 def barrier_of(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
-    """The group, and the number in it, of the barrier on which an op (or a load of the tensor
-    memory accelerator) operates. A pointer to the barrier must be an `is_address`."""
+    """The barrier on which an op operates (also a load of the tensor memory accelerator): its
+    group, and its number in the group. If the op has a pointer to the barrier, `is_address` must
+    hold for it."""
     while not hasattr(op.opview, "barriers"):
         op = maker(op.opview.mbar if hasattr(op.opview, "mbar") else op.operands[0])
     return op.opview.barriers, op.opview.mbarId
 
 
 def fenced_spaces(op: ir.Operation) -> frozenset[str]:
-    """The memories with writes that a `FENCE_PROXY` makes visible; empty for other ops."""
+    """The memory spaces of the writes that a `FENCE_PROXY` makes visible; empty for other ops."""
     kind = str(op.attributes["kind"]) if op.name == FENCE_PROXY else ""
     shared = "<async>" in kind or "async.shared" in kind
     return frozenset({"workgroup"} if shared else ()) | frozenset(

@@ -5,14 +5,14 @@
            -> !nvgpu.tensormap.descriptor<tensor = memref<128x64xbf16, 3>, swizzle = swizzle_128b, …, oob = zero, …>     (host)
     nvgpu.tma.async.load %map[%column, %row], %full[%s] to %tile                                                          (kernel)
 
-Sizes and strides are those of the tensor that the map was made of. Coordinates are given innermost
-first, and may be negative or beyond the tensor: elements of the box outside of the tensor are zero.
-Tensors, and all of their dimensions but the innermost, begin at multiples of 16 bytes; a box has at
-most 256 elements along each dimension.
+Sizes and strides are those of the tensor from which the map was made. Coordinates are given
+innermost first, and may be negative or beyond the tensor: elements of the box outside of the tensor
+are zero. The tensor's address, and its strides except the innermost one, are multiples of 16 bytes;
+a box has at most 256 elements along each dimension.
 
 The box is row-major in shared memory, at a multiple of 128 bytes. In each line of 128 bytes, a
-swizzle permutes pieces of 16 bytes by the line's number, counted from address 0 on: a swizzled box
-begins at a multiple of 8 lines, and its rows are as long as the swizzle (or shorter).
+swizzle permutes the pieces of 16 bytes, by the number of the line, counted from address 0. So a
+swizzled box begins at a multiple of 8 lines, and its rows are as long as the swizzle, or shorter.
 
 A map of pixels (mode im2col) describes images, NHWC or with one or three axes in the place of H and
 W:
@@ -21,15 +21,15 @@ W:
     nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %from, %at, box[%c, %w, %h, %n] im2col[%s, %r]
            {mode = #nvvm.tma_load_mode<im2col>}                             (kernel; tile, map and barrier as pointers)
 
-It loads a number of pixels, and a number of channels of each, from the pixel at (n, h, w) on.
-Pixels are consecutive in a window: w increases by its step; after the window's upper corner it
-begins at the lower one again, and h increases; then the next image begins. So they are the elements
-under a convolution's filter, rows of its matrix product. The offsets (r, s), a tap of the filter,
-are added to each (h, w) last; elements outside of the images are then zero: the padding, and all
-elements after the last image.
+It loads a number of consecutive pixels, beginning with the pixel at (n, h, w), and of each pixel a
+number of channels. Pixels are consecutive in a window: w increases by its step; after the window's
+upper corner it begins at the lower corner again, and h increases; after the last h the next image
+begins. So the loaded elements are those under a convolution's filter: rows of its matrix product.
+Finally the offsets (r, s) of a tap of the filter are added to each (h, w). Elements that are then
+outside of the images are zero: the padding, and all elements after the last image.
 
-nvgpu has no such load; NVVM has. The type of the map gives the shape of a load, pixels by channels;
-the window is an attribute of the op that makes the map, and of the kernel's argument.
+Only NVVM has such a load, not nvgpu. The type of the map gives the shape of a load, pixels by
+channels; the window is an attribute of the op that makes the map, and of the kernel's argument.
 
 Source: CUDA Driver API, `cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col`; PTX ISA, "Tensors:
 swizzling modes", "im2col mode"; upstream's `NVGPUOps.td`, `NVVMOps.td`.
@@ -63,10 +63,10 @@ class TensorMap:
     Args:
         box: elements along each dimension, outermost first.
         element: their type.
-        swizzle: the bytes of a line in which pieces are permuted: 0 (none), 32, 64 or 128.
+        swizzle: the number of bytes within which pieces are permuted: 0 (none), 32, 64 or 128.
         fill: the value of elements outside of the tensor: `zero` or `nan`.
-        plain: no interleaved layout.
-        fetch: bytes that L2 fetches at once: 0 (as many as are needed), 64, 128 or 256.
+        plain: the layout is not interleaved.
+        fetch: the bytes that L2 fetches at once: 0 (as many as are needed), 64, 128 or 256.
     """
 
     box: tuple[int, ...]
@@ -107,8 +107,8 @@ def window_from(stated: ir.Attribute) -> PixelWindow | None:
 
 
 def window_of_pixels(given: ir.Value) -> PixelWindow | None:
-    """The window of a tensor map of pixels, an attribute of the op that makes it, or of the
-    kernel's argument."""
+    """The window of a tensor map of pixels, from the attribute of the op that makes the map, or of
+    the kernel's argument."""
     if isinstance(given.owner, ir.Block):
         found = dict(attributes_of(maker(given), ir.BlockArgument(given).arg_number))
     else:
@@ -123,7 +123,8 @@ class BoxLoad:
     Args:
         tile: the target, a memref.
         map: the tensor map of the source.
-        coordinates: innermost first; so are `offsets`, which only loads of pixels have.
+        coordinates: the first element, innermost axis first; so are `offsets`, which only loads of
+            pixels have.
         predicate: the condition under which it is executed.
         blocks: the multicast mask of blocks of the cluster.
     """
@@ -137,13 +138,13 @@ class BoxLoad:
 
 
 def pointed(value: ir.Value) -> ir.Value:
-    """The tile or the tensor map that a pointer was made of; any other value itself."""
+    """The tile or the tensor map from which a pointer was made; any other value unchanged."""
     made = made_by(value, POINTER_OF)
     return value if made is None or len(made.operands) != 1 else made.operands[0]
 
 
 def load_of(op: ir.Operation) -> BoxLoad | None:
-    """The operands of one of `LOADS`; None if the sources of its pointers are not known, or for
+    """The operands of one of `LOADS`; None if it is not known what its pointers point to, or for
     another kind of load."""
     seen = op.opview
     if op.name == LOAD:
@@ -221,5 +222,5 @@ def tensor_map(kind: ir.Type) -> TensorMap | None:
 
 
 def stores_may_pend(op: ir.Operation) -> int:
-    """The number of its thread's last groups of stores that a `DRAIN` leaves pending."""
+    """The number of newest groups of stores of its thread that a `DRAIN` leaves pending."""
     return ir.IntegerAttr(op.attributes["group"]).value

@@ -3,19 +3,18 @@
     %a = nvgpu.warpgroup.generate.descriptor %tile, %map : … -> !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 3>>
     %sums = nvgpu.warpgroup.mma %a, %b, %before {transposeB, waitGroup = 0} : … -> !nvgpu.warpgroup.accumulator<vector<64x256xf32>>
 
-A descriptor gives the address and layout of a matrix in shared memory: its `tensor` has the rows
-and columns of the operand, and begins at the memref, stored as consecutive boxes of the tensor map:
-a box holds as many bytes of a row as the swizzle has, of all rows of the map's box, and the next
-box holds the next bytes. The sum runs along the rows of the left operand in memory. It also runs
-along the rows of the right operand, which are then columns of the product (the memory has them as
-rows, and the type as n of k x n); with `transposeB` the rows in memory are those of the matrix k x
-n (16-bit types only).
+A descriptor gives the address and layout of a matrix in shared memory. Its `tensor` has the rows
+and columns of the operand, and begins at the memref. It is stored as consecutive boxes of the
+tensor map: a box holds as many bytes of each row as the swizzle has, for all rows of the map's box;
+the next box holds the next bytes. The sum runs along the rows of both operands in memory. Those of
+the right operand are the columns of the matrix k x n; with `transposeB`, the rows in memory are the
+rows of that matrix (16-bit types only).
 
-`mma` reads both operands asynchronously, 64 rows and 32 bytes of the summed dimension at a time,
-commits the reads as a group of its threads, and waits until at most `waitGroup` groups are pending;
-ordinary stores to the operands must have been fenced. With 0 its sums are complete afterwards.
-Otherwise they are in flight: the next product continues them, and no other op may use them before a
-wait for all groups:
+`mma` reads both operands asynchronously, 64 rows and 32 bytes of the summed dimension at a time. It
+commits the reads as a group of its threads, and waits until at most `waitGroup` groups are pending.
+Ordinary stores to the operands must have been fenced. With `waitGroup = 0` its sums are complete
+afterwards. Otherwise they are in flight: the next product may add to them, but no other op may use
+them before a wait for all groups:
 
     %sums = scf.for … iter_args(%before = %zero) {
       … nvgpu.warpgroup.mma %a, %b, %before {waitGroup = 1} …;  the reads of %a of the iteration before are complete
@@ -27,17 +26,17 @@ The 128 threads of the group hold the accumulator of r x n elements: thread t, w
 + 2*l + e. `builtin.unrealized_conversion_cast` converts it to a vector of r/64 x n/8 x 2 x 2
 elements, and back: in each warp, these are the accumulators of `mma.sync` with 16 x 8 elements.
 
-The left operand may be in registers: of 64 rows, thread t of warp w holds what a lane of a warp
-holds of 16 rows for `mma.sync`, 16 * w rows further down, for one instruction after the other. It
-is the threads' registers, as a matrix in private memory:
+The left operand may be in registers. Of its 64 rows, warp w has the 16 rows from row 16 * w on, in
+the fragments of `mma.sync`, for one instruction after the other. The IR represents these registers
+as a matrix in private memory:
 
     %a = builtin.unrealized_conversion_cast %mine : vector<16x2xbf16> to !nvgpu.warpgroup.descriptor<tensor = memref<64x64xbf16, 5>>
 
-(with `#gpu.address_space<private>` for 5). Such a product waits for its sums at once, as the
-registers must not change before.
+(with `#gpu.address_space<private>` for 5). Such a product waits for its sums at once, since the
+registers must not change before they are read.
 
-Upstream's verifier of `mma` rejects integers, and f16 accumulators of f8. For these the instruction
-of NVVM is used:
+Upstream's verifier of `mma` rejects integers, and f16 accumulators for f8 operands. For these,
+NVVM's own instruction is used:
 
     %a = builtin.unrealized_conversion_cast %described : … to i64;  %sums = … %of_thread : vector<1x32x2x2xi32> to !llvm.struct<…>
     nvvm.wgmma.fence.aligned
@@ -45,9 +44,9 @@ of NVVM is used:
     nvvm.wgmma.commit.group.sync.aligned;  nvvm.wgmma.wait.group.sync.aligned 0
 
 The integer of a descriptor counts units of 16 bytes, and additions to it advance along the sum.
-Consecutive instructions, each adding to the sums of the one before, are enclosed by a fence and a
-wait; as no other op is in between, each counts as waited for separately. A thread's part of a
-struct of sums is its part of an accumulator of 64 rows.
+Consecutive instructions, each adding to the sums of the previous one, are enclosed by a fence and a
+wait. Since no other op is in between, each counts as having a wait of its own. The struct of sums
+is a thread's part of an accumulator of 64 rows.
 
 Source: PTX ISA, "Asynchronous warpgroup level matrix instructions"; upstream's `NVGPUOps.td`,
 `NVVMOps.td`.
@@ -122,13 +121,12 @@ class GroupOperands:
     `NUMBERS`.
 
     Args:
-        k: elements of the sum.
-        sums: types of accumulators. A register holds two elements of f16. (The operand type f16 has
-            them, too: not supported here.)
-        columns: a divisor of the number of columns; `fewer`: other numbers that are legal, too.
-        transposable: the rows of a right operand in memory may be those of the matrix.
-        held: a left operand may be in registers. (Other types may, too: not supported here.)
-        by_instruction: accumulators that `MMA` rejects: an `MMA_ASYNC` for each 64 rows.
+        k: the number of summed elements in one instruction.
+        sums: types of accumulators; a register holds two f16. (Not supported: f16 sums of f16.)
+        columns: a divisor of the number of columns; `fewer`: further legal numbers of columns.
+        transposable: the rows in memory of a right operand may be the rows of the matrix.
+        held: a left operand may be in registers. (For other types this is not supported.)
+        by_instruction: types of accumulators that `MMA` rejects: each 64 rows take an `MMA_ASYNC`.
     """
 
     k: int
@@ -194,12 +192,12 @@ def is_described(kind: ir.Type) -> bool:
 
 
 def in_registers(kind: ir.Type) -> bool:
-    """Whether a type is of a matrix in registers, distributed over the threads of the group."""
+    """Whether the type is that of a matrix in registers, distributed over a group's threads."""
     return is_described(kind) and "#gpu.address_space<private>" in str(kind)
 
 
 def is_held(given: ir.Type, kind: ir.Type) -> bool:
-    """Whether a type is of a thread's part of a matrix in registers."""
+    """Whether the type is that of a thread's part of a matrix in registers."""
     held = matrix(kind)
     if (
         held is None
@@ -213,7 +211,7 @@ def is_held(given: ir.Type, kind: ir.Type) -> bool:
 
 
 def held_type(columns: int, element: ir.Type) -> ir.Type:
-    """The descriptor's type of a matrix in registers, of 64 rows and `columns` columns."""
+    """The type of the descriptor of a matrix in registers, with 64 rows and `columns` columns."""
     tensor = f"memref<{ROWS}x{columns}x{element}, #gpu.address_space<private>>"
     return ir.Type.parse(f"!nvgpu.warpgroup.descriptor<tensor = {tensor}>")
 
@@ -244,8 +242,8 @@ def accumulator(kind: ir.Type) -> Matrix | None:
 
 
 def sums_type(product: TileProduct, rows: int) -> ir.Type:
-    """The type of an accumulator of `rows` rows; for `MMA_ASYNC`, the struct of a thread's part of
-    64 rows."""
+    """The type of an accumulator of `rows` rows; for `MMA_ASYNC`, the struct that holds a thread's
+    part of 64 rows."""
     if product.sum in OPERANDS[product.kind].by_instruction:
         each = NUMBERS[product.sum].each
         word = product.sum if each == 1 else f"vector<{each}x{product.sum}>"
@@ -254,15 +252,14 @@ def sums_type(product: TileProduct, rows: int) -> ir.Type:
 
 
 def fewest_registers(columns: int) -> int:
-    """The fewest registers of a thread in an instruction with this number of columns: with fewer
-    ptxas refuses it (C7602)."""
+    """The fewest registers per thread with which ptxas accepts an instruction of this number of
+    columns (C7602)."""
     return ROWS * columns // GROUP + 26
 
 
 def operands(op: ir.Operation) -> list[tuple[ir.Value, int | None]]:
-    """The descriptors of a product's operands, each with the bytes by which the operand begins
-    after the descriptor's address, a multiple of 32 bytes of a row; None if it is no such multiple,
-    or is not known."""
+    """The descriptors of a product's operands, each with the offset of the operand from the
+    descriptor's address, in bytes; None if that is unknown, or no multiple of 32 along a row."""
     if op.name == MMA:
         return [(value, 0) for value in list(op.operands)[:2]]
     return [
@@ -280,8 +277,8 @@ def in_memory(op: ir.Operation) -> Iterator[tuple[ir.Value, bool, bool]]:
 
 
 def _begun(described: ir.Value, after: int | None, along: str) -> tuple[ir.Value, int | None]:
-    """The descriptor, and `after` if that is legal. `along`: the sum's axis, `rows` or
-    `columns`."""
+    """The descriptor, and `after` if an operand may begin that many bytes after it; else None.
+    `along`: the axis of the sum, `rows` or `columns`."""
     made, held = made_by(described, DESCRIBE), matrix(described.type)
     tile = None if made is None else tensor_map(made.opview.tensorMap.type)
     if held is None or tile is None:
@@ -325,7 +322,7 @@ STEP = 16
 
 
 def may_pend(op: ir.Operation) -> int:
-    """The number of its thread's last groups of products that a product, or a wait for products,
+    """The number of newest groups of products of its thread that a product, or a wait for products,
     leaves pending."""
     if op.name == END:
         return ir.IntegerAttr(op.attributes["group"]).value
@@ -336,7 +333,7 @@ def may_pend(op: ir.Operation) -> int:
 
 def run_of(op: ir.Operation) -> list[ir.Operation]:
     """All `MMA_ASYNC` between the fence before an `MMA_ASYNC` and the wait after it, each adding to
-    the sums of the one before; empty if other ops are in between, except additions to descriptors,
+    the sums of the previous one. Empty if ops other than additions to descriptors are in between,
     or if the wait leaves groups pending."""
     ops = ops_of(op.block)
     at = ops.index(op)
@@ -352,9 +349,9 @@ def run_of(op: ir.Operation) -> list[ir.Operation]:
 
 
 def flies(op: ir.Operation) -> bool:
-    """Whether a product's sums may be in flight after it: they stay in their registers, and no op
-    but a product that adds to them uses them until a wait for all groups, or at all if such a
-    product waits. A loop may only pass them to its own next iteration."""
+    """Whether the sums of a product may be in flight after it: they stay in their registers, and
+    only products that add to them use them before a wait for all groups. A loop may pass them only
+    to its own next iteration."""
     first = op
     while op.name == MMA and (before := made_by(sums_before(first), MMA)) is not None and before.block == op.block:
         first = before
@@ -362,7 +359,8 @@ def flies(op: ir.Operation) -> bool:
 
 
 def _awaited(sums: ir.Value, first: ir.Operation, seen: set[ir.Value]) -> bool:
-    """Whether waits precede the uses of sums. `first`: the product that adds to block arguments."""
+    """Whether a wait precedes each use of the sums, other than by products that add to them.
+    `first`: the product that adds to block arguments."""
     if sums in seen:
         return True
     seen.add(sums)
@@ -379,7 +377,7 @@ def _awaited(sums: ir.Value, first: ir.Operation, seen: set[ir.Value]) -> bool:
 
 
 def _continues(user: ir.Operation, operand: int, first: ir.Operation, seen: set[ir.Value]) -> bool:
-    """Whether a user is a product that adds to the sums, or the end of the loop that began with
+    """Whether the user is a product that adds to the sums, or the end of the loop that carries
     them."""
     if user.name == MMA:
         return operand == 2 and (not may_pend(user) or _awaited(user.results[0], first, seen))
@@ -405,10 +403,10 @@ def of_thread(held: Matrix) -> tuple[int, int, int, int]:
 
 
 def sum_layout(rows: int, columns: int) -> Layout:
-    """Row and column in an accumulator of an `element` of a `register` of a `thread` of the group.
+    """The layout of an accumulator: row and column by `element`, `register` and `thread`.
 
-    Registers count 64 rows, 8 columns, and 8 rows; pieces of 16 x 8 elements are those of an
-    instruction of one warp.
+    Registers count 64 rows, 8 columns, and 8 rows; each piece of 16 x 8 elements has the layout of
+    a warp's instruction.
     """
     wide, of_group = columns // 8, _of_group(TileProduct(16, 8, 16, "bf16", "f32").fragments[2])
     pieces = Layout.of(("column", 8, "register", 2, wide), ("row", ROWS, "register", 2 * wide, rows // ROWS))
@@ -416,21 +414,23 @@ def sum_layout(rows: int, columns: int) -> Layout:
 
 
 def left_layout(product: TileProduct, columns: int) -> Layout:
-    """Row and column in a left operand of an `element` of a `register` of a `thread` of the group."""
+    """The layout of a left operand: row and column by `element`, `register` and `thread`."""
     return _of_group(product.left(columns))
 
 
 def _of_group(of_warp: Layout) -> Layout:
-    """The layout of a group from that of a warp: the rows of the warps follow each other."""
+    """The layout of a group from that of a warp: the rows of one warp follow those of the
+    previous."""
     digits = (Digit(d.axis, d.stride, "thread" if d.of == "lane" else d.of, d.divisor, d.count) for d in of_warp.digits)
     return Layout((*digits, Digit("row", 16, "thread", WARP, GROUP_WARPS)))
 
 
 def panel_layout(tile: TensorMap, rows: int, row_bytes: int) -> Layout:
-    """The `address` of a `byte` of a `row`, from the beginning of a matrix, before the swizzle.
+    """The layout of a matrix in memory: the `address` of a `byte` of a `row`, from the beginning of
+    the matrix, before the swizzle.
 
-    Rows are those in memory, and so columns of the product if the right operand is not transposed.
-    A panel has as many bytes of each row as the swizzle.
+    Rows are rows in memory: columns of the product, for a right operand that is not transposed. A
+    panel has as many bytes of each row as the swizzle.
     """
     span = span_of(tile)
     return Layout.of(
@@ -441,10 +441,10 @@ def panel_layout(tile: TensorMap, rows: int, row_bytes: int) -> Layout:
 
 
 def span_of(tile: TensorMap) -> int:
-    """The number of adjacent bytes of a row."""
+    """The number of bytes of a row that are adjacent in memory: the width of a panel."""
     return tile.swizzle or PIECE
 
 
 def repeats_after(tile: TensorMap) -> int:
-    """The distance in bytes at which the layout repeats: a matrix begins at a multiple of 8 rows."""
+    """The period of the layout in bytes: a matrix must begin at a multiple of 8 rows."""
     return LINES * span_of(tile)

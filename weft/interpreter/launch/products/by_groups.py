@@ -4,11 +4,11 @@
     →   A = generate.descriptor A_shared[%s, 64 · group …], A_map;  B = generate.descriptor B_shared[%s, …], B_map
         sums = warpgroup.mma A, B, sums                  (sums: carried by the loop around, an accumulator of 64 x n elements)
 
-`warpgroups` defines the thread's fragment of the accumulator, and the maps that `mma` made define
-the thread's elements of the result. Both are the same, so that the thread's array becomes the
-accumulator before the loop, and is filled from it after the loop. Operands that are split into sums
-of two numbers are multiplied into an accumulator that begins at zero in each step, and is then
-added to the array.
+`hardware/hopper/warpgroups.py` defines a thread's fragment of the accumulator; the maps that `mma`
+made define the thread's elements of the result. Both are the same elements, so that the thread's
+array is converted to the accumulator before the loop, and filled from it after the loop. If
+operands are split into sums of two numbers, the accumulator begins at zero in each step, and is
+then added to the array.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ class GroupProduct(Product):
     def _multiplied(
         self, lhs: ir.Value, rhs: ir.Value, sums: ir.Value, depth: int, *, transposed: bool, pending: int = 0
     ) -> ir.Value:
-        """The accumulator after the product. NVVM has variants that `nvgpu.warpgroup.mma` lacks:
-        these are emitted as one instruction after the other."""
+        """The accumulator after the product. For products that `nvgpu.warpgroup.mma` lacks,
+        instructions of NVVM are emitted, one after the other."""
         if not self.by_instruction:
             made = nvgpu.WarpgroupMmaOp(
                 sums.type, lhs, rhs, sums, waitGroup=pending, transposeB=True if transposed else None
@@ -183,9 +183,8 @@ class GroupProduct(Product):
         return _as(held_type(depth, element_type(part)), self.from_registers(part, self.registers or (), depth))
 
     def _descriptor(self, operand: int, length: int, depth: int) -> tuple[ir.Value, bool]:
-        """The descriptor of the warp group's tile of an operand: `length` rows or columns of the
-        product, `depth` summands. Also returned: whether the summands run across the rows of the
-        memory."""
+        """The descriptor of the warp group's tile of an operand, of `length` rows or columns of the
+        product and `depth` summands; and whether the sum runs across the rows in memory."""
         on, mine = self.on[operand], self.columns if operand else self.rows
         tile = self.whole_tile(operand, length, length, depth)
         buffer, starts, _ = place_of(tile)
@@ -231,7 +230,7 @@ class GroupProduct(Product):
     # ---- the accumulator ---------------------------------------------------------------------------------------------
 
     def _loops(self) -> list[ir.Operation]:
-        """The loops, innermost first, that in all iterations only add to the accumulator."""
+        """The loops, innermost first, in which the accumulator is only added to."""
         apart = [self.array.owner.operation, *(user for user in self._users() if not is_within(user, self.outer))]
         around = takewhile(lambda loop: not any(is_within(op, loop) for op in apart), ancestors(self.outer))
         return [*takewhile(lambda loop: loop.name == "scf.for", around)]
@@ -246,7 +245,7 @@ class GroupProduct(Product):
         return [op for op, buffers in takes if self.array in buffers and not is_view(op)]
 
     def _zeros(self, start: ir.Operation) -> ir.Operation | None:
-        """The fill with zeros, if it is the only op that has written the array before."""
+        """The op that fills the array with zeros, if no other op has used it before; else None."""
         order = {op: number for number, op in enumerate(operations(self.array.owner.operation.parent.operation))}
         before = [op for op in self._users() if order[op] < order[start]]
         zero = fill_value(before[0]) if len(before) == 1 else None
@@ -262,8 +261,8 @@ class GroupProduct(Product):
         return _as(whole, arith.ConstantOp(of_thread, ir.DenseElementsAttr.get_splat(of_thread, zero)).result)
 
     def _add(self, sums: ir.Value) -> None:
-        """Adds the thread's fragment of an accumulator to its array: 8 columns of a warp's 16 rows
-        at a time."""
+        """Adds the thread's fragment of an accumulator to its array, 8 columns of the warp's 16
+        rows at a time."""
         shape = self.held.shape
         inner = next(rank for rank in range(1, len(shape) + 1) if prod(shape[-rank:]) == 4)
         counts, piece = shape[:-inner], ir.VectorType.get(shape[-inner:], self.held.element_type)
@@ -281,12 +280,14 @@ class GroupProduct(Product):
 
 
 def _as(kind: ir.Type, given: ir.Value) -> ir.Value:
-    """An accumulator as the thread's fragment of it, or back; a descriptor as an integer."""
+    """Converts an accumulator to the thread's fragment of it, or back; or a descriptor to an
+    integer."""
     return ir.Operation.create(SAME, results=[kind], operands=[given]).results[0]
 
 
 def _carrying(loop: ir.Operation, first: ir.Value) -> ir.Operation:
-    """The loop replaced by one that carries a value; what it yields is added later."""
+    """Replaces a loop by one that carries a value, and returns it; the caller adds the yielded
+    value."""
     with ahead_of(loop):
         made = scf.ForOp(loop.operands[0], loop.operands[1], loop.operands[2], [first]).operation
     for name, attribute in attributes(loop).items():

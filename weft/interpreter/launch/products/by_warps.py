@@ -4,8 +4,8 @@
     →   A_frag[mi] = ldmatrix lhs;  B_frag[ni] = ldmatrix rhs      (before the loops over pieces, once each)
         acc[…, 0 … 1] = mma.sync A_frag[mi], B_frag[ni], acc[…, 0 … 1]
 
-Operands of f32 that are split into sums of two numbers are decomposed before `mma.sync`, which is
-then issued three times. The first begins at zero, and the total is added to the accumulator by
+f32 operands that are to be split into sums of two numbers are split before `mma.sync`, which is
+then issued three times. The first begins at zero; the total is added to the accumulator by
 `arith.addf`, which rounds to nearest.
 
 `hardware/ampere/fragments.py` defines a lane's fragment of each operand; the maps that `mma` made
@@ -51,7 +51,8 @@ class WarpProduct(Product):
         if product.m > 8:
             if not self.pieces or self.pieces[0] != op.parent.operation or trip_count(self.pieces[0]) != product.m // 8:
                 raise self.refused(
-                    "the lanes do not all have a part of each piece", "let the lanes be those of whole warps"
+                    "the lanes do not all have a part of each piece",
+                    "`map` a loop around the product to `warps`",
                 )
             self.halves = self.inside = self.pieces.pop(0)
 
@@ -77,7 +78,7 @@ class WarpProduct(Product):
     def _terms(self, whole: ir.Value) -> list[ir.Value]:
         """The summands of each element of an operand, the large one first. For tf32 the large
         summand is the truncated value, which takes one instruction and cannot overflow; `mma.sync`
-        rounds the small one."""
+        rounds the small summand."""
         if self.split is None or SPLITS[self.split][1] == 1:
             return [whole]
         kind = ir.VectorType(whole.type)
@@ -92,8 +93,9 @@ class WarpProduct(Product):
         return [big, arith.SubFOp(whole, big).result]
 
     def _accumulator(self) -> tuple[list[ir.Value], ir.VectorType]:
-        """The position of the current piece in the lane's array of the result, and the type of the
-        vector that one instruction computes: the lane's elements in both halves."""
+        """The position of the current piece in the lane's array of the result; and the type of the
+        vector that one instruction computes, with the lane's elements of both halves of the
+        tile."""
         view = producer(self.acc)
         while view is not None and view.operands[0] != self.array:
             view = producer(view.operands[0])
@@ -109,7 +111,7 @@ class WarpProduct(Product):
     # ---- fragments ---------------------------------------------------------------------------------------------------
 
     def _array(self, operand: int) -> Callable[[], ir.Value]:
-        """Loads the fragments of all pieces before the loops over them. Returns a function that
+        """Loads the fragments of all pieces, before the loops over them. Returns a function that
         gives the fragment of the current piece."""
         tile, part = self.tiles[operand], self.product.vectors[operand]
         loops = [loop for loop in self.pieces if needs(tile, loop)]
@@ -152,8 +154,8 @@ class WarpProduct(Product):
         return nvgpu.LdMatrixOp(ir.VectorType.get(part, element_type(tile)), tile, places, transposed, part[0]).result
 
     def _elements(self, tile: ir.Value, operand: int) -> ir.Value:
-        """Loads the elements of a fragment one at a time, or those of a register at once. The
-        contributions of lanes to an index always have the same factors."""
+        """Loads the elements of a fragment, one at a time, or all elements of a register at once if
+        they are adjacent."""
         registers, each = self.product.vectors[operand]
 
         def place(register: int, element: int) -> list[ir.Value]:
@@ -167,8 +169,8 @@ class WarpProduct(Product):
         return loaded(view, [[at[axis] for axis in order] for at in (place(r, 0) for r in range(registers))], each)
 
     def _place(self, held: Layout, tile: ir.Value, operand: int, **of: int) -> list[ir.Value]:
-        """The index in a tile of an element that a layout assigns to the lane: dimensions other
-        than rows and columns have extent 1."""
+        """The index, in a tile, of an element that a layout assigns to the lane. Dimensions of the
+        tile other than rows and columns have extent 1."""
         at, lane = dict[int, ir.Value](), value_of(self.hardware.lane().index)
         for axis, name in zip(self.axes[operand], ("row", "column"), strict=True):
             (form,) = held.form(name, "lane", WARP).results
@@ -177,16 +179,16 @@ class WarpProduct(Product):
 
 
 def _products(lhs: list[ir.Value], rhs: list[ir.Value]) -> list[tuple[ir.Value, ir.Value]]:
-    """The pairs of summands to multiply, the small ones first; the product of two small summands is
-    omitted."""
+    """The pairs of summands to multiply, with the small products first; the product of two small
+    summands is omitted."""
     count = len(lhs)
     return [(lhs[i], rhs[order - i]) for order in reversed(range(count)) for i in reversed(range(order + 1))]
 
 
 def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | None:
-    """The tile as a view with this axis last, along which vectors are loaded, and the order of its
-    axes; None if `count` elements are not adjacent in shared memory, at an aligned address. A copy
-    that is staged transposed is such a view, transposed."""
+    """A view of the tile with `axis` as its last axis, along which vectors are loaded, and the
+    order of its axes. None unless every `count` elements are adjacent in shared memory, at an
+    aligned address. The view is transposed if the tile was staged transposed."""
     kind = ir.MemRefType(tile.type)
     strides, _ = strided(kind)
     others = [number for number in range(kind.rank) if number != axis]
@@ -199,10 +201,10 @@ def _row(tile: ir.Value, axis: int, count: int) -> tuple[ir.Value, list[int]] | 
 
 
 def _by_matrices(tile: ir.Value, axes: tuple[int, int]) -> str | None:
-    """The axis, row or column, along which elements are adjacent in memory, if `ldmatrix` can load
-    the tile.
+    """The axis, row or column, along which elements are adjacent in memory; None if `ldmatrix`
+    cannot load the tile.
 
-    `axes`: the axes of the tile that rows and columns are counted along.
+    `axes`: the tile's axes along which rows and columns are counted.
     """
     kind = ir.MemRefType(tile.type)
     if not is_shared(kind) or element_bytes(kind.element_type) != 2 or kind.rank - 1 not in axes:

@@ -41,8 +41,8 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
 
 
 def _expect_unread(op: ir.Operation) -> None:
-    """Checks that a tile swizzled by a tensor map is only read through its panels: the views of the
-    buffer that they replace are erased. Raises W0405."""
+    """Checks that only products read a tile that a tensor map swizzles, through its panels, and
+    erases the views of the buffer that the panels replace. Raises W0405."""
     if not is_view(op) and op.name != "memref.dealloc":
         raise refuse(
             "W0405",

@@ -1,5 +1,5 @@
-"""A product that `mma` marked, and the loops that its maps became: the part common to both kinds of
-instructions."""
+"""A product that `mma` marked, inside the loops that its maps became: the code common to
+instructions of warps and of warp groups."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ...memory.views import is_view, root_memref
 
 
 def matrix_dimensions(op: ir.Operation) -> tuple[int, int, int] | None:
-    """The dimensions of rows, columns and sum of a product of matrices, rows before columns; None
-    for other ops. The dimensions of a batch, or of parts of a sum, precede them."""
+    """The dimensions of rows, columns and sum of a product of matrices; None for other ops.
+    Dimensions of a batch, or of parts of a sum, come before these."""
     space = structure(op)
     on = [single_dimensions(indexing) for indexing in space.maps]
     plain = all(len(dims) == len(indexing.results) for dims, indexing in zip(on, space.maps, strict=True))
@@ -37,12 +37,12 @@ class Product:
     instruction expects them.
 
     Attributes:
-        by: the owner of its sums.
-        unmasked: the way to avoid operands under a mask, for hints.
-        array: the thread-private array that `acc` is a part of.
-        pieces: loops over parts of that array, innermost first.
-        registers: for a left operand in registers, the axes that count a fragment's registers along
-            the sum, and along rows.
+        by: the owner of the sums, a warp or a warp group, as text.
+        unmasked: the hint on how to avoid operands under a mask.
+        array: the thread-private array of which `acc` is a part.
+        pieces: the loops over parts of that array, innermost first.
+        registers: for a left operand in registers, the axes of its array that count the registers
+            of a fragment: along the sum, and along rows.
     """
 
     by: ClassVar[str]
@@ -70,7 +70,8 @@ class Product:
         return refuse("W0369", why, self.op, way_out)
 
     def whole_tile(self, operand: int, m: int, n: int, k: int) -> ir.Value:
-        """The tile of the whole warp, or warp group, that a lane's view is a part of. Raises W0369."""
+        """The tile of the whole warp, or warp group, of which a lane's view is a part. Raises
+        W0369."""
         long = {self.rows: m, self.columns: n, self.summed: k}
         shape, seen = [long.get(d, 1) for d in self.on[operand]], [self.op.operands[operand]]
         while (view := producer(seen[-1])) is not None and is_view(view):
@@ -85,7 +86,7 @@ class Product:
 
     def from_registers(self, part: ir.Value, axes: Sequence[int], depth: int) -> ir.Value:
         """The fragment of `depth` columns of a left operand that the lane has computed in
-        registers. `axes`: as `registers`."""
+        registers. `axes`: as in `registers`."""
         kind, held, each = ir.MemRefType(part.type), self.product.left(depth), self.product.each
         along, down = (kind.shape[axis] if axis >= 0 else 1 for axis in axes)
         lies = Layout.of(("column", 4 * each, "along", 1, along), ("row", 8, "down", 1, down))
@@ -101,7 +102,8 @@ class Product:
 
 
 def loaded(view: ir.Value, places: Sequence[Sequence[ir.Value]], each: int) -> ir.Value:
-    """Registers of `each` adjacent elements, from each of the places on, as one vector."""
+    """A vector of registers, one for each place, with the `each` adjacent elements that begin
+    there."""
     kind = element_type(view)
     flat, *words = (vector.LoadOp(ir.VectorType.get([each], kind), view, place).result for place in places)
     for number, more in enumerate(words, 2):

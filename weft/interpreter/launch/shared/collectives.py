@@ -1,4 +1,5 @@
-"""Loops over threads with a collective in them, a shared reduction: all threads run all rounds.
+"""Loops over threads that contain a collective op, such as a shared reduction: all threads execute
+all rounds.
 
 forall (5 rows to threads(y: 4) cyclic) {       →   for r in 0 … 2 { fill; reduction over threads(x:
 8); copy }           row = r * 4 + y; mine = row < 5
@@ -32,10 +33,10 @@ class Within:
 
     Args:
         maps: of the loops around it, the outermost first.
-        alive: in rounds that all threads run: the conditions under which the iteration is the
+        alive: in rounds that all threads execute, the conditions under which the iteration is the
             thread's own.
-        again: whether the op is in a sequential loop inside a loop over threads of a block, and so
-            is repeated.
+        again: whether the op is repeated, by a sequential loop inside a loop over threads of a
+            block.
     """
 
     maps: tuple[Mapping, ...] = ()
@@ -52,9 +53,9 @@ OUTSIDE = Within()
 
 
 def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> bool:
-    """Whether a mapped loop has a collective in it that threads with different iterations reach
-    together: a barrier; or a shuffle of a warp that gets several iterations, or a number of
-    iterations that only the loop's bounds show to be uniform in the warp."""
+    """Whether a mapped loop contains a collective op that threads with different iterations must
+    reach together. This is a barrier; or a shuffle, if a warp has several iterations, or if the
+    number of its iterations is not obviously the same for all lanes."""
     if not mapping.distributes or mapping.space == "blocks":
         return False
     rows = team(alike(loop, [mapping], geometry), geometry)
@@ -68,8 +69,8 @@ def meet_inside(loop: ir.Operation, mapping: Mapping, geometry: Geometry) -> boo
 
 
 def guard(op: ir.Operation, alive: Sequence[ir.Value]) -> None:
-    """Guards an op so that only the threads that own the iteration execute it; a number that is
-    loaded is 0 for the others. Raises W0352 if these need other results."""
+    """Guards an op so that only the threads that own the iteration execute it. For the other
+    threads, a loaded number is 0. Raises W0352 if they need any other result."""
     if only_computes(op) or op.name in BARRIERS or op.name in ("memref.alloc", "memref.alloca") or is_terminator(op):
         return
     loaded = list(op.results) if op.name == "memref.load" else []

@@ -1,5 +1,5 @@
-"""A reduction that processors share: each reduces iterations of its own, then all of them combine
-their partial results.
+"""A reduction that processors share: each reduces its own iterations, then all combine their
+partial results.
 
     map OP to lanes      the partial results of 32 lanes are exchanged by `gpu.shuffle`, until each lane has the whole
     map OP to threads    the same in each warp, then one result per warp through shared memory; every thread combines these
@@ -7,9 +7,9 @@ their partial results.
 So every processor has the result. Five shuffles with `xor` give all lanes the same bits, since
 combiners commute. A thread without an iteration contributes the combiner's identity.
 
-The op states the participants (`weft.participants`): where a loop around it distributes rows to
-threads, lanes of a warp that share one row exchange their partial results, and then the parts of
-the row go through shared memory, each at its thread's place.
+The op states the participants (`weft.participants`). If a loop around it distributes rows to
+threads, the lanes of a warp that share a row exchange their partial results first. Then the parts
+of the row go through shared memory, each at the place of its thread.
 
 Source: NVIDIA, "Faster Parallel Reductions on Kepler"; upstream's `gpu.subgroup_reduce`, which is
 lowered to the same shuffles.
@@ -50,7 +50,7 @@ class SharedReduction:
         mapping: its map, to lanes or to threads.
         hardware: the kernel's processors.
         around: the maps of the loops around it.
-        alive: in rounds that all threads run: the conditions under which the iteration is the
+        alive: in rounds that all threads execute, the conditions under which the iteration is the
             thread's own.
         again: whether it is repeated without a barrier of the block in between.
 
@@ -124,7 +124,8 @@ class SharedReduction:
     def _taken_in_loops(
         self, own: Sequence[ir.Value], parts: Sequence[ir.Value], at: At, row: Linear, others: Sequence[tuple[int, int]]
     ) -> list[ir.Value]:
-        """All parts of the row, combined in a loop, in the thread's own array."""
+        """Combines all parts of the row in a loop, in an array of the thread's own, and returns
+        it."""
         store(self._identities(), own, at)
 
         def add(place: At) -> None:
@@ -156,11 +157,12 @@ class SharedReduction:
         return found
 
     def _into(self, own: Sequence[ir.Value]) -> StructuredOp:
-        """The op, reducing into the thread's own partial results."""
+        """The op, with the thread's own partial results as its outputs."""
         return reducing_into(self.structured, self.outputs, own, [ir.AffineDimExpr.get(d) for d in self.kept])
 
     def _index(self, at: At, inner: At) -> At:
-        """The index of an iteration, from the indices along kept and along reduced dimensions."""
+        """The index of an iteration, from the indices along the kept dimensions and along the
+        reduced dimensions."""
         places = dict(zip([*self.kept, *self.reduced], [*at, *inner], strict=True))
         return [places[d] for d in sorted(places)]
 
@@ -174,8 +176,8 @@ class SharedReduction:
         return values
 
     def _finish(self, values: list[ir.Value], at: At) -> None:
-        """Combines the values with the previous contents of the results. Memory that threads share
-        is written by the first thread that has the values."""
+        """Combines the values with the previous contents of the results. In memory that threads
+        share, only the first thread with the values writes."""
         zeros = self._index(at, [Linear.of()] * len(self.reduced))
         index = [value_of(place) for place in zeros]
         places = [apply_map(self.structured.maps[n], index) for n in self.outputs]
@@ -187,7 +189,8 @@ class SharedReduction:
                 memref.StoreOp(value, result, place)
 
     def firsts(self) -> list[ir.Value]:
-        """The conditions under which the thread is the first of those with the same results."""
+        """The conditions under which the thread is the first of all threads with the same
+        results."""
         return [is_zero(self.hardware.digit(one)) for one in self.equal.digits if one.free]
 
     def part(self, made: memref.AllocaOp) -> ir.Value:
@@ -211,7 +214,7 @@ class SharedReduction:
 def reducing_into(
     op: StructuredOp, outputs: Sequence[int], own: Sequence[ir.Value], subscripts: Sequence[ir.AffineExpr]
 ) -> StructuredOp:
-    """The op with its outputs replaced by other buffers, accessed at these subscripts."""
+    """The op with other buffers as its outputs, accessed at the given subscripts."""
     operands, maps = [*op.operands], [*op.maps]
     for position, buffer in zip(outputs, own, strict=True):
         operands[position] = buffer

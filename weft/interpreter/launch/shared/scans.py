@@ -1,5 +1,5 @@
-"""Cooperative scan: in each round a thread reduces its consecutive iterations, combines the total of
-the threads before it, and executes its iterations again from there.
+"""Cooperative scan. In each round a thread reduces its consecutive iterations, gets the total of
+the threads before it, and executes its iterations again, beginning with that total.
 
     v = the reduction of the thread's iterations, from the combiner's identity
     five times: v = combined(v of the lane 1, 2, 4, … before, v)    `gpu.shuffle up`, if that lane exists
@@ -8,7 +8,7 @@ the threads before it, and executes its iterations again from there.
     the iterations again, from `start`: they write their elements
     a barrier, if another round follows
 
-The running results of earlier rounds are combined with the first thread's iterations. As in a
+The running results of earlier rounds are combined with the iterations of the first thread. As in a
 reduction, sums are added in another order than in a sequential loop.
 
 Source: Blelloch, "Prefix Sums and Their Applications"; Hillis and Steele, "Data Parallel
@@ -46,7 +46,7 @@ Values = list[ir.Value]
 class SharedScan(SharedReduction):
     """A scan on memrefs, in a kernel that is being materialized.
 
-    Errors: W0352 for a block that is not whole warps, or if a map names only a part of it.
+    Errors: W0352 if the block does not consist of whole warps, or a map names only a part of it.
     """
 
     scan: Scan
@@ -122,8 +122,8 @@ class SharedScan(SharedReduction):
             helper.erase()
 
     def _kept(self, many: int) -> dict[int, ir.Value]:
-        """Thread-private arrays for the elements of inputs that the thread takes in a round, so
-        that it reads them once."""
+        """Thread-private arrays that keep the inputs' elements of a round, so that the thread reads
+        them only once."""
         found: dict[int, ir.Value] = {}
         room = OF_A_THREAD
         for position in range(structure(self.op).inputs):
@@ -155,13 +155,13 @@ class SharedScan(SharedReduction):
         return [apply_map(self.structured.maps[n], index) for n in self.outputs]
 
     def _first_warp(self) -> list[ir.Value]:
-        """Whether the warp is the first of those that run the same scan, as conditions."""
+        """The conditions under which the warp is the first of those that execute the same scan."""
         alone = self.equal.units if not self.team.meets else ()
         return [is_zero(self.hardware.digit(one)) for one in alone if one.free]
 
     def _begin(self, before: Values, at: At) -> None:
-        """Assigns the previous running results to the first thread: of each warp, if each warp has
-        its own results."""
+        """Gives the previous running results to the first thread; if each warp has its own results,
+        to the first thread of each warp."""
         store(self._identities(), before, [])
         of_each_warp = not self.team.meets and all(map(is_own_array, self.results))
         firsts = (
@@ -180,7 +180,7 @@ class SharedScan(SharedReduction):
                 memref.StoreOp(value, result, place)
 
     def _before(self, values: Values, parts: Values, at: At) -> tuple[Values, Values]:
-        """The combined value of the threads before this thread, and that of all threads."""
+        """The combined values of the threads before this thread, and those of all threads."""
         lane = self.hardware.lane().index
         for step in range(WARP.bit_length() - 1):
             values = self._from_before(values, 1 << step, lambda other, v=values: self._together(other, v), values)
@@ -202,8 +202,8 @@ class SharedScan(SharedReduction):
     def _from_before(
         self, values: Values, distance: int, then: Callable[[Values], Values], otherwise: Values
     ) -> Values:
-        """The values after combination with those of the lane `distance` before this lane;
-        `otherwise` for lanes without one."""
+        """The values, combined with those of the lane at `distance` before this lane; `otherwise`
+        for lanes without such a lane."""
         others, there = self._shuffled(values, distance, gpu.ShuffleMode.UP)
         return [arith.select(there, one, other) for one, other in zip(then(others), otherwise, strict=True)]
 

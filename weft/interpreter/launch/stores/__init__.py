@@ -1,2 +1,2 @@
-"""Copies out of shared memory by the tensor memory accelerator; and accumulators, rounded where
-they are stored."""
+"""Stores of results: copies out of shared memory by the tensor memory accelerator; and accumulators
+that are rounded when they are stored."""

@@ -1,9 +1,10 @@
-"""Accumulators of 16-bit floats that tensor cores add up in f32: the threads' arrays hold f32.
+"""Sums of 16-bit floats that tensor cores accumulate in f32: the threads' arrays become arrays of
+f32.
 
     mma … accumulate f32 : acc[…] += lhs · rhs          (acc: memref<…xbf16>, in registers)
     →   acc: memref<…xf32>; what others store in it is extended, and what they load is rounded
 
-So a sum is rounded once, where it leaves the array, and not in each step.
+So a sum is rounded only once, when it is loaded from the array, and not in each step.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ...memory.views import is_own_array, is_view, root_memref
 
 
 def accumulate_in_wider(function: ir.Operation) -> None:
-    """Gives each array in which marked products accumulate the type that their instructions
-    accumulate in. Raises W0369."""
+    """Gives each array in which marked products accumulate the accumulator type of their
+    instructions. Raises W0369."""
     for product in list(operations(function)):
         total = sums_of(product)
         if total is None or str(ir.MemRefType(product.operands[-1].type).element_type) == total:
@@ -52,7 +53,7 @@ def _widen(array: ir.Value, wide: ir.Type, product: ir.Operation) -> None:
                     "W0369",
                     f"{describe(op)} takes sums in their type in memory, and they are accumulated in {wide}",
                     product,
-                    "leave out `accumulate`, or let the op read the sums from where they are stored",
+                    "leave out `accumulate`, or let the op read the sums from the buffer in which they are stored",
                 )
 
 
@@ -69,7 +70,7 @@ def _like(kind: ir.Type, element: ir.Type) -> ir.Type:
 
 
 def _round(load: ir.Operation) -> None:
-    """Rounds what is loaded for its users, to the previous type."""
+    """Rounds a loaded value to the previous type for all of its users."""
     narrow = load.results[0].type
     load.results[0].set_type(_like(narrow, ir.MemRefType(load.operands[0].type).element_type))
     with ir.InsertionPoint.after(load):
@@ -78,8 +79,8 @@ def _round(load: ir.Operation) -> None:
 
 
 def _convert(op: ir.Operation, narrow: ir.Type, wide: ir.Type) -> None:
-    """Makes an op on single elements round what it reads of the array, and extend what it stores to
-    it."""
+    """Makes an elementwise op round the elements that it reads from the array, and extend those
+    that it stores."""
     body, inputs = body_of(op), segments(op)[0]
     for operand, element in zip(op.operands, body.arguments, strict=True):
         if element_type(operand) != wide or element.type != narrow:
@@ -97,7 +98,8 @@ def _convert(op: ir.Operation, narrow: ir.Type, wide: ir.Type) -> None:
 
 
 def _extended(value: ir.Value, wide: ir.Type) -> ir.Value:
-    """A stored value, extended; a constant stays one, so that it is recognized as zero."""
+    """A stored value, extended. A constant is extended to a constant, so that zero is still
+    recognized."""
     kind = _like(value.type, wide)
     if made_by(value, "arith.constant") is None:
         return arith.ExtFOp(kind, value).result

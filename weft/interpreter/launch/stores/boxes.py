@@ -2,12 +2,12 @@
 
     linalg.copy %C_shared → %C[%row, %column] {weft.tma}     →    nvgpu.tma.async.store %C_panels[p] to %C_map[%column + 8·p, %row]
 
-The tile is stored in panels, each as many bytes wide as its swizzle (one box per panel), like tiles
+The tile is kept in panels, each as wide in bytes as the swizzle, with one box per panel, like tiles
 that boxes fill (`launch/boxes.py`). Threads write it element by element: once views are folded,
-subscripts of the tile become subscripts of a panel, swizzled as the accelerator does
+subscripts of the tile become subscripts of a panel, swizzled in the way of the accelerator
 (`launch/swizzle.py`).
 
-Only the part of a box inside of the tensor is stored; the copy must have no other bounds.
+The accelerator stores only the part of a box inside the tensor; the copy must have no other bounds.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ class _Store:
             )
 
     def _size(self, dimension: int, tensor: ir.Value, start: Linear, axis: int) -> tuple[int, End]:
-        """The box's size along a dimension of the tile, if the copy takes the part inside of the
-        tensor; and the extent at which the tensor ends for the copy. Raises W0405."""
+        """The size of the box along a dimension of the tile, and the extent at which the tensor
+        ends for the copy. Raises W0405 unless the copy takes exactly the part inside the tensor."""
         size = ir.MemRefType(self.source.type).shape[dimension]
         if not ir.MemRefType(self.source.type).is_dynamic_dim(dimension):
             whole = self._whole(dimension)
@@ -156,14 +156,14 @@ class _Store:
         )
 
     def _whole(self, dimension: int) -> int:
-        """The number of elements in a row of the tile; 0 for other dimensions, which boxes may take
-        in part."""
+        """The number of elements in a row of the tile, which boxes must take as a whole; 0 for any
+        other dimension."""
         source = place_of(self.source)[0]
         return ir.MemRefType(source.type).shape[-1] if dimension == ir.MemRefType(self.source.type).rank - 1 else 0
 
     def _known_sizes(self, tensor: ir.Value, axis: int, bound: Bound) -> Iterator[tuple[Bound, End]]:
-        """The tensor's extent, and the sizes that the copy's bound is computed from and that the
-        host can compute, too."""
+        """The tensor's extent, and the sizes in the bound of the copy that the host can compute as
+        well."""
         yield size_of(tensor, axis), None
         arguments = list(self.kernel.entry.arguments)
         for size in _sizes_in(bound):
@@ -218,8 +218,8 @@ class _Store:
 
 
 def _least_of(forms: KnownIndices, bound: Bound) -> Iterator[Linear]:
-    """The forms that a size is the minimum of, except 0: 64, 256 - j and n - i - j for `max(0,
-    min(64, min(256, n - i) - j))`."""
+    """The forms of which a size is the minimum, without 0: for `max(0, min(64, min(256, n - i) -
+    j))`, these are 64, 256 - j and n - i - j."""
     made = None if isinstance(bound, int) else producer(bound)
     if made is None or not _is_extreme(made):
         yield forms.number(bound)
@@ -253,6 +253,6 @@ def _is_extreme(op: ir.Operation) -> bool:
 
 
 def _one_of(form: Linear, part: Linear) -> bool:
-    """Whether a form contains another one, with factor 1, and other terms."""
+    """Whether a form is the sum of `part` and terms that share no symbol with it."""
     symbols = set(part.symbols())
     return len(symbols) > 0 and symbols.isdisjoint((form - part).symbols())

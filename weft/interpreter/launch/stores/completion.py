@@ -1,6 +1,6 @@
-"""Completes stores by the tensor memory accelerator: the writing threads fence their tile in shared
-memory, one thread issues the copy as a group, and waits until the group has been read before the
-buffer is written again, and before the block ends.
+"""Completes stores by the tensor memory accelerator. The threads that write a tile in shared memory
+fence their writes. One thread issues the copy and commits it as a group. It waits until the copy
+has read the tile, before the buffer is written again, and before the block ends.
 
     for tile {                                              for tile {
       for part { fill C_shared; copy C_shared → C {tma} }     for part {
@@ -12,11 +12,11 @@ buffer is written again, and before the block ends.
                                                             one thread: wait until its stores have
                                                                 read
 
-So the last part of a tile is read while the next tile is computed. Where parts rotate through
-several buffers (`pipeline`), the wait of a part follows its fence, and is for the buffer that the
-next part takes: the barrier that publishes a part also releases this buffer. Before the first part
-all have been read. In a loop over warp groups one thread of each waits. `insert-barriers` adds the
-barriers, after each wait and after the fence. `boxes.py` decides what a marked copy becomes.
+So the last part of a tile is read while the next tile is computed. If parts rotate through several
+buffers (`pipeline`), the wait in a part comes after its fence, and is for the buffer of the next
+part: the barrier that publishes a part also releases that buffer. Before the first part no store is
+pending. In a loop over warp groups, one thread of each group waits. `insert-barriers` adds the
+barriers: after each wait, and after the fence. `boxes.py` lowers the marked copies.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ _LOOPS = ("scf.for", "scf.forall")
 
 
 def is_tensor_store(op: ir.Operation) -> bool:
-    """Whether an op is mapped to the tensor memory accelerator, or marked for it, and copies a tile
-    out of shared memory."""
+    """Whether an op copies a tile out of shared memory, and is mapped to the tensor memory
+    accelerator, or marked for it."""
     ours = is_tensor_copy(op) or BY_TENSOR_MAP in op.attributes
     return ours and is_structured(op) and len(op.operands) == 2 and is_shared(op.operands[0].type)
 
 
 def complete_stores(root: ir.Operation) -> list[ir.Operation]:
-    """Completes the stores in a launched loop. Returns the last waits, mapped loops after it.
-    Raises W0405."""
+    """Completes the stores in a launched loop. Returns the last waits: mapped loops that follow the
+    launched loop. Raises W0405."""
     last: dict[ir.Attribute, ir.Operation] = {}
     for store in [op for op in operations(root) if is_tensor_store(op) and is_tensor_copy(op)]:
         with store.location:
@@ -65,8 +65,8 @@ def complete_stores(root: ir.Operation) -> list[ir.Operation]:
 
 
 def _complete(store: ir.Operation) -> Callable[[], ir.Operation]:
-    """Emits all but the last wait. Returns a function that makes a loop over the threads that must
-    wait."""
+    """Emits all waits except the last one. Returns a function that makes a loop over the threads
+    that must wait."""
     unit, thread = _started_by(store)
     around = unit.parent.operation
     first, last = _fills(store, unit)
@@ -107,7 +107,7 @@ def _repeats(op: ir.Operation) -> bool:
 
 
 def _ahead(op: ir.Operation) -> ir.InsertionPoint:
-    """The insertion point before an op, and before barriers that precede it."""
+    """The insertion point before an op and the barriers directly before it."""
     before = ops_of(op.block)
     at = before.index(op)
     while at and before[at - 1].name in BARRIERS:
@@ -116,8 +116,8 @@ def _ahead(op: ir.Operation) -> ir.InsertionPoint:
 
 
 def _wait(thread: Callable[[], ir.Operation], pending: int = 0) -> ir.Operation:
-    """Emits a wait of the threads that start stores, at the insertion point: until all but
-    `pending` of their groups have been read."""
+    """Emits, at the insertion point, a wait of the threads that start stores, until at most
+    `pending` of their groups have yet to be read."""
     number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), pending)
     loop = thread()
     with ir.InsertionPoint(end_of(loop)):
@@ -127,7 +127,7 @@ def _wait(thread: Callable[[], ir.Operation], pending: int = 0) -> ir.Operation:
 
 def _started_by(store: ir.Operation) -> tuple[ir.Operation, Callable[[], ir.Operation]]:
     """The store, or the loop over warp groups around it; and a function that makes a loop over the
-    threads that start it. Raises W0405."""
+    threads that start the store. Raises W0405."""
     loop = store.parent.operation
     mapping = mapping_of(loop)
     if mapping is not None and mapping.space == "warpgroups":

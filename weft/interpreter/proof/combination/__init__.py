@@ -1,1 +1,2 @@
-"""Proof that a shared reduction or scan combines exactly the parts of its stated participants."""
+"""Proof that a shared reduction or scan combines exactly the partial results (parts) of the threads
+that it names."""

@@ -24,8 +24,8 @@ OUTSIDE = Doubt("a shuffle reads from outside of its lanes", sure=True)
 
 @record
 class Pending:
-    """Arithmetic on partial results that is not, or not yet, known to combine them; and the results
-    concerned."""
+    """The value of an op on partial results that is not recognized as their combination; an op that
+    follows may complete the pattern. `of` lists the partial results."""
 
     of: tuple[Partial, ...]
 
@@ -34,7 +34,7 @@ Followed = Partial | Pending
 
 
 class Arithmetic:
-    """The values of a kernel that are computed from parts.
+    """The values of a kernel that are computed from partial results (parts).
 
     Args:
         block: the threads.
@@ -43,8 +43,8 @@ class Arithmetic:
     Attributes:
         memory: contents of arrays.
         values: contents of SSA values; values without any part are left out.
-        truths: the threads for which a condition may hold, and those for which it does, where no
-            form gives them.
+        truths: for each condition that is no affine form, the threads for which it may hold, and
+            those for which it holds.
     """
 
     def __init__(self, block: Block, results: Sequence[Result]) -> None:
@@ -55,7 +55,7 @@ class Arithmetic:
         self._merges: dict[ir.Operation, Merge | None] = {}
 
     def end(self, value: Followed, active: Threads, op: ir.Operation) -> None:
-        """Requires a value that is used otherwise to be complete."""
+        """Requires the operand of any other op to be a complete result."""
         for one in (value,) if isinstance(value, Partial) else value.of:
             if one.source is None:
                 continue
@@ -72,7 +72,8 @@ class Arithmetic:
                 result.identities[constant, place] = None
 
     def _whereto(self, store: ir.Operation) -> list[tuple[int, ...]] | None:
-        """The element to which each thread stores, apart from what is uniform; None where unknown."""
+        """The element to which each thread stores, without the terms that are equal for all
+        threads; None where unknown."""
         forms = [self.block.values.linear(value) for value in places_of(store)]
         found = [
             self.block.numbers(form.replaced(lambda s: Linear.of(s) if s.depends.thread else Linear.of(0)))
@@ -124,7 +125,8 @@ class Arithmetic:
             self.bind(result, made)
 
     def _combined(self, op: ir.Operation, given: Sequence[Followed | None]) -> Followed | None:
-        """The partial result of an op on others; None if the op does not combine them."""
+        """The partial result that an op computes from partial results; None if the op does not
+        combine them."""
         if op not in self._merges:
             self._merges[op] = merge(op)
         if (found := self._merges[op]) is not None:
@@ -188,8 +190,8 @@ class Arithmetic:
         return self.either(arms[0], arms[1], may, may & ~must)
 
     def either(self, one: Followed | None, other: Followed | None, may: Threads, unsure: Threads) -> Followed | None:
-        """A choice: the first value for the threads of `may`, the second for the others, and either
-        of the two for the threads that are `unsure`."""
+        """A select: the first value for the threads of `may`, the second for the others; for the
+        threads in `unsure` it may be either."""
         if one is None and other is None:
             return None
         if isinstance(one, Pending) or isinstance(other, Pending):
@@ -206,7 +208,7 @@ class Arithmetic:
         return made if not self.block.every & ~may else chosen(may, made, second)
 
     def truth(self, value: ir.Value) -> tuple[Threads, Threads]:
-        """The threads for which a condition may hold, and those for which it does."""
+        """The threads for which a condition may hold, and those for which it is known to hold."""
         if value in self.truths:
             return self.truths[value]
         made = producer(value)

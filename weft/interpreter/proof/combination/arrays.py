@@ -1,5 +1,5 @@
-"""Contents of arrays with partial results, element by element: private ones of each thread, and
-shared ones."""
+"""Contents, element by element, of the arrays that hold partial results: arrays private to each
+thread, and arrays in shared memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .threads import Block, Threads
 
 @record
 class Held:
-    """An element of shared memory: as a `Partial`, from whichever thread wrote it."""
+    """The contents of one element of shared memory: a `Partial` without the dimension of threads,
+    whichever thread wrote it."""
 
     source: int | None
     row: Row
@@ -36,8 +37,8 @@ class Arrays:
     """The arrays at one point of the kernel.
 
     Attributes:
-        own, shared: by array, then by element in row-major order; elements without parts are left
-            out.
+        own, shared: the contents of private and of shared arrays, by array, then by element in
+            row-major order; elements without parts are left out.
         blurred: arrays with writes at unknown elements.
     """
 
@@ -62,8 +63,8 @@ class Arrays:
     # ---- accesses ----------------------------------------------------------------------------------------------------
 
     def read_own(self, array: ir.Value, places: Sequence[int], active: Threads, *, sure: bool) -> Partial | None:
-        """The value at each thread's place in its array; None where it contains no part. `sure`: it
-        contains nothing else."""
+        """The value at each thread's place in its private array; None if none of these elements
+        contains a part. `sure`: the array contains nothing but parts."""
         cells = self.own.get(array, {})
         out: Partial | None = None
         for place, threads in self._by_place(places, active).items():
@@ -89,7 +90,8 @@ class Arrays:
             cells[place] = chosen(threads, value, before)
 
     def read_shared(self, array: ir.Value, places: Sequence[int], active: Threads) -> Partial | None:
-        """The value at each thread's place in a shared array; None where that contains no part."""
+        """The value at each thread's place in a shared array; None if none of these elements
+        contains a part."""
         cells, members = self.shared.get(array, {}), self.block.members(active)
         found = {place: cells.get(place) for place in dict.fromkeys(places[t] for t in members)}
         held = [one for one in found.values() if one is not None]
@@ -124,7 +126,7 @@ class Arrays:
                 cells[place] = replace(cells[place], fault=Doubt(who, sure=True))
 
     def overwritten(self, array: ir.Value, places: Sequence[int], active: Threads) -> None:
-        """Elements are overwritten by values without parts."""
+        """Records that values without parts overwrite elements."""
         for place, threads in self._by_place(places, active).items():
             if (cells := self.own.get(array)) is not None and place in cells:
                 cells[place] = cells[place].spoiled(threads, OTHER)
@@ -140,7 +142,8 @@ class Arrays:
         return found
 
     def change(self, source: int, change: Callable[[Partial], Partial]) -> None:
-        """Replaces everything that is held of one result; shared memory becomes unknown."""
+        """Applies `change` to every private element with parts of the result `source`; shared
+        elements with parts of it become unknown."""
         for cells in self.own.values():
             for place, value in cells.items():
                 if value.source == source:
@@ -157,11 +160,11 @@ class Arrays:
         return _equal(self.own, other.own, _alike) and _equal(self.shared, other.shared, lambda a, b: a == b)
 
     def joined(self, other: Arrays, unsure: Threads, parts: Mapping[ir.Value, int]) -> Arrays:
-        """The contents after one of two paths; for threads that are not `unsure`, those of this
-        one.
+        """The contents after one of two paths. Threads in `unsure` may have taken either path; all
+        others took this one.
 
         Args:
-            parts: arrays with a thread's part, which may not have been set yet.
+            parts: the arrays that hold each thread's part, perhaps not yet set.
         """
         made = self.copy()
         nothing = Partial(None, [0] * self.block.count).spoiled(self.block.every, UNWRITTEN)
@@ -181,7 +184,8 @@ class Arrays:
         return made
 
     def own_rows(self, cell: int) -> list[Row]:
-        """The rows of an element of each thread's own part."""
+        """For each thread, the row (set of parts) that contains only that element of its own
+        part."""
         return [1 << (cell * self.block.count + t) for t in range(self.block.count)]
 
 

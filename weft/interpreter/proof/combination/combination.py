@@ -1,9 +1,9 @@
 """Proof that the shared reductions and scans of a kernel combine exactly what they state.
 
-`launch` leaves on the buffer of a thread's part (`weft.participants`) the set of the threads whose
-parts make a thread's result. The finished kernel is followed from there to the uses of the results:
-each must consist of exactly these parts, once each. The terms of a part, from a thread's own
-iterations, are the subject of `coverage`.
+`launch` annotates the buffer of a thread's part with the set of threads that contribute to that
+thread's result (`weft.participants`). The finished kernel is followed from that buffer to the uses
+of the results: each result must consist of exactly these parts, once each. Which terms a thread
+adds to its own part is proven in `coverage`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def is_marked(op: ir.Operation) -> bool:
 def combination_of(
     kernel: ir.Operation, shape: LaunchShape, parts: Sequence[ir.Operation] | None = None
 ) -> list[Combined]:
-    """The verdict on each marked part of a kernel, in program order; empty without any.
+    """The verdict on each marked part of a kernel, in program order; empty if no part is marked.
 
     Args:
-        shape: of its launch.
+        shape: the shape of the kernel's launch.
         parts: the marked ops, where known.
     """
     parts = list(filter(is_marked, operations(kernel, "memref.alloca"))) if parts is None else parts
@@ -74,8 +74,8 @@ def verdict_lines(found: Sequence[Combined]) -> list[str]:
 
 
 def assumed(found: Sequence[Combined]) -> list[str]:
-    """The parts that could not be proven, with reasons: neither proven by the proof of the loop,
-    nor excluded from the requirements of `build`."""
+    """A line for each result that is neither proven nor wrong, with the reason. `launch` records
+    these lines on the kernel."""
     some = dict.fromkeys((one.name, one.why) for one in found if one.state == "assumed")
     return [f"combination assumed: {name}: {why}" for name, why in some]
 

@@ -1,9 +1,9 @@
 """Recognition of the ops that combine two partial results, as `Combiner.together` emits them.
 
-A combination of each result on its own (`arith.addf`) is known by the op's name. An extreme and its
-index are two selects by one comparison; counts, means and squared differences are the formulas of
-Chan, Golub and LeVeque. The combined values are read from the ops; that the formulas are those of
-the payload's body is the subject of `reductions/combiners.py`.
+An op that combines single results (`arith.addf`) is recognized by its name. A maximum or minimum
+and its index are two selects by one comparison; counts, means and squared differences are combined
+by the formulas of Chan, Golub and LeVeque. The combined values are read from the ops.
+`reductions/combiners.py` ensures that these formulas belong to the payload's body.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def single(op: ir.Operation) -> str | None:
-    """The combiner of a binary op, for each result on its own; subtraction of a term is addition."""
+    """The combiner of a binary op on single results; to subtract a term counts as addition."""
     if op.name in SINGLE:
         return f"arith.add{op.name[-1]}" if op.name in SUMS else op.name
     if op.name == "vector.reduction":
@@ -35,10 +35,10 @@ def single(op: ir.Operation) -> str | None:
 
 
 def fits(by: str, stated: str) -> bool | None:
-    """Whether parts are combined as stated in a `Combiner`'s words; None where the words do not
-    decide.
+    """Whether parts are combined (`by`) as a `Combiner`'s description states; None where the
+    description does not decide.
 
-    A sum's words may name a difference: terms are subtracted, and parts added.
+    The description of a sum may name a subtraction: terms are then subtracted, but parts are added.
     """
     names = {f"arith.add{name[-1]}" if name in SUMS else name for name in stated.split(" and ")}
     if names <= SINGLE:
@@ -50,13 +50,15 @@ def fits(by: str, stated: str) -> bool | None:
 
 @record
 class Merge:
-    """Two partial results of several values each.
+    """The combination of two partial results, each of several values (such as an extreme and its
+    index).
 
     Args:
-        one, other: the operands for the result of the op.
-        beside: the corresponding values of the other results, as far as the op reads them.
+        one, other: the two values that the op combines into its own result.
+        beside: the corresponding pairs of the other values, if the op reads them.
         by: the combiner of each value.
-        undecided: it is an index, and the op does not select the smaller one for equal values.
+        undecided: the value is an index, and for equal extremes the op does not select the smaller
+            index.
     """
 
     one: ir.Value
@@ -67,8 +69,8 @@ class Merge:
 
 
 def merge(op: ir.Operation) -> Merge | None:
-    """The combination computed by an op, if it is the last op of one of results with several
-    values."""
+    """The combination of which the op computes one value, for combinations of several values; None
+    for any other op."""
     return _extreme(op) if op.name == "arith.select" else _moments(op)
 
 
@@ -76,7 +78,7 @@ _GREATER = {"ogt": True, "olt": False, "sgt": True, "slt": False, "ugt": True, "
 
 
 def _extreme(op: ir.Operation) -> Merge | None:
-    """The value or the index of the larger, or smaller, one."""
+    """The selection of an extreme, or of its index, by a comparison; None for any other op."""
     wins, other, one = op.operands
     either = made_by(wins, "arith.ori")
     for first, second in [(wins, None)] if either is None else [tuple(either.operands), tuple(either.operands)[::-1]]:
@@ -109,8 +111,8 @@ def _extreme(op: ir.Operation) -> Merge | None:
 
 
 def _ties(value: ir.Value) -> tuple[tuple[ir.Value, ir.Value], tuple[ir.Value, ir.Value]] | None:
-    """The values and the indices that a test for ties compares: equal values, the first index
-    smaller."""
+    """The values and the indices that a test for ties compares. It holds for equal values if the
+    first index is smaller."""
     both = made_by(value, "arith.andi")
     for equal, before in [] if both is None else [tuple(both.operands), tuple(both.operands)[::-1]]:
         same, less = (made_by(operand, "arith.cmpf", "arith.cmpi") for operand in (equal, before))
@@ -120,8 +122,8 @@ def _ties(value: ir.Value) -> tuple[tuple[ir.Value, ir.Value], tuple[ir.Value, i
 
 
 def _values_chosen(wins: ir.Value, left: ir.Value, right: ir.Value) -> tuple[ir.Value, ir.Value] | None:
-    """Of two compared values, the one that is kept and the one that replaces it, by the op that
-    selects."""
+    """The two compared values in the order of the op that selects between them: the value that is
+    kept, then the value that replaces it."""
     for user in users(wins):
         if user.name == "arith.select" and {user.operands[1], user.operands[2]} == {left, right}:
             return user.operands[2], user.operands[1]
@@ -174,7 +176,7 @@ def _moments(op: ir.Operation) -> Merge | None:
 
 
 def _is_count(value: ir.Value, known: Mapping[str, ir.Value]) -> bool:
-    """Whether the value is the sum of both counts, or 1 if that is 0."""
+    """Whether the value is the sum of both counts, with 1 in place of 0."""
     chosen = made_by(value, "arith.select")
     if chosen is None:
         return any(True for _ in _matches(value, _LEAST, known))

@@ -7,8 +7,8 @@ of a reduction to the uses of the result.
     result = result + v                                     must be exactly the stated set here
 
 Values without parts are not followed. Between threads, program order is assumed: it holds where
-there are no conflicts. A loop in which no access of parts depends on the counter is iterated to a
-fixed point; other loops are followed iteration by iteration.
+there are no conflicts. A loop is iterated to a fixed point if no access of parts in it depends on
+its counter; any other loop is followed iteration by iteration.
 
 Source: Cousot and Cousot, "Abstract Interpretation"; the values are relations between threads and
 contributions.
@@ -234,8 +234,8 @@ class Network(Arithmetic):
                 self.bind(result, value)
 
     def _depends_on_counter(self, loop: ir.Operation) -> bool:
-        """Whether an access of parts inside a loop depends on the loop's counter. Makes its counter
-        a symbol."""
+        """Whether an access of parts inside a loop depends on the loop's counter. Binds the counter
+        to a symbol."""
         counter = loop.regions[0].blocks[0].arguments[0]
         values = self.block.values
         if counter not in self._counters:
@@ -262,7 +262,8 @@ class Network(Arithmetic):
     # ---- accesses ----------------------------------------------------------------------------------------------------
 
     def _places(self, op: ir.Operation) -> list[int] | None:
-        """The element of each thread, in row-major order; None where unknown."""
+        """The number, in row-major order, of the element that each thread accesses; None where
+        unknown."""
         shape = list(ir.MemRefType(array_of(op).type).shape)
         flat = [0] * self.block.count
         for size, place in zip(shape, places_of(op), strict=True):
@@ -342,7 +343,8 @@ class Network(Arithmetic):
             self._of_its_element(op, array, value, self._sure & active)
 
     def _of_its_element(self, op: ir.Operation, array: ir.Value, value: Partial, active: Threads) -> None:
-        """Checks that each element of a result gets the part's element of the same number."""
+        """Checks that each element of a result is combined with the element of the part that has
+        the same number."""
         result, many, places = self.results[value.source or 0], self.block.count, self._places(op)
         if places is None or result.scan or ir.MemRefType(array.type).shape != ir.MemRefType(result.part.type).shape:
             return
@@ -361,8 +363,8 @@ class Network(Arithmetic):
         return Partial(None, [before_bit(self.block)] * self.block.count)
 
     def _begun(self, number: int, op: ir.Operation, places: Sequence[int], active: Threads) -> None:
-        """Records that a part is set to an identity: where the first op that did so is executed
-        again, a round begins."""
+        """Records that a part is set to the identity. If the op that did this first is executed
+        again, a new round begins."""
         result = self.results[number]
         first = result.begun is None
         result.begun = op if first else result.begun

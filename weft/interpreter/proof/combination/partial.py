@@ -19,7 +19,8 @@ Row = int
 
 @record
 class Doubt:
-    """Why a value is not as required. `sure`: it is wrong; else it could not be proven."""
+    """The reason why a value is rejected. `sure`: the value is wrong; otherwise it could not be
+    proven right."""
 
     why: str
     sure: bool = False
@@ -30,13 +31,14 @@ class Partial:
     """A value of each thread of a block.
 
     Args:
-        source: the number of the reduction's result; None: the identity of whichever value it is
-            combined with.
+        source: the number of the reduction's result; None for an identity, which combines with
+            parts of any result.
         rows: for each thread.
         bad: the threads for which the value is unknown, and why.
-        terms: other operands that no row shows: values that the thread has computed or read.
+        terms: operands that are no parts, and so are not in the rows: values that the thread has
+            computed or read.
         by: how its parts were combined, as text.
-        identities: constants that are taken for the identity, each with its op's place.
+        identities: constants that are taken for the identity, each with the location of its op.
     """
 
     source: int | None
@@ -48,7 +50,7 @@ class Partial:
     identities: frozenset[tuple[ir.Attribute, str]] = frozenset()
 
     def spoiled(self, threads: Threads, fault: Doubt) -> Partial:
-        """The value, unknown for these threads."""
+        """The value, marked as unknown for these threads."""
         if not threads:
             return self
         worse = self.fault if self.fault is not None and self.bad and self.fault.sure else fault
@@ -101,8 +103,9 @@ def chosen(threads: Threads, one: Partial, other: Partial) -> Partial:
 
 
 def joined(one: Partial, other: Partial, unsure: Threads, own: Sequence[Row] | None, why: Doubt) -> Partial:
-    """Either of two values, unknown which, for the threads `unsure`, unless the two are equal.
-    `own`: rows of a part that may not be set yet, for which the identity is acceptable."""
+    """The value after two paths: the first value, except that for the threads in `unsure` it may be
+    either of the two, and is unknown unless both are equal. `own`: rows of a part that may not be
+    set yet, for which the identity is acceptable."""
     made = chosen(((1 << len(one.rows)) - 1) & ~unsure, one, chosen(unsure, one, other))
     differing, rows = 0, list(made.rows)
     for t, (a, b) in enumerate(zip(one.rows, other.rows, strict=True)):

@@ -19,14 +19,14 @@ class Reached:
         parts: the arrays with each thread's part.
 
     Attributes:
-        begins: private arrays with the initial value of a scan's part: the previous contents, or
-            the identity; by part.
+        begins: for the part of a scan, the private array with its initial value: the previous
+            contents, or the identity.
         carried: private arrays from which the value carried to a scan's next round is computed.
         values: values that may be derived from parts, and arrays that may hold them.
         arrays: arrays that may hold parts.
-        odd: those of them with other accesses than loads and stores of elements.
-        results: private arrays into which parts are combined: the initial value of a thread's
-            result is stored there, too.
+        odd: the arrays that ops other than loads and stores of elements access.
+        results: private arrays into which parts are combined. They also hold the initial value of a
+            thread's result.
     """
 
     def __init__(self, kernel: ir.Operation, parts: Iterable[ir.Value]) -> None:
@@ -113,7 +113,8 @@ class Reached:
         self.ops |= around
 
     def _is_followed(self, op: ir.Operation) -> bool:
-        """Whether only loops and conditions enclose an op, or ops that are followed anyway."""
+        """Whether the network follows all ops that enclose this one: loops and conditions, and ops
+        that it has reached."""
         for outer in ancestors(op):
             if outer == self.kernel or outer in self.ops:
                 return True
@@ -131,8 +132,8 @@ class Reached:
                     wait_for(parent.regions[0].blocks[0].arguments[number + 1])
 
     def _ends(self, store: ir.Operation) -> bool:
-        """Whether a store combines with the previous contents of the array: it then holds a result,
-        and no longer parts."""
+        """Whether a store combines parts with the previous contents of the array, which then holds
+        a result and no longer parts."""
         array = store.operands[1]
         return array not in self.arrays and array not in self.carried and continues(store)
 

@@ -1,9 +1,9 @@
 """The threads of a block, one by one: indices and conditions of a kernel, evaluated for each of
 them.
 
-A shared reduction has a block of a known size, of at most 1024 threads: values are computed for all
-of them at once, as lists of numbers and sets of threads (the bits of an integer), which is exact
-whatever a shuffle or an index does with thread ids.
+A shared reduction has a block of a known size, of at most 1024 threads: so numbers are computed for
+all of them at once, as lists, and sets of threads are the bits of an integer. This is exact for any
+shuffle or index.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Unfollowed(Exception):
 
 
 class Blurred(Unfollowed):
-    """The accessed element is unknown while all iterations are followed at once."""
+    """The accessed element is unknown because all iterations of a loop are followed at once."""
 
 
 class Block:
@@ -91,7 +91,7 @@ class Block:
 
     @staticmethod
     def those(held: Iterable[bool]) -> Threads:
-        """The threads with a true entry, in the order of their numbers."""
+        """The set of the threads with a true entry; entries are in the order of thread numbers."""
         return int("".join("1" if each else "0" for each in held)[::-1] or "0", 2)
 
     def members(self, threads: Threads) -> list[int]:
@@ -117,8 +117,8 @@ class Block:
         return found
 
     def partners(self, stated: ir.Attribute) -> list[Threads]:
-        """For each thread, the participants whose parts make its result, from a set `(x, y, z)[px,
-        py, pz]`."""
+        """For each thread, the threads that contribute to its result, by an integer set `(x, y,
+        z)[px, py, pz]`."""
         mine = self.values.thread_ids()
         its = [Linear.of(self.values.fresh("loop")) if form.terms else form for form in mine]
         other = {symbol: one for form, one in zip(mine, its, strict=True) for symbol in form.symbols()}

@@ -21,11 +21,11 @@ class Combined:
 
     Args:
         name: of the buffer of the result, where known.
-        op: that creates a thread's part, with its location.
+        op: the op that creates a thread's part, with its location.
         state: `wrong` with a witness, or `assumed` with the reason why it could not be proven.
-        why: empty for a proven one.
+        why: the reason; empty if the result is proven.
         notes: the witness.
-        words: the stated participants, as text.
+        words: the threads that contribute, as text.
     """
 
     name: str
@@ -42,27 +42,29 @@ class Result:
 
     Args:
         part: the array with a thread's part.
-        stated: for each thread, those whose parts make its result.
-        place: of the op that creates the part.
-        words: the stated set.
+        stated: for each thread, the threads that contribute to its result.
+        place: the location of the op that creates the part.
+        words: `stated`, as text.
         combiner: the stated combiner as text, where there is one.
 
     Attributes:
         buffer: the buffer that holds the result.
-        scan: the parts of a thread's result are those of participants before it, in the order of
-            their numbers, or all of them; a row has one more bit for the initial value, and one for
-            the result of earlier rounds.
-        writing: of a scan, parts hold the combination before a thread's own terms, which are
-            iterated once more.
+        scan: it is a scan: a thread's result has the parts of the participants before it, in the
+            order of their numbers, or of all participants. Rows have one more bit for the initial
+            value, and one for the result of earlier rounds.
+        writing: the last phase of a scan: each part holds the combination before the thread's own
+            terms, and the thread iterates over these once more.
         begun: the op that first sets a part to an identity.
-        contributing: the threads that reduce anything; the others' part is the identity.
+        contributing: the threads that reduce any term; the part of every other thread is the
+            identity.
         written: by element, the threads that have combined the parts with the previous result.
-        places: the threads that store a result, and for each thread its (potential) element; None:
-            unknown.
-        made: the threads with a part in some thread's result.
+        places: the threads that store a result, and for each thread the element that it stores, or
+            would store; None: unknown.
+        made: the threads with a part that is in the result of some thread.
         by: how terms and parts are combined.
-        identities: constants taken for the identity, with what they initialize or replace.
-        faults: wrong or unproven facts, with a witness.
+        identities: constants taken for the identity, each with the text of what it initializes or
+            replaces.
+        faults: what is wrong or unproven, with a witness.
     """
 
     part: ir.Value
@@ -87,7 +89,7 @@ class Result:
         self.faults.append((Doubt(why, sure), notes))
 
     def used(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """Checks a value that these threads use as a result: it combines exactly the stated
+        """Checks that a value that these threads use as a result combines exactly the stated
         parts."""
         spoiled = value.bad & active
         if spoiled and value.fault is not None:
@@ -107,7 +109,7 @@ class Result:
         self.by |= value.by
 
     def whole(self, block: Block, value: Partial, active: Threads) -> bool:
-        """Whether the value is these threads' complete result, and nothing else."""
+        """Whether the value is the complete result of these threads, without any other term."""
         if value.bad & active or value.source is None:
             return False
         rows, scanned = value.rows, (before_bit(block), rounds_bit(block))
@@ -123,14 +125,14 @@ class Result:
         return True
 
     def _of_scan(self, t: int, tokens: Row) -> Threads:
-        """The threads whose parts make a complete value of a scan: all, if it includes the thread's
-        own; else those before it."""
+        """The parts in a complete value of a scan: all of them, if the value includes the thread's
+        own part; else the parts of the threads before it."""
         every = self.stated[t] & self.contributing
         return every if tokens >> t & 1 else every & ((1 << t) - 1)
 
     def _used_of_scan(self, block: Block, value: Partial, active: Threads, op: str) -> None:
-        """Checks a scan's value: it combines the terms before a thread's own, or all, and the
-        initial value once."""
+        """Checks that a scan's value combines the initial value, once, with all terms or with the
+        terms before a thread's own."""
         for t in block.members(active):
             row, tokens = value.rows[t], value.rows[t] & block.every
             wanted = self._of_scan(t, tokens)
@@ -157,7 +159,7 @@ class Result:
         return replace(value, rows=rows).spoiled(spoiled, Doubt("parts of an earlier round are combined", sure=True))
 
     def _differs(self, block: Block, t: int, row: Row, wanted: Row, cell: int, op: str) -> None:
-        """Reports a thread with a wrong result, and a part that is missing or too many."""
+        """Reports a thread with a wrong result, and a part that it lacks or has by mistake."""
         own, many = f"thread {block.ids[t]}", block.count
         if extra := row & ~wanted:
             which = _lowest(extra)
@@ -188,7 +190,8 @@ class Result:
         self.written[cell] = self.written.get(cell, 0) | active
 
     def verdict(self, block: Block, reason: str | None) -> Combined:
-        """The final verdict. `reason`: why the kernel was not followed to its end, if so."""
+        """The final verdict. `reason`: why the kernel was not followed to its end; None if it
+        was."""
         if reason is None:
             self._finish(block)
         wrong = next(((f, notes) for f, notes in self.faults if f.sure), None)
@@ -242,5 +245,5 @@ def rounds_bit(block: Block) -> Row:
 
 
 def _thread(block: Block, threads: Threads) -> str:
-    """The first of them, as text."""
+    """The first of some threads, as text."""
     return f"thread {block.ids[block.members(threads)[0]]}"

@@ -1,5 +1,5 @@
-"""Contents of buffers while a kernel is walked over: their labels, and the writes to the host's
-buffers."""
+"""Contents of buffers during the walk over a kernel: labels, which state the payload's element in
+each place, and the writes to the host's buffers."""
 
 from __future__ import annotations
 
@@ -57,22 +57,22 @@ class Contents:
 
     Args:
         payload: the untouched module.
-        loops, guards: the counters of the enclosing loops, outermost first; and the conditions of
-            execution.
+        loops, guards: at the current op, the counters of the enclosing loops, outermost first, and
+            the conditions under which the op is executed.
         depth: by buffer, the number of loops around its allocation.
-        given: the tensors of the payload that the kernel's buffer arguments are.
-        moved: by the location of an op with returned results, the offset between their place and
-            where they are written; None: unknown.
-        overwritten: results of which one part was written over another.
-        begun: the initial value to which the terms of a result are added; None: unknown.
-        parts: by location, the combination of the parts of an op's result made by an earlier
-            launch.
-        labels: of current contents.
-        first: of contents before the kernel.
+        given: for each buffer argument of the kernel, the tensor of the payload that it holds.
+        moved: by the location of an op that writes a returned result at the wrong place, the
+            distance from the right place; None: unknown.
+        overwritten: results for which one partial sum was written over another.
+        begun: for each result, the initial values to which its terms are added (None: unknown).
+        parts: by the location of an op, the reduction of the parts that an earlier launch computed.
+        labels: the labels of the current contents.
+        first: the labels of the contents before the kernel.
         written: the buffers that the kernel has written.
-        stores: of the host's buffers, with the elements.
-        uses: of elements that may be no results, in rows beyond a tile's end: the conditions of the
-            use, and the condition that must then hold.
+        stores: for each buffer of the host, the writes to it.
+        uses: the uses of elements that may lie in rows beyond a tile's end, and then hold no
+            result. For each, the conditions under which it happens, and the condition that must
+            hold so that the element is a result.
     """
 
     payload: PayloadOps
@@ -108,7 +108,7 @@ class Contents:
 
         Args:
             depth: the number of loops over tiles around its allocation.
-            key: the tensor of the payload that it is, element by element.
+            key: the tensor of the payload that it holds, element by element; None if it holds none.
             held: the contents left by an earlier launch.
             pieces: those left by several, and by copies.
         """
@@ -139,8 +139,8 @@ class Contents:
             )
 
     def carry(self, value: ir.Value, key: Key, rank: int) -> None:
-        """A buffer of the host without writes and with unknown contents is taken as a tensor of the
-        payload."""
+        """Labels a buffer of the host as a tensor of the payload, if its contents are unknown and
+        nothing has written it."""
         views = self.views.of(value)
         root = views[0].root
         known = bool(self.labels.get(root)) or root in self.written
@@ -187,8 +187,8 @@ class Contents:
         return None
 
     def accumulate(self, root: RootBuffer, key: Key, combiner: str) -> None:
-        """Records an update, in any order, of elements of a host's buffer, or of their parts in a
-        buffer that starts with the identity."""
+        """Records updates, in any order, of the elements of a host's buffer; or of a buffer of the
+        kernel that starts with the identity and collects parts of these elements."""
         before, cells = self.labels.get(root, ()), tuple(map(self.cell, root.shape))
         at = tuple(map(Linear.of, cells))
         start = self.begin((root, at), key)
@@ -201,7 +201,7 @@ class Contents:
         self.labels[root] = (Label(key, cells, (0,) * len(cells), at, parts=parts, since=since),)
 
     def begin(self, cell: tuple[RootBuffer, Coordinates], key: Key, rows: Formula = TRUE) -> Read | None:
-        """Records the initial value of a result's sum in an element, in `rows`."""
+        """Records the initial value, in an element, of the sum `key`, where `rows` holds."""
         labels = self.labels.get(cell[0], ())
         start = labels[-1].start(cell[1]) if len(labels) == 1 else None
         if start is None or start.key != key:
@@ -210,8 +210,9 @@ class Contents:
         return start
 
     def arrives(self, key: Key, some: Formula) -> bool:
-        """Whether all results end up in a buffer of the host, each in its place; with `some`, if
-        there are iterations."""
+        """Whether some buffer of the host ends up with all results, each in its place. `some`: the
+        condition that there are iterations; results that are added to the buffer must arrive only
+        then."""
         return any(
             label.key == key and not label.parts and label.is_in_place(root.shape) and self._is_whole(root, key, some)
             for root, labels in self.labels.items()
@@ -220,8 +221,8 @@ class Contents:
         )
 
     def _is_whole(self, root: RootBuffer, key: Key, some: Formula) -> bool:
-        """Whether a result computed elsewhere is written to all of a buffer; or added to it, if
-        there are any iterations."""
+        """Whether a result that was computed in another buffer is written to all elements of this
+        one; or is added to all, if there are iterations."""
         stores = [store for store in self.stores.get(root, ()) if store.what.key == key and not store.updated]
         sizes = [self.values.extent(root.value, n) for n in range(len(root.shape))] if stores else []
         return all(covers(s.at, s.symbols, s.guards, sizes, self.values, some if s.adds else TRUE) for s in stores)
@@ -231,7 +232,7 @@ class Contents:
         return dict(self.labels)
 
     def rejoin(self, before: dict[RootBuffer, tuple[Label, ...]]) -> None:
-        """After a branch, contents written by only one of its arms may remain."""
+        """Merges the contents of both arms after a branch: all are possible from there on."""
         for root, labels in before.items():
             if self.labels.get(root) != labels:
                 self.labels[root] = tuple(dict.fromkeys((*labels, *self.labels.get(root, ()))))
@@ -260,8 +261,8 @@ class Contents:
     def add(
         self, cell: tuple[RootBuffer, Coordinates], what: Read, since: tuple[Symbol, ...], dims: Sequence[Symbol]
     ) -> None:
-        """Records the addition of a sum, or of its parts, to an element initialized with a
-        constant. Each part must be added once, otherwise the contents become unknown."""
+        """Records the addition of a sum, or of its parts, to an element that was initialized with a
+        constant. Unless each part is added once, the contents become unknown."""
         if what.key is not None:
             self.begin(cell, what.key, what.rows)
         own = {*since, *involved(*cell[1])}
@@ -275,8 +276,9 @@ class Contents:
         self, cell: tuple[RootBuffer, Coordinates], what: Read, dims: Sequence[Symbol], *, updated: bool = False,
         adds: bool = False,
     ) -> None:  # fmt: skip
-        """Records a write of an element. `updated`: without terms the element keeps its initial
-        value; `adds`: the value is added to the previous contents."""
+        """Records a write of an element. `updated`: a reduction updates the element, so that it
+        keeps its initial value if there are no terms; `adds`: the value is added to the previous
+        contents."""
         root, coordinates = cell
         self.written.add(root)
         self._stored(cell, dims, what, updated, adds)
@@ -298,8 +300,9 @@ class Contents:
         self.labels[root] = (*kept, made)
 
     def _spare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> Formula:
-        """Where a written element may be no result: in a tile of the kernel; and in a temporary of
-        the host, outside of what the payload's result has."""
+        """The condition under which a written element may hold something other than a result: for a
+        buffer of the kernel, inside its tile; for a temporary of the host, beyond the extents of
+        the payload's result."""
         if not root.foreign:
             sizes = [Linear.of(n) for n in root.shape if n is not None]
             return within(coordinates, sizes) if len(sizes) == len(coordinates) else FALSE
@@ -312,8 +315,8 @@ class Contents:
         return within(what.at, ends).negate() if len(ends) == len(own.at) == len(what.at) else FALSE
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
-        """Records the offset of a written element from its place in the payload's result; None
-        where unknown."""
+        """Compares the place of a written element with that in the payload's result, and records in
+        `moved` how far it is off; None where unknown."""
         its = (piece(coordinates) for piece in self.pieces(root))
         own = next((element for element in its if element.key == what.key), None)
         if own is None or what.key is None or (own.at == what.at and own.when == TRUE):
@@ -330,12 +333,13 @@ class Contents:
             self.moved[what.key[1]] = apart.constant if whole and apart.is_constant else None
 
     def pieces(self, root: RootBuffer) -> list[Callable[[Coordinates], Element]]:
-        """The pieces of the function's result that a buffer is; none if it is no result."""
+        """The pieces of the payload function's result that a buffer holds; empty for other
+        buffers."""
         kind, name, number = self.given.get(root, ("", "", 0))
         return self.payload.elements.pieces(name, number) if kind == "returned" else []
 
     def use(self, rows: Formula, when: Sequence[Formula] = ()) -> None:
-        """Records the use of an element that is a result where `rows` holds."""
+        """Records the use of an element that holds a result only where `rows` is true."""
         if rows != TRUE:
             self.uses.setdefault(((*self.guards, *when), rows))
 
@@ -349,7 +353,7 @@ class Contents:
         self.depth[root], self._before[root] = len(self.loops), len(self.guards)
 
     def uses_others(self) -> bool:
-        """Whether the kernel uses an element that may be unwritten, or no result."""
+        """Whether the kernel uses an element that may be unwritten, or may hold no result."""
         try:
             return any(point_where([*when, rows.negate()]) is not None for when, rows in self.uses)
         except Unknown:
@@ -374,9 +378,9 @@ class Contents:
         return Label(what.key, cells, turns, at, when, what.outside, parts, what.since, what.each, rows)
 
     def _filled(self, root: RootBuffer, coordinates: Coordinates, made: Cells, updated: bool) -> Formula:
-        """The cells that are written: those in the ranges of the counters in the coordinates. For
-        other counters, the first iteration writes, or none needs to (`updated`); the stage of an
-        element is the subject of `races`."""
+        """The condition on the cells that are written: the loop counters in the coordinates are in
+        their ranges. Of the loops on which no coordinate depends, the first iteration must write,
+        unless no iteration needs to (`updated`). The stages of a buffer are left to `races`."""
         cells, turns, own, in_cells = made
         outer = set(self.loops[: self.depth.get(root, 0)])
         places = zip(coordinates, cells, turns, strict=True)
@@ -429,8 +433,8 @@ class Contents:
         return tuple(cells), tuple(turns), own, in_cells
 
     def loses(self, key: Key) -> bool:
-        """Whether a function returns a result of the payload whose place finally holds something
-        else."""
+        """Whether the payload returns this result, but the kernel leaves other contents in its
+        place."""
         for root in self.given:
             kept = [label for label in self.labels.get(root, ()) if label.key == key and not label.parts]
             if not kept and any(piece(origin(root)).key == key for piece in self.pieces(root)):

@@ -1,5 +1,5 @@
-"""Counters of loops as digits, by the divisors of their variables: one digit for each of the loops
-that were coalesced."""
+"""Counters of loops as digits: a loop that was coalesced from several has one digit for each of
+them. The digits follow from the numbers by which index arithmetic divides the loop's variable."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def counted(
     *,
     parallel: bool,
 ) -> LoopCounter:
-    """The counter of a loop. That of a parallel loop is split into digits where index arithmetic
-    divides it, as of coalesced loops. In a sequential loop such a quotient or remainder is the stage
-    of a buffer, and the counter stays whole."""
+    """The counter of a loop. If index arithmetic divides the counter of a parallel loop, as in
+    coalesced loops, the counter is split into digits. In a sequential loop such a quotient or
+    remainder numbers the stages of a buffer, and the counter stays whole."""
     first, end, by = map(values.number, (low, high, step))
     from_0 = parallel and first == Linear.of(0) and by == Linear.of(1)
     if from_0 and isinstance(high, ir.Value) and (found := _open_digits(values, variable, high)) is not None:
@@ -60,7 +60,7 @@ def counted(
 
 
 def ends_of(values: Values, n: Linear) -> list[Linear]:
-    """The numbers of which an extent is the minimum."""
+    """The operands of the minimum that computes an extent; the extent alone if it is no minimum."""
     found = values.at_most(n)
     return found if found == [n] else [end for each in found for end in ends_of(values, each)]
 
@@ -82,9 +82,9 @@ def _counted_digits(values: Values, variable: ir.Value, counter: Symbol, form: L
 
 
 def _open_digits(values: Values, variable: ir.Value, count: ir.Value) -> LoopCounter | None:
-    """The variable of a loop from 0 to `count` as digits by sizes known only at run time, if it is
-    divided by factors of `count` one after the other: each digit is a symbol of its own, below its
-    size. Quotients and remainders are bound."""
+    """The variable of a loop from 0 to `count` as digits, where sizes known only at run time divide
+    it: if these are factors of `count`, one after the other, each digit becomes a symbol below its
+    size. The values of the quotients and remainders are bound to the digits."""
     factors = list(_factors(values, count))
     if not all(at_or_above(factor, 0) for factor in factors):
         return None
@@ -119,8 +119,8 @@ def _open_digits(values: Values, variable: ir.Value, count: ir.Value) -> LoopCou
 
 
 def _step(values: Values, divided: list[ir.Value]) -> tuple[list[ir.Value], list[ir.Value], Linear] | None:
-    """The quotients and remainders of a number, which may be several values, by one size; None if
-    there is no such size, or several."""
+    """The quotients and the remainders in the division of a number by a size, and that size; None
+    if no size divides the number, or several do. `divided`: the values that hold the number."""
     found: tuple[list[ir.Value], list[ir.Value]] = [], []
     bases: dict[Linear, None] = {}
     for user in (user for value in divided for user in users(value)):

@@ -1,9 +1,9 @@
-"""Coverage of a kernel: for each reduction of the payload that it executes, whether each iteration
-is executed once, for its own result, from the right initial value, and whether padding changes
-nothing. Coverage and disjointness, in addition to race freedom.
+"""Coverage of a kernel. For each reduction of the payload that the kernel executes: each iteration
+is executed once, for its own result, from the right initial value; and padding changes no result.
+This is coverage and disjointness, in addition to race freedom.
 
-Computed before the maps of a loop are materialized; that the processors of a shared reduction then
-combine their parts correctly is proven of the kernel (`combination`).
+It is computed before the maps of a loop are materialized. `combination` then proves, of the
+finished kernel, that the processors of a shared reduction combine their parts correctly.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ class Coverage:
     """The verdict on one reduction of the payload in a kernel.
 
     Args:
-        verdict: `once`: each iteration is executed once, for its own result; `wrong`: one seems not
-            to be;
-            `assumed`: unknown.
+        verdict: `once`: each iteration is executed once, for its own result; `wrong`: a fault was
+            found; `assumed`: unknown.
         of: the payload's op.
         words: the number of iterations; the fault; or the reason why it is unknown.
     """
@@ -76,7 +75,8 @@ def coverage(
         untouched: the payload.
 
     Returns:
-        a verdict for each; and the contents that the kernel leaves in buffers of the host, as far as known.
+        a verdict for each reduction; and, as far as known, the contents that the kernel leaves in
+            buffers of the host.
     """
     with kernel.module.context, kernel.root.location:
         payload = PayloadOps.of(untouched, loop)
@@ -111,8 +111,8 @@ def coverage(
 
 
 def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
-    """The verdicts, for a kernel that must also write all elements of its tiles that it reads, and
-    each result at its place."""
+    """The verdicts after two more checks of the kernel: it writes all elements of its tiles that it
+    reads, and it writes each result at its place."""
     if any(one.verdict != "once" for one in judged) or walk.last is None:
         return judged
     if walk.held.uses_others():
@@ -126,8 +126,8 @@ def _whole(judged: list[Coverage], walk: Walk) -> list[Coverage]:
 def _returned(
     judged: list[Coverage], walk: Walk, operands: dict[ir.Value, ir.Value], loop: ir.Operation, untouched: Untouched
 ) -> list[Coverage]:
-    """The verdicts, and one on each op with results that a function does not return as the payload
-    does, as far as known."""
+    """The verdicts, and a further one for each op of which a function is not known to return the
+    results as the payload does."""
 
     def is_last(argument: ir.Value, piece: PayloadOp | None) -> bool:
         (view,) = walk.held.views.of(argument)
@@ -152,8 +152,9 @@ _STRANGE = "which op of the payload it is, or which iteration of a loop around t
 def _bind(
     walk: Walk, functions: dict[str, ir.Operation], argument: ir.Value, operand: ir.Value, loop: ir.Operation
 ) -> None:
-    """Binds an argument of the kernel to the payload's argument or result that its host function is
-    passed, or returns; and to its contents."""
+    """Binds an argument of the kernel to the payload's tensor that it holds: the argument that the
+    host function is passed, or the result that it returns. Records the known contents of the
+    buffer."""
     host = None if producer(operand) is not None else operand.owner.owner.operation
     around = walk.payload.around
     if not isinstance(argument.type, ir.MemRefType):
@@ -232,7 +233,8 @@ def _nest(nest: NestExecuted, walk: Walk) -> Coverage:
 
 
 def _concluded(of: PayloadOp, extents: Sequence[Linear], terms: str, wrong: Callable[[], str | None]) -> Coverage:
-    """The verdict, where `wrong` returns a fault, or raises Unclear or Unknown."""
+    """The verdict that follows from `wrong`: a function that returns a fault, or None, or raises
+    Unclear or Unknown."""
     try:
         found = wrong()
     except Unknown:
@@ -250,9 +252,10 @@ def _multiplies(execution: Executes) -> bool:
 
 
 def _wrong_start(execution: Executes, point: Coordinates, extents: Sequence[Linear], walk: Walk) -> str | None:
-    """Results must begin with the payload's initial value, once: where a sum is added to contents
-    initialized elsewhere, only one of the two may differ from the identity; each part of a sum
-    begins with the identity, or with the same value if the combiner is idempotent.
+    """A fault if results do not begin with the payload's initial value, exactly once. If a sum is
+    added to contents that were initialized separately, one of these two must begin with the
+    identity. Each part of a sum must begin with the identity; with an idempotent combiner, the
+    initial value will do.
 
     Raises:
         Unclear: the forms do not show it.
@@ -312,8 +315,9 @@ def _expect_own_start(
 
 
 def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], walk: Walk) -> str | None:
-    """Padding that a result reads must leave it unchanged: as the term of the reduction, or as a
-    factor of it. In rows beyond the end of a tile it may be arbitrary, if no such result is used."""
+    """A fault if a result reads padding that may change it. The padding must be an identity as the
+    term of the reduction, or zero as a factor of the term. In rows beyond the end of a tile it may
+    be arbitrary, because no result of these rows is used."""
     for value, read in zip(execution.values, execution.reads, strict=True):
         if read is None or read.when == TRUE or read.key is None:
             continue
@@ -334,8 +338,8 @@ def _wrong_padding(execution: Executes, point: Sequence[Linear], extents: Sequen
 
 
 def _own_padding(execution: Executes, point: Sequence[Linear], read: Read, padding: float | None) -> Formula:
-    """The iterations in which the payload itself reads an element, and not the same constant in its
-    place."""
+    """The condition that the payload's own iteration reads an element here; elsewhere the payload
+    reads the same padding constant as the kernel."""
     of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
     padded = [
         element for element in of.reads if element is not None and element.key == read.key and element.when != TRUE
@@ -389,7 +393,7 @@ def _same(one: float, other: float | None) -> bool:
 
 
 def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
-    """Results that are not at the payload's place, among those that a function returns."""
+    """A fault if a result that a function returns is not at the payload's place."""
     if of.location not in walk.held.moved:
         return None
     if (apart := walk.held.moved[of.location]) is None:

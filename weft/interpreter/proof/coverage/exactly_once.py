@@ -1,15 +1,15 @@
-"""Whether an execution executes each iteration of the payload's op once.
+"""Whether the kernel executes each iteration of the payload's op once.
 
-The iteration is a form of the execution's counters in each dimension (`points.solved`). The proof
-is by mixed radices: of `i = 128*b + 64*w + 8*l + t` with t < 8, l < 8, w < 2 and b < 4, each i
-below 512 has one (b, w, l, t). Dimensions that are digits of one number (of an implicit GEMM's row,
-the image and the position in it) are joined first. Guards must then leave out no iteration inside
-the iteration space, and for a reduction all iterations beyond: questions to ISL about one
-execution, not about pairs.
+In each dimension, the iteration is a form of the counters of the kernel's loops (`points.solved`).
+The proof is by mixed radices: if `i = 128*b + 64*w + 8*l + t` with t < 8, l < 8, w < 2 and b < 4,
+then each i below 512 has exactly one (b, w, l, t). Dimensions that are digits of one number are
+joined first: in an implicit GEMM, the image and the position in it are digits of the row. Guards
+must not exclude any iteration inside the iteration space; for a reduction they must exclude all
+iterations outside. ISL answers these questions about one iteration at a time, not about pairs.
 
-A dimension that is not reduced may be executed in part, or again by executions with a result of
-their own (a producer that is fused into several tiles); of one that is reduced, each result needs
-all iterations.
+A dimension that is not reduced may be executed in part, or several times if each execution has a
+result of its own (a producer that is fused into several tiles). Along a reduced dimension, each
+result needs all iterations.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from .points import Executes, Iterations
 
 @record
 class Store:
-    """Elements of the host's buffers that are written: coordinates by enclosing counters
-    (`symbols`); `updated`: by their own reduction; `adds`: to the previous contents."""
+    """A write to a buffer of the host. The coordinates `at` are forms of the enclosing counters
+    (`symbols`). `updated`: a reduction updates its own result; `adds`: the value is added to the
+    previous contents."""
 
     at: Coordinates
     what: Read
@@ -49,8 +50,8 @@ class Unclear(Exception):
 def expect_once(
     execution: Iterations, point: Sequence[Linear], extents: Sequence[Linear], algebra: Algebra
 ) -> str | None:
-    """A fault, with an iteration that is executed twice or not at all; None where each is executed
-    once.
+    """A fault, with an iteration that is executed twice or not at all; None if each iteration is
+    executed once.
 
     Args:
         point: the iteration, by dimension of the payload's op.
@@ -128,15 +129,16 @@ def _is_inside(form: Linear, size: Linear) -> bool:
 
 
 def _first(guards: Sequence[Formula], own: Sequence[Symbol], telling: Collection[Symbol]) -> Formula:
-    """The condition of the first iteration of loops on which the iteration's point does not depend."""
+    """The guards in the first iteration of all loops on which the payload's iteration does not
+    depend."""
     free = {s: Linear.of(0) for s in own if s not in telling}
     return both(*(guard.changed(lambda form: form.put(free)) for guard in guards))
 
 
 def expect_order(execution: Executes, point: Sequence[Linear]) -> None:
-    """Checks that an op that writes its running result has iterations in the payload's order: the
-    loops are digits, the outermost the most significant. Parts that begin with the sum of earlier
-    parts are checked one by one.
+    """Checks that an op that writes running results executes its iterations in the payload's order:
+    its loops are digits of the iteration number, the outermost loop the most significant digit. In
+    parts that begin with the sum of earlier parts, the order matters only within each part.
 
     Raises:
         Unclear: the forms do not show it.
@@ -221,8 +223,8 @@ def executes_all(
 def reads_outside(
     execution: Executes, point: Sequence[Linear], extents: Sequence[Linear], read: Read, own: Formula
 ) -> bool:
-    """Whether an iteration for an existing result reads outside of a tensor, where it gets a
-    constant, and the payload does not (`own`).
+    """Whether an iteration that contributes to a result may read beyond the end of a tensor, and so
+    get a constant, where the payload reads an element (`own`).
 
     Raises:
         Unknown: the sets are too hard.
@@ -262,8 +264,9 @@ def _named(size: Linear) -> str:
 def _in_digits(
     point: Sequence[Linear], symbols: Sequence[Symbol], guards: Sequence[Formula]
 ) -> tuple[list[Linear], list[Symbol], list[Formula]]:
-    """Counters that are divided by constants, as digits: of a lane, `floor(l/4)` and `l -
-    4*floor(l/4)` are two."""
+    """Replaces counters that are divided by constants by their digits: a lane l that is divided by
+    4 becomes the two digits `floor(l/4)` and `l - 4*floor(l/4)`. Returns the point, the counters
+    and the guards in terms of these."""
     radices: dict[Symbol, set[int]] = {}
     for form in point:
         collect_radices(form, radices)
@@ -282,9 +285,9 @@ Number = tuple[Linear, Linear, bool]
 def _numbers(
     point: Sequence[Linear], extents: Sequence[Linear], reduced: Sequence[bool], algebra: Algebra
 ) -> list[Number]:
-    """The dimensions, with the number itself in place of two dimensions that are its digits by a
-    run-time size: i below m*n in place of `i floordiv n` below m and `i mod n` below n. Each pair
-    of digits is one i, also inside the extents, since a remainder is always inside."""
+    """The dimensions, where a number replaces two dimensions that are its digits by a run-time size
+    n: `i` below m*n replaces `i floordiv n` below m and `i mod n` below n. Each pair of digits is
+    one i. A remainder is always below n, so i is inside its extent whenever the digits are."""
     found = list(zip(point, extents, reduced, strict=True))
     while True:
         pairs = ((a, b) for a in range(len(found)) for b in range(len(found)) if a != b)
@@ -297,7 +300,8 @@ def _numbers(
 
 
 def _whole(upper: Number, lower: Number) -> Linear | None:
-    """The number with quotient `upper` and remainder `lower` by the latter's size; else None."""
+    """The number that, divided by the extent of `lower`, has the quotient `upper` and the remainder
+    `lower`; None if there is no such number."""
     (quotient, _, kind), (remainder, size, other) = upper, lower
     if kind != other:
         return None
@@ -316,14 +320,15 @@ def _whole(upper: Number, lower: Number) -> Linear | None:
 
 
 def _is_of_quotient(term: Symbol | Floor) -> bool:
-    """Whether the dividend of a division by a constant is a quotient by an unknown number."""
+    """Whether the term is a division by a constant of the quotient by a number known only at run
+    time."""
     return isinstance(term, Floor) and any(s.made is not None for s in term.numerator.symbols())
 
 
 def _joined(numbers: Sequence[Number], algebra: Algebra, *, inside: bool = False) -> list[Number]:
-    """Dimensions that are digits of one number, as that number: `a*n + b` has fewer divisions than
-    a and b. For an unknown extent, n is its upper bound. `inside`: only if b is known to be
-    below n."""
+    """The dimensions, where `a*n + b` replaces two digits a and b if this takes fewer divisions. n
+    is the extent of b, or an upper bound of it. `inside`: only digits b that are known to be below
+    n."""
     found = list(numbers)
     while True:
         floors = [_floors(form) for form, _, _ in found]
@@ -372,14 +377,14 @@ def _digit(term: Symbol, factor: int, algebra: Algebra) -> tuple[Linear, Symbol]
 
 
 def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[Linear, list[Formula]]:
-    """The count of consecutive numbers, from its constant on, that a form of counters takes once
-    each; and conditions on its lower digits where their range does not end at the next weight. In
-    `17*b + 2*l + t`, guards must keep `2*l + t` below 17; in `s*b + t`, t below s. A digit that
-    guards keep at 0 counts nothing. A counter of unknown range extends as far as its guard permits,
-    which is queried.
+    """How many consecutive numbers, from its constant on, a form of counters takes, each once. Also
+    returns conditions on the lower digits, where their range does not end at the weight of the next
+    digit: in `17*b + 2*l + t`, guards must keep `2*l + t` below 17; in `s*b + t`, t below s. A
+    digit that guards keep at 0 is ignored. The range of a counter without a known bound is found by
+    queries about its guards.
 
     Raises:
-        Unclear: the counters are not its digits.
+        Unclear: the counters are not digits of the form.
     """
     total, lower, below = Linear.of(1), Linear.of(0), list[Formula]()
     found = [_digit(s, n, algebra) if isinstance(s, Symbol) else None for s, n in form.terms.items()]
@@ -403,7 +408,8 @@ def _count(form: Linear, guards: Sequence[Formula], algebra: Algebra) -> tuple[L
 
 
 def _size(unit: Linear) -> tuple[int, int]:
-    """The order of weights, the smaller ones first: numbers, run-time sizes, products of them."""
+    """A sort key for the weights of digits: numbers first, then run-time sizes, then products of
+    sizes."""
     return max((len(s.operands(PRODUCT)) or 1 for s in unit.symbols()), default=0), unit.content
 
 

@@ -1,9 +1,10 @@
-"""Labels of buffers: the element of the payload that each of their elements is, in terms of its
+"""Labels of buffers: for each element, the element of the payload that it holds, in terms of its
 coordinates and of loop counters.
 
     copy A[128*b + m, 16*k + c] → A_shared[m, c]        A_shared[m, c] is A[128*b + m, 16*k + c], in iteration k
 
-A buffer of several stages is labelled by the number whose remainder is the stage.
+A buffer of n stages is labelled in terms of the number i of the tile; its coordinate, the stage, is
+`i mod n`.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ class Read:
     """An element that an iteration reads: its identity in the payload, and its place.
 
     Args:
-        key, at: the tensor and element; without a key, an element of an operand that only has
-            sizes, or no element of the payload.
+        key, at: the tensor and element; the key is None for an operand of which only the sizes
+            matter, and for a constant that is no element of the payload.
         parts: for an incomplete sum, the forms that distinguish its parts.
-        since: the loops in each iteration of which the sum is initialized again.
+        since: the loops that initialize the sum again in each of their iterations.
         each: the number of consecutive iterations in each part; 0 where unknown.
-        rows: the condition that it is that result; in rows beyond the end of a tile it is
+        rows: the condition that the element holds a result; in rows beyond the end of a tile it is
             arbitrary.
     """
 
@@ -58,11 +59,12 @@ class Label:
 
     Args:
         key: the payload's tensor; None for elements that only hold a constant.
-        cells: by axis of the buffer, a symbol for the coordinate, or for the number whose remainder
-            it is (`turns`); a form where the label is of that coordinate alone.
+        cells: for each axis of the buffer, a symbol for the coordinate, or, on an axis of stages,
+            for the number of which the coordinate is the remainder by `turns`; a form if the label
+            holds only at that coordinate.
         at: the element of the payload, in terms of the cells and of loop counters.
-        when: the condition that it is that element; elsewhere it is padding, of the value
-            `outside`.
+        when: the condition under which the buffer holds that element; elsewhere it holds padding,
+            with the value `outside`.
         parts, since, each, rows: as in `Read`, in terms of the cells.
     """
 
@@ -96,12 +98,14 @@ class Label:
         return self.key is None and self.rows == TRUE and not any(isinstance(cell, Linear) for cell in self.cells)
 
     def start(self, coordinates: Coordinates) -> Read | None:
-        """The initial value of a sum in this element: an element, or a known constant; else None."""
+        """The value of this element as the initial value of a sum: an element of the payload, or a
+        known constant; else None."""
         found = Read(None, (), TRUE, self.outside) if self.is_everywhere else self.read(coordinates)
         return None if found is None or (found.key is None and found.constant is None) else found
 
     def is_in_place(self, shape: Sequence[int | None]) -> bool:
-        """Whether each element of a buffer is the payload's element with the same coordinates."""
+        """Whether each element of a buffer holds the payload's element with the same
+        coordinates."""
         forms = (Linear.of(cell) if isinstance(cell, Symbol) else cell for cell in self.cells)
         return all(n == 1 or at == cell for n, at, cell in zip(shape, self.at, forms, strict=True))
 
@@ -124,8 +128,8 @@ class Label:
 
 
 def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
-    """A label of all stages, for an element in one of them, from the labels of single stages: the
-    label of stage n moves with n."""
+    """A label for all stages, interpolated from the labels of single stages: their elements must
+    move by the same distance from stage to stage."""
     staged = [label for label in labels if any(isinstance(cell, Linear) and cell.is_constant for cell in label.cells)]
     if len(staged) < 2 or any(label.key != staged[0].key for label in staged):
         return []
@@ -163,9 +167,9 @@ def between(labels: Sequence[Label], coordinates: Coordinates) -> list[Label]:
 
 
 def agreed(label: Label, others: Sequence[Label], coordinates: Coordinates) -> Read | None:
-    """The element of a label at these coordinates, if labels of single stages in the first
-    iterations agree with it, except for padding; None if they differ, or the label has no such
-    element."""
+    """The element that a label gives at these coordinates, if the labels of single stages, from the
+    first iterations, give the same one. Padding may differ. None if they disagree, or if the label
+    does not describe these coordinates."""
     found, table = label.read(coordinates), label.within(coordinates)
     if found is None or table is None:
         return None
@@ -209,7 +213,8 @@ def _renamed(label: Label, like: Label) -> Label:
 
 
 def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]) -> Formula | None:
-    """Two formulas of one shape, combined form by form; None for others."""
+    """Two formulas of one shape, combined form by form by `mix`; None for formulas of different
+    shapes."""
     if one.kind != other.kind or len(one.parts) != len(other.parts):
         return None if one != TRUE else other
     parts = [_mixed(a, b, mix) for a, b in zip(one.parts, other.parts, strict=True)]
@@ -222,8 +227,8 @@ def _mixed(one: Formula, other: Formula, mix: Callable[[Linear, Linear], Linear]
 
 
 def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
-    """A form in which cells replace the forms that they equal: `128*b + 8*l + t` becomes
-    `128*b + c` if the cell `c` is `8*l + t`."""
+    """A form in which cells replace the forms that they are equal to: if the cell `c` is `8*l + t`,
+    `128*b + 8*l + t` becomes `128*b + c`."""
     for cell, whole in ways:
         if (form - whole).is_constant and not whole.is_constant:
             return Linear.of(cell) + (form - whole).constant
@@ -240,11 +245,11 @@ def in_terms(form: Linear, ways: Sequence[tuple[Symbol, Linear]]) -> Linear:
 
 
 def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -> dict[Symbol | Floor, Linear]:
-    """Each digit of a cell in terms of the cell: of `c = 16*(w/4) + t` with t < 16, `w/4` is
-    `floor(c/16)` and t the remainder.
+    """Each digit of a cell in terms of the cell: if `c = 16*(w/4) + t` with t < 16, then `w/4` is
+    `floor(c/16)`, and t is the remainder.
 
     Args:
-        outer: the symbols that need no cell: counters of loops around the buffer.
+        outer: the symbols that stay as they are: counters of loops around the buffer's allocation.
     """
     out: dict[Symbol | Floor, Linear] = {}
     for cell, whole in ways:
@@ -268,8 +273,9 @@ def digits_of_cells(ways: Sequence[tuple[Symbol, Linear]], outer: Set[Symbol]) -
 
 
 def numbers_of(equations: Iterable[tuple[Linear, Linear]]) -> dict[Linear, Linear]:
-    """Forms, each with the form that it equals, and the numbers of which two are quotient and
-    remainder: for `floor(n/7)` and `n - 7*floor(n/7)`, n with the form that it equals."""
+    """The equations, as left form → right form, and an equation for each number of which two left
+    forms are the quotient and the remainder: from those of `floor(n/7)` and `n - 7*floor(n/7)`
+    follows one of n."""
     found = dict(equations)
     numbers = list(found)
     for below in numbers:
@@ -313,7 +319,8 @@ def _floor_in_terms(floor: Floor, ways: Sequence[tuple[Symbol, Linear]]) -> Line
 
 
 def remainder_of(coordinate: Linear, divisor: int) -> Linear | None:
-    """The number whose remainder a coordinate is; a constant is its own remainder."""
+    """The number of which a coordinate is the remainder; a constant is its own remainder. None for
+    any other coordinate."""
     if coordinate.is_constant:
         return coordinate
     for term, n in coordinate.terms.items():
@@ -345,8 +352,8 @@ def unflattened(root: RootBuffer, position: Linear) -> Coordinates | None:
 
 
 def in_other_rows(values: Values, root: RootBuffer, sizes: Sequence[Linear], at: Coordinates) -> Coordinates | None:
-    """Coordinates in a buffer, from those in rows of other sizes: axes of the one are digits of
-    axes of the other."""
+    """Converts coordinates between two row-major shapes of one buffer: axes of one shape are digits
+    of axes of the other."""
     if None in root.shape and not isinstance(root.value, ir.Value):
         return None
     shape = [Linear.of(n) if n is not None else values.extent(root.value, axis) for axis, n in enumerate(root.shape)]
@@ -370,7 +377,8 @@ def in_other_rows(values: Values, root: RootBuffer, sizes: Sequence[Linear], at:
 
 
 def collect_radices(form: Linear, found: dict[Symbol, set[int]]) -> None:
-    """The numbers by which a form divides counters alone: of `floor(8*i/64)`, 8; in products, too."""
+    """Collects, for each counter, the numbers by which a form divides it: `floor(8*i/64)` divides i
+    by 8. Factors of products are included."""
     for term in form.terms:
         if not isinstance(term, Floor):
             for factor in term.operands(PRODUCT):
@@ -399,8 +407,8 @@ def in_range_of(form: Linear, symbol: Symbol) -> list[Formula]:
 
 
 def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | None:
-    """The conditions for a cell to be a value of a form. The form's counters must be digits, so
-    that it takes each number from its first to its last; None otherwise."""
+    """The conditions under which a cell is a value of a form. The form's counters must be digits,
+    so that it takes every number between its first and its last value; None otherwise."""
     free = {s for s in form.symbols() if s not in outer and s.kind != "parameter"}
     known = {term: n for term, n in form.terms.items() if free.isdisjoint(Linear({term: 1}, 0).symbols())}
     low, total = Linear(known, form.constant), 1

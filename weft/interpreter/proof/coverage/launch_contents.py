@@ -1,5 +1,5 @@
-"""Contents that a launch leaves in the host's buffers, for later launches: an attribute of the
-launch, with an entry for each buffer.
+"""The contents that a launch leaves in the host's buffers, recorded for later launches as an
+attribute of the launch, with an entry for each buffer.
 
 Two examples:
 
@@ -36,14 +36,14 @@ class Left:
     """The contents of a buffer after a launch.
 
     Args:
-        key: the tensor of the payload that its elements are of, or that they are parts of
-            (`parts`); None for a constant.
-        at: the element of that, by coordinates of the buffer; None where the launch does not change
-            the buffer.
-        parts: they are parts of sums.
+        key: the tensor of the payload to which the elements belong, or of which they are partial
+            sums (`parts`); None for a constant.
+        at: coordinates of the buffer → the element of that tensor; None if the launch does not
+            change the buffer.
+        parts: the elements are partial sums.
         constant: the value of all elements.
         each: the number of consecutive iterations in each part; 0 where unknown.
-        sizes: run-time sizes that the map has as symbols.
+        sizes: the run-time sizes that are the symbols of `at`.
     """
 
     key: Key | None
@@ -77,8 +77,8 @@ class Left:
         parts: bool,
         each: int,
     ) -> Left | None:
-        """The contents of an element at `cells`; None if it is no map of these and of known
-        sizes."""
+        """The contents for an element at `cells`; None if the element is no affine function of the
+        cells and of known sizes."""
         used, made_of = dict[Size, ir.AffineExpr](), (PRODUCT, *QUOTIENT, *REMAINDER)
         terms = ((size, form, s) for size, form in known.items() for s in form.symbols())
         sizes = {s: (size, form.content) for size, form, s in terms if form == Linear({s: form.content}, 0)}
@@ -116,8 +116,9 @@ the buffer has known contents."""
 def found_in(
     value: ir.Value, root: ir.Operation, untouched: Untouched, sizes: Mapping[Size, Linear], place: Place
 ) -> Left | None:
-    """Contents that launches before a loop have left in a buffer of the host, or that ops launched
-    later are to leave, which their launch must fulfil (`missed`); None where unknown.
+    """The contents of a buffer of the host before a loop: those that earlier launches have left, or
+    that an op will leave when it is launched. In the latter case its launch checks that it does
+    (`missed`). None where unknown.
 
     Args:
         value: the buffer.
@@ -173,11 +174,12 @@ NOT_LEFT = "combination assumed: an earlier launch reads the result of this op, 
 
 
 def missed(launched: ir.Operation, left: Mapping[ir.Value, Left | None], untouched: Untouched) -> list[str]:
-    """Obligations from earlier launches that read what an op was to leave in their buffers:
-    locations of ops of the payload whose results the kernel is not known to leave.
+    """The obligations that a launch does not fulfil: kernels launched before it were proven under
+    the assumption that it leaves certain results in their buffers. Returns the locations of the
+    payload's ops for which the kernel is not known to leave these results.
 
     Args:
-        launched: a loop, now launched.
+        launched: the loop that has been launched.
         left: the contents that its kernel leaves.
     """
     found: list[str] = []
@@ -233,8 +235,9 @@ def result_of(location: str, number: int, shape: Sequence[int], untouched: Untou
 def _copied(
     op: ir.Operation, value: ir.Value, untouched: Untouched, sizes: Mapping[Size, Linear], place: Place
 ) -> Left | None:
-    """The contents that a copy of a buffer, or of a view, leaves in a whole buffer: elements of a
-    function's argument that was not changed before, or the known contents of the source."""
+    """The contents that a copy leaves in a whole buffer: those of its source, a buffer or a view.
+    Known are the elements of a function's argument that was not changed before, and the contents
+    that launches have left."""
     source = op.operands[0] if op.name == "memref.copy" and op.operands[1] == value else None
     if source is None:
         return None
@@ -260,8 +263,8 @@ def _copied(
 
 
 def written_after(value: ir.Value, root: ir.Operation, untouched: Untouched) -> bool:
-    """Whether an op of the host after a loop may write a buffer; true for a loop that is in no
-    function's own block."""
+    """Whether an op of the host after a loop may write a buffer; true for a loop that is not at the
+    top level of a function."""
     block = root.block
     if producer(value) is None and block.owner.operation.name == "func.func":
         after = (op for op in ops_of(block) if op.name == GAP and root.is_before_in_block(op))
@@ -286,8 +289,8 @@ def _may_write(user: ir.Operation, view: ir.Value, untouched: Untouched) -> bool
 
 
 def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str | None]:
-    """The contents that an op leaves in a buffer, the last first for several launches; empty for
-    one that only reads it; None: unknown."""
+    """The contents that an op leaves in a buffer, as text; for an op with several launches, those
+    of the last launch come first. Empty for an op that only reads the buffer; None: unknown."""
     stated = json.loads(ir.StringAttr(op.attributes[LEAVES]).value) if LEAVES in op.attributes else None
     if op.name == GAP:
         found = [] if stated is None else stated[[*op.operands, *op.results].index(value)]

@@ -1,9 +1,9 @@
-"""Loops of the payload: whether a kernel executes each of their iterations once, on the same
+"""Loops of the payload: proof that a kernel executes each of their iterations once, on the same
 elements.
 
-After tiling, coalescing and mapping, only the accesses of a loop nest remain, which are identified
-by their locations. The elements that they access determine the iteration of the payload's loops.
-Unchanged loops inside must have their original bounds.
+After tiling, coalescing and mapping, only the accesses of a loop nest remain. Their locations
+identify them; the elements that they access determine the iteration of the payload's loops. Loops
+inside that were not changed must have their original bounds.
 
     for i in 0 … n: H[X[i]] += 1                        X[16384*b + t] in the kernel: i is 16384*b + t
 """
@@ -47,8 +47,8 @@ step."""
 
 @record(eq=False)
 class NestDimension:
-    """A variable of a loop of the payload: its number among the loop's, its counter, the trip
-    count, its bounds."""
+    """A variable of a loop of the payload: its number among the variables of the loop, its counter,
+    its trip count and its bounds."""
 
     loop: ir.Operation
     number: int
@@ -62,10 +62,10 @@ class NestAccess:
     """An access of a nest, and the kernel's access that executes it.
 
     Args:
-        op, of: the kernel's, and the payload's.
-        wanted: the payload's subscripts, in terms of its counters.
-        at: the kernel's subscripts, in terms of its own.
-        loops: around the kernel's, outermost first, with their counters.
+        op, of: the access of the kernel, and that of the payload.
+        wanted: the subscripts of `of`, in terms of the counters of the payload's loops.
+        at: the subscripts of `op`, in terms of the counters of the kernel's loops.
+        loops: the loops around `op`, outermost first, with their counters.
         guards: conditions of its execution.
         cell: the element of a buffer that it changes; None for a load.
     """
@@ -86,8 +86,8 @@ class NestAccess:
 
 @record
 class NestExecuted:
-    """A nest of which a kernel executes an access that changes memory; `unclear`: the unknown facts
-    about it."""
+    """A nest of the payload, represented by an access that changes memory and that a kernel
+    executes. `unclear`: what is unknown about it."""
 
     of: PayloadOp
     execution: Executes | None = None
@@ -103,8 +103,8 @@ class Nests:
         payload: the untouched module.
         held: the contents of the kernel's buffers.
         steps: the accesses.
-        reductions: loops that carry numbers, which ops of the kernel execute.
-        results: the kernel's loads of results of these.
+        reductions: the loops with carried numbers that structured ops of the kernel execute.
+        results: the values that the kernel loads from the results of `reductions`.
     """
 
     payload: PayloadOps
@@ -121,8 +121,8 @@ class Nests:
         return self._access(op) is not None
 
     def visit(self, op: ir.Operation, loops: Loops, *, record: bool) -> bool:
-        """Records an access of a kernel, and its result; False for an access outside the payload's
-        loops."""
+        """Records an access of the kernel, and its result; False if the payload has no such access
+        in a loop."""
         of = self._access(op)
         if op.name == "memref.load" and of is not None and of.results and len(of.regions):
             self._result(op, of)
@@ -135,8 +135,8 @@ class Nests:
     def _visited(
         self, op: ir.Operation, of: ir.Operation, cell: tuple[ir.Value, list[Linear]], loops: Loops, record: bool, *made: ir.Value
     ) -> NestAccess | None:  # fmt: skip
-        """Records that `op` makes the payload's access `of`, to the element `cell`, which is read as
-        `made`; None if it is another element."""
+        """Records that `op` executes the payload's access `of`, on the element `cell`; a load gives
+        the value `made`. None if the payload accesses another element."""
         values, number = self.held.values, 0 if of.name == "memref.load" else 1
         self._around(of)
         wanted = [values.linear(v) for v in list(of.operands)[number + 1 :]]
@@ -165,14 +165,14 @@ class Nests:
         return step
 
     def _equate(self, what: str, *each: tuple[ir.Value, Coordinates]) -> None:
-        """Binds integers of the payload and of the kernel to unknown numbers, which are equal where
-        their coordinates are."""
+        """Binds each integer, loaded by the payload or by the kernel, to an unknown number: two are
+        equal if they are loaded from equal coordinates."""
         for value, at in each:
             if isinstance(value.type, ir.IndexType | ir.IntegerType):
                 self.held.values.bind(value, self.held.values.unread(what, at, *range_of_type(value.type)))
 
     def _result(self, load: ir.Operation, loop: ir.Operation) -> None:
-        """A load of a result of a loop with carried numbers."""
+        """Records a load of the result of a loop with carried numbers."""
         indices = [self.held.values.linear(v) for v in list(load.operands)[1:]]
         read = self.held.at(load.operands[0], indices)
         if read is not None and read.key is not None and read.key[:2] == ("nested", str(loop.location)):
@@ -180,8 +180,8 @@ class Nests:
             self.results[load.results[0]] = read
 
     def reduces(self, op: ir.Operation, loops: Loops, dims: Sequence[Symbol], *, record: bool) -> bool:
-        """Records an op that a loop with carried numbers has become, and its accesses; False for any
-        other op."""
+        """Records a structured op that a loop with carried numbers has become, and its accesses;
+        False for any other op."""
         loop = self._at(str(op.location)) if WAS in op.attributes else None
         if loop is None or not loop.results:
             return False
@@ -246,8 +246,8 @@ class Nests:
                 yield NestExecuted(nest, each.execution(nest), point, each.unclear(body))
 
     def _result_at(self, point: dict[Symbol, Linear]) -> Callable[[ir.Value, ir.Value], bool]:
-        """Whether a value of the payload is a loop's result, and one of the kernel the same, in an
-        iteration of the loops around both."""
+        """A test of two values, in an iteration of the loops around both: the first, of the
+        payload, is the result of a loop, and the second, of the kernel, is the same result."""
 
         def is_same(one: ir.Value, other: ir.Value) -> bool:
             made, read = producer(one), self.results.get(other)
@@ -259,7 +259,7 @@ class Nests:
         return is_same
 
     def executed(self) -> Iterator[NestExecuted]:
-        """The nests with accesses that change memory executed by the kernel."""
+        """The nests of which the kernel executes accesses that change memory."""
         written: dict[ir.Operation, list[NestAccess]] = {}
         for step in self.steps:
             if step.cell is not None:
@@ -296,8 +296,8 @@ class Nests:
                 )
 
     def _is_constant(self, load: ir.Operation) -> bool:
-        """Whether a load of the payload is from an argument that its function does not write: its
-        subscripts determine the element."""
+        """Whether a load of the payload reads an argument that its function never writes, so that
+        its subscripts determine the value."""
         root = root_memref(load.operands[0])
         if root not in self._constant:
             function = next(each for each in ancestors(load) if each.name == "func.func")
@@ -311,7 +311,7 @@ class Nests:
         return any(outer in ancestors(at.owner.operation) for at in way(value) if isinstance(at, ir.OpResult))
 
     def _other_starts(self, step: NestAccess, of: ir.Operation) -> str | None:
-        """Initial values of results that differ from the payload's; None if there are none."""
+        """The fault that results do not begin with the payload's initial value; None if they do."""
         start = self._start(of)
         for begun in self.held.begun.get(step.key, ()):
             if begun is None:
@@ -327,7 +327,7 @@ class Nests:
         return None if constant is None else value_of(constant)
 
     def _access(self, op: ir.Operation) -> ir.Operation | None:
-        """The payload's access at the location of a kernel's access; affine loops as `scf`."""
+        """The payload's access at a kernel access's location; affine loops are lowered to `scf`."""
         return self._at(str(op.location)) if op.name.partition(".")[2] in NESTED else None
 
     def _at(self, location: str) -> ir.Operation | None:
@@ -349,8 +349,8 @@ class Nests:
         return made[function][1].get(location)
 
     def _around(self, of: ir.Operation) -> tuple[NestDimension, ...]:
-        """The loops around an access of the payload, outermost first; their variables become forms
-        of their counters."""
+        """The variables of the loops around an access of the payload, outermost first. Each is
+        bound to a form of its counter."""
         loops = [each for each in ancestors(of) if each.name in ("scf.for", "scf.parallel", "scf.forall")]
         loops = self.payload.around.inside(loops[::-1]) or loops[::-1]
         return tuple(dim for loop in loops for dim in self._of_loop(loop))
@@ -387,8 +387,8 @@ class Nests:
         return [(low, high, next(iter(step))) for low, high, step in zip(*forms, strict=True)]
 
     def _point(self, step: NestAccess) -> Coordinates | None:
-        """The payload's iteration of a kernel's access, in terms of its counters; None where
-        unknown, or where a loop inside the nest was changed."""
+        """The payload's iteration that an access of the kernel executes, in terms of the kernel's
+        counters; None where unknown, or if a loop inside the nest was changed."""
         dims = self._around(step.of)
         symbols, inner = [dim.symbol for dim in dims], dict[NestDimension, ir.Operation]()
         equations = [(Linear.of(dim.symbol), _form(counter)) for dim in dims for counter in self._kept(dim, step)]
@@ -426,7 +426,8 @@ class Nests:
         return tuple(found[symbol] for symbol in symbols)
 
     def _kept(self, dim: NestDimension, step: NestAccess) -> list[Linear]:
-        """The counter of the kernel's loop that is still the payload's."""
+        """The counter of the kernel's loop that is still this loop of the payload, with the same
+        bounds; empty if there is none."""
         same = [(loop, counters) for loop, counters in step.loops if loop.location == dim.loop.location]
         if len(same) != 1 or (loop := same[0][0]).name != dim.loop.name or len(same[0][1]) <= dim.number:
             return []

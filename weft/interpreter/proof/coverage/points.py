@@ -26,9 +26,10 @@ class Iterations:
         of: the op.
         symbols: the counters of the enclosing loops, outermost first, then of its own dimensions.
         guards: conditions of execution.
-        reads: by operand, the identified element; then the loads of its body.
-        cells: by output, the buffer and the element of it that is updated.
-        since: the loops in each iteration of which the updated value is initialized again.
+        reads: the element that each operand reads, then those that loads of the body read; None:
+            not identified.
+        cells: for each output, the buffer and its element that is updated.
+        since: the loops that initialize the updated value again in each of their iterations.
     """
 
     of: PayloadOp
@@ -41,7 +42,7 @@ class Iterations:
 
 @record(eq=False)
 class Executes(Iterations):
-    """A structured op of the kernel that executes iterations of one of the payload.
+    """A structured op of the kernel that executes iterations of an op of the payload.
 
     Args:
         op: of the kernel.
@@ -62,15 +63,16 @@ class Executes(Iterations):
         return [*list(body.arguments)[: segments(self.op)[0]], *(op.results[0] for op in inside(body, "memref.load"))]
 
     def padded(self, point: Coordinates) -> set[tuple[Key, Formula]]:
-        """The condition that an iteration of the payload reads an element, and no padding."""
+        """The conditions under which an iteration of the payload reads elements, not padding, each
+        with its tensor."""
         table = dict(zip(self.of.dims, point, strict=True))
         parts = ((each.key, part) for each in self.of.reads if each is not None for part in conjuncts_of(each.when))
         return {(key, part.changed(lambda form: form.put(table))) for key, part in parts}
 
     def parted(self, point: Coordinates, output: int) -> Coordinates:
-        """The forms that distinguish the parts of a sum: loops in which its result is initialized
-        again, or has an element of its own; except where it begins with the sum of all earlier
-        parts."""
+        """The forms that distinguish the parts of a sum: the loops that initialize the sum again in
+        each iteration, or give it an element of its own. Loops are left out if each part begins
+        with the sum of all earlier parts."""
         cell = None if self.of.is_running(output) else self.cells[output]
         own = () if cell is None else involved(*cell[1])
         summed = involved(*(point[d] for d in self.of.reductions))
@@ -92,8 +94,8 @@ class Executes(Iterations):
         return is_within(rest, label.each) and involved(label.at[0]).keys().isdisjoint(involved(rest))
 
     def each(self, point: Coordinates) -> int:
-        """The number of consecutive iterations of the reduction in each part, if it is cut at one
-        loop; else 0."""
+        """The number of consecutive iterations of the reduction in each part, if a single loop
+        separates the parts; else 0."""
         form = point[self.of.reductions[0]] if len(self.of.reductions) == 1 else Linear.of(0)
         parts = [s for s in dict.fromkeys(self.since) if s in form.terms]
         count = form.terms[parts[0]] if len(parts) == 1 else 0
@@ -102,16 +104,16 @@ class Executes(Iterations):
 
 @record(eq=False)
 class LoopExecuted:
-    """A structured op of the kernel that a loop of the payload has become.
+    """A structured op of the kernel into which a loop of the payload was converted.
 
     Args:
-        nest: of the payload, as `scf`: the loop, and those inside that it consists of.
+        nest: the payload's loop, lowered to `scf`, and the loops inside that it consists of.
         op: of the kernel.
-        symbols, guards: the counters of the loops around it and its own, and the conditions of
-            execution.
+        symbols, guards: the counters of the loops around the op, then of its own dimensions; and
+            the conditions of execution.
         cells: the elements that hold its results.
-        since: the loops in each iteration of which these are initialized again.
-        started: their contents before.
+        since: the loops that initialize these again in each of their iterations.
+        started: the contents of these elements before the op.
     """
 
     nest: Sequence[ir.Operation]
@@ -123,7 +125,7 @@ class LoopExecuted:
     started: tuple[Label | None, ...]
 
     def execution(self, of: PayloadOp) -> Executes:
-        """The loop's iterations, as those of an op."""
+        """The loop's iterations, in the form of an op's iterations."""
         return Executes(of, self.symbols, self.guards, (), self.cells, self.since, self.op, self.started)
 
     def unclear(self, body: CarriedBody) -> str:
@@ -141,7 +143,7 @@ class LoopExecuted:
         return "" if body.is_same() else "its body is not known to compute the same"
 
     def _filled_with(self, number: int) -> ir.Value | None:
-        """The number with which a result is filled before, if nothing else writes it."""
+        """The constant with which a result is filled before the op, if nothing else writes it."""
         out = self.op.operands[segments(self.op)[0] + number]
         fills, others = list[ir.Operation](), list[ir.Operation]()
         for user in users(out):
@@ -155,11 +157,11 @@ class LoopExecuted:
 def solved(
     execution: Executes, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]] = ()
 ) -> tuple[Linear, ...] | None:
-    """The iteration of the payload's op, as forms of the execution's symbols; None where the
-    elements that it reads do not determine it.
+    """The iteration of the payload's op, as forms of the execution's symbols; None if the elements
+    that the execution reads do not determine it.
 
     Each element gives an equation for each of its coordinates; an equation with a single unknown
-    dimension determines that. `others`: equations beside these.
+    dimension determines that dimension. `others`: further equations.
     """
     of = execution.of
     executed = [*execution.guards, *(read.when for read in execution.reads if read is not None)]
@@ -199,8 +201,8 @@ def is_lost(execution: Executes, payload: PayloadOps, others: Sequence[tuple[Lin
 def strays(
     execution: Executes, point: Coordinates | None, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]
 ) -> bool:
-    """Whether an execution reads elements that no iteration of the payload's op reads, or computes
-    something else of those that one reads, as far as known."""
+    """Whether an execution is known to differ from the payload's op: it reads elements that no
+    iteration of the op reads, or computes something else from the elements of one iteration."""
     if point is not None:
         return not unread(execution) and not computes_as(execution, payload)
     equations = [*_equations(execution, payload), *others]
@@ -208,7 +210,8 @@ def strays(
 
 
 def is_term(location: str, payload: PayloadOps) -> bool:
-    """Whether a reduction of the payload reads the results of an op, itself or through others."""
+    """Whether a reduction of the payload reads the results of an op, directly or through other
+    ops."""
     found = payload.untouched.places.get(location)
     waiting = list(found.results) if found is not None else []
     for value in waiting:
@@ -221,15 +224,15 @@ def is_term(location: str, payload: PayloadOps) -> bool:
 
 def unread(execution: Executes) -> list[Element]:
     """The elements of arguments and results that an iteration of the payload's op reads, but the
-    execution is not known to."""
+    execution is not known to read."""
     read = {each.key for each in execution.reads if each is not None}
     wanted = (each for n, each in enumerate(execution.of.reads) if each is not None and n in execution.of.order)
     return [each for each in wanted if each.key[0] != "value" and each.key not in read]
 
 
 def previous_contents(execution: Executes, before: Sequence[Sequence[Label]]) -> list[tuple[Element, Read | None]]:
-    """The elements that an iteration of the payload's op finds in its outputs and reads, each with
-    the one that the execution finds there."""
+    """The elements that an iteration of the payload's op reads from its outputs, each with the
+    element that the execution reads there."""
     of, found = execution.of, list[tuple[Element, Read | None]]()
     for number, (cell, labels) in enumerate(zip(execution.cells, before, strict=True)):
         begin = of.begins[number] if is_read(execution.op, segments(execution.op)[0] + number) else None
@@ -240,9 +243,9 @@ def previous_contents(execution: Executes, before: Sequence[Sequence[Label]]) ->
 
 def is_same(execution: Executes, previous: Sequence[tuple[Element, Read | None]], payload: PayloadOps) -> bool:
     """Whether an execution of an op without reductions computes what an iteration of the payload
-    does: by the same arithmetic, of the same elements, previous contents included. As a term of a
-    reduction it may read another one's results while these are incomplete (`online`): in a loop
-    over the terms of both."""
+    does: the same arithmetic on the same elements, including the previous contents. There is one
+    exception (`online`): a term of a reduction may read the incomplete results of another
+    reduction, in a loop over the terms of both."""
     missed = unread(execution)
     if missed and None in execution.reads and is_term(execution.of.location, payload):
         around = next((each for each in ancestors(execution.op) if each.name in ("scf.for", "gpu.func")), None)
@@ -255,8 +258,9 @@ def is_same(execution: Executes, previous: Sequence[tuple[Element, Read | None]]
 
 def computes_as(execution: Executes, payload: PayloadOps) -> bool:
     """Whether an execution computes what an iteration of the payload's op does: the same number of
-    ops of each name, and the same expressions, where it reads elements of the same tensors. The
-    only unknown element that it reads is taken for the only one of the payload that it does not."""
+    ops of each name, and, if both read elements of the same tensors, the same expressions. If a
+    single element is not identified, and a single one of the payload's elements is missing, the two
+    are taken to be the same."""
     of = execution.of
     if computes(execution.op) != of.computes:
         return False
@@ -277,9 +281,9 @@ def places(
     given: Mapping[RootBuffer, Key],
     payload: PayloadOps,
 ) -> Iterator[tuple[Linear, Linear]]:
-    """Equations of an op without reductions beside those of its inputs: of previous contents
-    that it reads; and of the places of results that a function returns, for dimensions that
-    make no difference to their values, as of a broadcast."""
+    """Further equations for an op without reductions, in addition to those of its inputs: from the
+    previous contents that it reads; and from the places of results that a function returns, for
+    dimensions on which the values do not depend, such as those of a broadcast."""
     of, pairs = execution.of, list[tuple[Linear, Linear]]()
     for begin, there in previous:
         if there is not None and there.key == begin.key:
@@ -323,8 +327,9 @@ def determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol
 
 
 def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linear, Linear]]:
-    """Equations of coordinates that the payload's op and the execution read, of those that do not
-    depend on data (`opaque`); of an operand that only has sizes, any that distinguish iterations."""
+    """Equations between the coordinates that the payload's op reads and those that the execution
+    reads, without coordinates that depend on data (`opaque`). For an operand of which only the
+    sizes matter, any coordinates that distinguish iterations."""
     of = execution.of
     sizes = [element for n, element in enumerate(of.reads) if element is not None and n not in of.order]
     unread = [read for read in execution.reads if read is not None and read.key is None and read.at]
@@ -334,8 +339,9 @@ def _equations(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Linea
 
 
 def read_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[Element, Read]]:
-    """The elements that the payload's op reads, each with the execution's. For one that the kernel
-    does not read, because its producer was fused into others, those that it is computed from."""
+    """The elements that the payload's op reads, each with the element that the execution reads. If
+    the kernel does not read an element, because its producer was fused into other ops, the elements
+    from which it is computed."""
     of = execution.of
     given = [read for read in execution.reads if read is not None and read.key is not None]
     seen: dict[object, int] = {}
@@ -356,8 +362,8 @@ def read_elements(execution: Executes, payload: PayloadOps) -> Iterator[tuple[El
 
 
 def pads_otherwise(execution: Executes, point: Coordinates, payload: PayloadOps) -> bool:
-    """Whether an iteration of the payload's op may read a constant where the execution reads an
-    element, or, without a reduction, another constant."""
+    """Whether an iteration of the payload's op may read padding where the execution reads an
+    element; or, for an op without reductions, another constant."""
     of, table = execution.of, dict(zip(execution.of.dims, point, strict=True))
 
     def put(formula: Formula) -> Formula:
@@ -384,8 +390,8 @@ def pads_otherwise(execution: Executes, point: Coordinates, payload: PayloadOps)
 
 
 def _by_arithmetic(execution: Executes) -> dict[Key, list[tuple[Element, Read]]]:
-    """By tensor, the elements that the payload's op and the execution read at the same places of
-    their arithmetic: which of two reads of one tensor is which operand."""
+    """For each tensor, pairs of elements that the payload's op and the execution read at the same
+    place in their arithmetic. This distinguishes several reads of one tensor."""
     of, found = execution.of, dict[Key, list[tuple[Element, Read]]]()
     reads, values = dict(zip(execution.values, execution.reads, strict=True)), read_in_order(execution.op)
     for number, value in zip(of.order, values, strict=True) if len(of.order) == len(values) else ():
@@ -399,8 +405,8 @@ _Placed = TypeVar("_Placed", Element, Read)
 
 
 def _by_place(elements: list[_Placed]) -> list[_Placed]:
-    """Elements of one tensor, shifted against each other by constants, in the order of these; any
-    others as they are: masks reorder the loads of a stencil."""
+    """Sorts elements of one tensor by the constants by which they differ, since masks reorder the
+    loads of a stencil. Elements that differ otherwise keep their order."""
     pairs = (pair for one in elements[1:] for pair in zip(one.at, elements[0].at, strict=True))
     if not all((a - b).is_constant for a, b in pairs):
         return elements
@@ -410,7 +416,8 @@ def _by_place(elements: list[_Placed]) -> list[_Placed]:
 def _told(
     left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
 ) -> list[tuple[Symbol, Linear]]:
-    """The dimension that an equation determines, if all others in it are known; else none."""
+    """The dimension that an equation determines, if all other dimensions in it are known; else
+    empty."""
     unknown = [s for s in involved(left) if s in dims and s not in known]
     factor = left.terms.get(unknown[0]) if len(unknown) == 1 else None
     if factor is None or unknown[0] in involved(left - Linear({unknown[0]: factor}, 0)):
@@ -424,8 +431,8 @@ def _told(
 def _digits_told(
     left: Linear, right: Linear, dims: Sequence[Symbol], known: dict[Symbol, Linear]
 ) -> list[tuple[Symbol, Linear]]:
-    """The dimensions that an equation determines as digits of one number: of `128*k + j = r` with j
-    < 128, k is `floor(r/128)`."""
+    """The dimensions that an equation determines as digits of one number: if `128*k + j = r` with j
+    < 128, then k is `floor(r/128)`."""
     unsorted = [(n, s) for s, n in left.terms.items() if isinstance(s, Symbol) and s in dims and s not in known]
     places = sorted(unsorted, key=lambda each: each[0])
     units = [n for n, _ in places]

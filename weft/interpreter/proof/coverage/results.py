@@ -1,5 +1,5 @@
-"""The results that a kernel leaves in buffers of the host: all of them, each at its place; and
-whether a function returns what the payload does.
+"""The results that a kernel leaves in buffers of the host: checks that they are complete, each at
+its place, and that a function returns what the payload's function returns.
 
     launch of `relu` → result0          result0[i, j] is relu[i, j] for all i and j, and no op after it writes result0
 """
@@ -32,13 +32,14 @@ NOT_RETURNED = "its results are not known to be what a function returns"
 def returned(
     held: Contents, is_last: Callable[[ir.Value, PayloadOp | None], bool]
 ) -> Iterator[tuple[PayloadOp, str | None]]:
-    """Ops of the payload with results that a function returns, each with the reason why it is not
-    known that a kernel leaves these in the function's buffer: an empty one if it is known, None if
-    nothing is known of the contents of the buffer, or of a result's place in it.
+    """Ops of the payload with results that a function returns. For each, the reason why the kernel
+    is not known to leave these results in the function's buffer: empty if it is known to, None if
+    the contents of the buffer, or the place of a result in it, are unknown.
 
     Args:
-        is_last: whether a buffer is written by this kernel, and by no op after its launch; of one
-            with several pieces, whether this kernel is to execute the op with a piece.
+        is_last: a test whether this kernel writes a buffer, and no op writes it after the launch.
+            For a buffer of several pieces, the test is whether this kernel executes the op that
+            computes the piece.
     """
     for root in held.given:
         at = tuple(map(Linear.of, map(held.cell, root.shape)))
@@ -80,8 +81,8 @@ def _inside(at: Sequence[Linear], buffer: ir.Value, held: Contents) -> list[Form
 
 
 def unwritten(held: Contents) -> list[PayloadOp]:
-    """Ops of the payload with results that are not completely written at their places, as far as
-    known."""
+    """Ops of the payload with results that are not known to be completely written at their
+    places."""
     found: dict[PayloadOp, None] = {}
     for root, stores in held.stores.items():
         for key in dict.fromkeys(s.what.key for s in stores if s.what.key is not None and not s.what.parts):
@@ -92,7 +93,7 @@ def unwritten(held: Contents) -> list[PayloadOp]:
 
 
 def _is_short(held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store) -> bool:
-    """Whether the writes may cover less than all results of an op."""
+    """Whether a store may leave some results of an op unwritten."""
     at = of.writes[key[2]].at
     dims = [dim for dim in of.dims if any(s == dim for form in at for s in form.symbols())]
     point = solution(list(zip(at, store.what.at, strict=True)), dims, store.guards)
@@ -105,8 +106,8 @@ def _is_short(held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: 
 def _where_it_differs(
     held: Contents, root: RootBuffer, of: PayloadOp, key: Key, store: Store, point: dict[Symbol, Linear]
 ) -> Formula:
-    """Where a result may differ from the previous contents of its place. These may be the initial
-    value: that is the result of a reduction without iterations."""
+    """The condition under which a result may differ from the previous contents of its place. If
+    these are the initial value, a reduction without iterations has that result already."""
     (label,) = held.first.get(root, ()) or (None,)
     found, number = None if label is None else label.start(store.at), key[2]
     if found is None or found.when != TRUE or found.rows != TRUE or number >= len(of.starts):
@@ -170,8 +171,9 @@ def left_in(held: Contents, value: ir.Value) -> Left | None:
 def divided(
     op: ir.Operation, number: int, reads: Sequence[Read | None], guards: Sequence[Formula], payload: PayloadOps
 ) -> Read | None:
-    """The result of an op that divides a sum, where it has terms, by an element by which the
-    payload divides each term instead; None for any other op."""
+    """The result of an op that divides a sum by an element, provided that the payload divides each
+    term of the sum by that element instead; None for any other op. A sum without terms may be left
+    undivided."""
     value = through_casts(yielded(op)[number])
     choice = made_by(value, "arith.select")
     division = made_by(value if choice is None else through_casts(choice.operands[1]), "arith.divf")
@@ -216,13 +218,13 @@ def merges(op: ir.Operation, number: int, read: Read, payload: PayloadOps) -> bo
 
 
 def corrects(op: ir.Operation, number: int, key: Key, payload: PayloadOps) -> bool:
-    """Whether a result of an op is the factor by which a sum changes when the extreme in its terms
-    grows: for terms `exp(x - m)` it is `exp(before - now)`, the term of the previous extreme. The
-    op's last result is the extreme for the terms, with a constant in place of the bound, where `x -
-    m` has no value.
+    """Whether a result of an op is the factor that corrects a sum when the running maximum m in its
+    terms grows: for terms `exp(x - m)` the factor is `exp(before - now)`, the term of the previous
+    maximum. The op's last result is the maximum that the terms use. While that is still at its
+    bound, -inf, it is replaced by a constant, since `x - m` would be undefined.
 
     Args:
-        key: the sum, or its parts.
+        key: the tensor of the sum, or of its parts.
     """
     of, ends, inputs = payload.at(key[1]), yielded(op), segments(op)[0]
     choice = made_by(ends[-1], "arith.select")

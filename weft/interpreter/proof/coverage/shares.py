@@ -1,5 +1,5 @@
-"""The iterations that each processor owns in a mapped loop, as emitted: all of them together, each
-iteration once."""
+"""Proof that the processors of a mapped loop, with the code emitted for each, execute each
+iteration exactly once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .points import Iterations
 
 
 def assumed_of(shares: Sequence[Owned]) -> list[str]:
-    """A line for each map whose processors are not proven to execute each iteration once."""
+    """A line for each map of which the processors are not proven to execute each iteration once."""
     known: dict[Owned, str | None] = {}  # an op executed as another one is
     for share in shares:
         if share not in known:
@@ -54,7 +54,7 @@ def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
     are.
 
     Args:
-        others: the kernel's other shares, in the iterations of which it is.
+        others: the shares of the kernel's other mapped ops, some of which may enclose this one.
     """
     parts = (part for guard in share.guards for part in conjuncts_of(guard))
     guards = tuple(part for part in parts if not _is_of_others(part, share, others))
@@ -88,7 +88,7 @@ def unclear(share: Owned, others: Sequence[Owned] = ()) -> str | None:
 
 
 def _with_products(share: Owned, values: Values) -> Callable[[Linear], Linear]:
-    """Products as those of other values."""
+    """A function that rewrites forms, so that products have their factors expressed in `values`."""
     used = reached(s for part in (*share.at, *share.extents, *share.guards) for s in part.symbols())
 
     def product(symbol: Symbol) -> Linear:
@@ -100,7 +100,7 @@ def _with_products(share: Owned, values: Values) -> Callable[[Linear], Linear]:
 
 
 def _is_of_others(part: Formula, share: Owned, others: Sequence[Owned]) -> bool:
-    """Whether a guard only states that an enclosing mapped loop has the iteration."""
+    """Whether a guard only states that the iteration of an enclosing mapped loop exists."""
     asked = {s for s in involved(part) if s.kind != "parameter"}
     counters = {s for s in asked if s.kind not in ("thread", "block")}.difference(share.own)
     if any(part in other.guards and not counters.isdisjoint(other.own) for other in others):
@@ -128,8 +128,8 @@ def _counted(
     alone: Sequence[Symbol],
     guards: Sequence[Formula],
 ) -> str | None:
-    """A fault found by counting; empty without any; None where there are too many, or a number is
-    unknown."""
+    """A fault found by counting all iterations; empty if there is none; None if there are too many
+    to count, or a number is unknown."""
     highs = [s.high for s in own]
     known = all(n.is_constant for n in extents) and None not in highs
     if not known or not own or prod(high + 1 for high in highs if high is not None) > MOST:
@@ -157,8 +157,8 @@ def _counted(
 
 
 def _defined(symbol: Symbol, where: dict[Symbol, Any]) -> bool:
-    """Whether the values of a symbol that is equal to one of several forms in its definition are
-    found, from those of all others."""
+    """Computes the values of a symbol from those of all other symbols, by its definition, which
+    makes it equal to one of several forms. Returns whether the values were found."""
     definition = symbol.definition or TRUE
     found, known = np.int64(0), np.bool_(False)
     for form in _forms(definition):
@@ -199,8 +199,9 @@ def _forms(formula: Formula) -> Iterator[Linear]:
 
 
 def _by_linear_id(share: Owned, values: Values) -> Callable[[Linear], Linear] | None:
-    """Numbers of threads along x, y and z as digits of the linear id, of which warps and lanes are
-    digits, too; None for threads along one axis."""
+    """A function that replaces thread numbers along x, y and z by digits of the linear thread id,
+    of which the numbers of warps and lanes are digits, too; None for threads along a single
+    axis."""
     sizes = [n for n in share.block if n is not None]
     if len(sizes) < 3 or sum(n > 1 for n in sizes) < 2:
         return None

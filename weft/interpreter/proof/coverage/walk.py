@@ -1,9 +1,9 @@
-"""The walk over a kernel under construction: the contents of its buffers, and the ops that execute
-the payload's.
+"""The walk over a kernel under construction: finds the contents of its buffers, and the ops that
+execute the payload's ops.
 
-One walk over the mapped loops, in program order; sequential loops twice, for the contents that one
-iteration leaves to the next. A copy propagates labels, a structured op of the payload creates
-labels of its own, and any other op invalidates those of its outputs:
+The mapped loops are walked once, in program order. Sequential loops are walked twice, to find the
+contents that one iteration leaves to the next. A copy propagates labels, a structured op of the
+payload creates labels of its own, and any other op invalidates those of its outputs:
 
     matmul A_shared, B_shared → acc[m, n]               acc[m, n] is matmul[128*b + m, 64*b' + n], once it is complete
 
@@ -43,14 +43,14 @@ from .results import ADDING, corrects, divided, merges
 
 @dataclass
 class Walk:
-    """The walk.
+    """The state of the walk, and what it has found.
 
     Args:
         payload: the untouched module.
-        executions: of its reductions.
-        strangers: ops that update results as no known op of the payload does.
-        strays: ops without reductions that read other elements than an iteration of the payload's
-            does, or compute something else of them; and those with results that another op changes.
+        executions: the executions of the payload's reductions.
+        strangers: ops that update results in a way that no known op of the payload does.
+        strays: ops without reductions that read other elements than the payload's op does, or
+            compute something else from them; and ops with results that another op changes.
         last: the last structured op.
     """
 
@@ -289,8 +289,8 @@ class Walk:
         return found
 
     def _carried(self, op: ir.Operation, space: Structure) -> None:
-        """In a loop of the host, a buffer of the host with unknown contents is the payload's
-        operand: how values are carried between iterations is the task of upstream's bufferization."""
+        """In a loop of the host, labels buffers with unknown contents as the payload's operands:
+        values carried between iterations are left to upstream's bufferization."""
         of = self.payload.op(op) if self.payload.around.loops and fill_value(op) is None else None
         found = None if of is None else self.payload.untouched.places[of.location]
         inputs = range(space.inputs) if found is not None and segments(found)[0] == space.inputs else ()
@@ -319,7 +319,7 @@ class Walk:
         return Read(of.writes[number].key, at, TRUE, None, parts, since, each, rows)
 
     def _corrects(self, op: ir.Operation, number: int, space: Structure, labels: Sequence[Label]) -> bool:
-        """Whether an op multiplies a sum by the factor with which the extreme of `online` grows."""
+        """Whether an op multiplies a sum by the factor that corrects it (see `corrects`)."""
         product, arguments = made_by(yielded(op)[number], "arith.mulf"), list(body_of(op).arguments)
         factors = [] if product is None else [through_casts(operand) for operand in product.operands]
         if arguments[space.inputs + number] not in factors or not labels:
@@ -334,8 +334,8 @@ class Walk:
     def _executed(
         self, op: ir.Operation, space: Structure, reads: Sequence[Read | None], inner: Sequence[Read | None]
     ) -> PayloadOp | None:
-        """The payload's op that an op of the kernel executes, or the combination of its result's
-        parts; None for a copy of its operands or results, or of its initial value."""
+        """The payload's op that an op of the kernel executes, or the reduction of the parts of its
+        result. None for an op that only copies operands, results or initial values."""
         of = None if fill_value(op) is not None else self.payload.op(op)
         if of is None or of.repeats:
             return None
@@ -398,8 +398,8 @@ class Walk:
         self, op: ir.Operation, number: int, cell: tuple[RootBuffer, Coordinates] | None, labels: tuple[Label, ...],
         reads: Sequence[Read | None], space: Structure,
     ) -> None:  # fmt: skip
-        """An op that is not the payload's own: a copy, a masked copy, an addition to the previous
-        contents, any other update."""
+        """Visits an op that executes no op of the payload: a copy, a masked copy, an addition to
+        the previous contents, or any other update."""
         if cell is None:
             return self.held.forget_value(op.operands[space.inputs + number])
         known = [read for read in reads if read is not None and read.key is not None]

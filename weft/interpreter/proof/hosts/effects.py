@@ -1,9 +1,9 @@
 """The reads, writes, allocations and frees of each op of a host function, each with its buffer.
 
-Views and casts are followed to the buffer that they show; with constant offsets, sizes and strides,
-to the exact elements. The effects of a kernel on its arguments come from its body, as do those of a
-called function; a loop or a branch has the effects of its body. Arguments of a host function are
-distinct memory. A memref that cannot be followed may be any memory.
+Views and casts are followed to their buffer, and if offsets, sizes and strides are constant, to the
+exact elements. The effects of a kernel, or of a called function, on its arguments come from its
+body; a loop or a branch has the effects of its body. Arguments of a host function are distinct
+memory. A memref that cannot be followed may be any memory.
 """
 
 from __future__ import annotations
@@ -179,7 +179,8 @@ class Effects:
 
     Args:
         module: a module; it must not change while this is used.
-        through_tensors: a tensor that shows a buffer denotes that buffer; otherwise it is a value.
+        through_tensors: a tensor made from a buffer (`bufferization.to_tensor`) denotes that
+            buffer; otherwise it is a value.
     """
 
     module: ir.Module
@@ -211,9 +212,10 @@ class Effects:
         return tuple(found)
 
     def unseen(self, op: ir.Operation) -> ir.Operation | None:
-        """An op in `op` with effects that cannot be analysed, or None: a call of a function without
-        a body (or of itself), a launch of a missing kernel, an op of an unknown dialect, any access
-        through pointers, or through tensors that show a buffer and read it later."""
+        """The first op in `op` with effects that cannot be analysed; None if there is none. Such
+        ops are a call of a function without a body, a recursive call, a launch of a missing kernel,
+        an op of an unknown dialect, and any access through a pointer, or through a tensor made from
+        a buffer."""
         for inner in operations(op):
             if inner.name in CALLS:
                 if self._summary(inner) is None or _is_handed_pointers(inner):
@@ -223,8 +225,8 @@ class Effects:
         return None
 
     def launches_on_pointers(self, op: ir.Operation) -> bool:
-        """Whether `op` launches a kernel that gets pointers, or has effects that cannot be analysed
-        (`unseen`): it may touch memory that is not passed to it."""
+        """Whether `op` launches a kernel that may touch memory other than its arguments: a kernel
+        that is passed pointers, or has effects that cannot be analysed (`unseen`)."""
         if op.name == "gpu.launch":
             return self.unseen(op) is not None
         if op.name != "gpu.launch_func":

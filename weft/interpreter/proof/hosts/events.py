@@ -90,7 +90,7 @@ class Event:
 
     @property
     def may_not_run(self) -> bool:
-        """Whether the event is a whole loop, which may have no iteration."""
+        """Whether the event may not happen: it is a whole loop, which may have no iteration."""
         return self.op.name in (*LOOPS, "scf.while")
 
     def excludes(self, other: Event) -> bool:
@@ -99,8 +99,8 @@ class Event:
 
 @dataclass(eq=False)
 class Stream:
-    """The stream that a token denotes, under all names by which the token is passed on: all uses,
-    in program order."""
+    """The stream that a token denotes: all uses, in program order, of the token under all of its
+    names. Each loop or branch that passes the token on gives it another name."""
 
     uses: list[tuple[NamedToken, Use]] = field(default_factory=list)
 
@@ -114,7 +114,7 @@ class NamedToken:
     """A token made once, under one name.
 
     Args:
-        covers: the events that are done when it is ready.
+        covers: the events that are done when the token is ready.
         uses: its uses, each with the choices under which it happens.
     """
 
@@ -143,7 +143,8 @@ def contradict(first: frozenset[Condition], second: frozenset[Condition]) -> boo
 
 
 def one_of(found: Iterable[tuple[Streams, frozenset[Condition]]]) -> Streams:
-    """The streams of a token that is one of several, each under its own choices."""
+    """The streams of a token that is one of several tokens, each with the choices under which it is
+    that one."""
     ways: dict[Stream, set[frozenset[Condition]]] = {}
     for streams, under in found:
         for stream, when in streams:
@@ -157,7 +158,7 @@ def one_of(found: Iterable[tuple[Streams, frozenset[Condition]]]) -> Streams:
 
 def _merge(choices: set[frozenset[Condition]]) -> None:
     """Drops choices that do not matter: two sets that differ only in the outcome of one condition
-    become one set without it."""
+    become one set without that condition."""
     waiting = list(choices)
     while waiting:
         when = waiting.pop()
@@ -197,5 +198,5 @@ class Touched:
 
 
 def unknown(op: ir.Operation, what: str, hint: str) -> WeftError:
-    """The error W0634 for an op that the history cannot follow."""
+    """The error W0634, for an op that the history cannot follow."""
     return fail("W0634", f"the order of launches cannot be followed through {describe(op)}: {what}", hint=hint)

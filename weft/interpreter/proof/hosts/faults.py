@@ -34,7 +34,8 @@ class HostFindings:
 
     Args:
         operations, tokens: the numbers of device operations and of tokens in its text.
-        distinct: the arguments that were assumed to be distinct memory, where that mattered.
+        distinct: the arguments for which the verdict depends on the assumption that they are
+            distinct memory.
     """
 
     function: ir.Operation
@@ -236,7 +237,7 @@ more, the token counts as unused on some path."""
 
 @record
 class TokenFault:
-    """A fault of a token, with the two uses that conflict, if it is a conflict.
+    """A fault of a token; if the fault is a conflict, with the two uses that conflict.
 
     Args:
         made: the op that makes the token; None for an argument of the function.
@@ -300,8 +301,8 @@ def _clashes(token: NamedToken) -> list[TokenFault]:
 
 
 def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
-    """The fault in two uses of one token, or None: one of them must be an explicit fork, and
-    neither may follow the destruction of its stream."""
+    """The fault in two uses of one token; None if one of them is an explicit fork, and neither
+    follows the destruction of the token's stream."""
     if is_blocking(earlier.op):
         return "twice" if is_blocking(later.op) else "used after"
     if is_fork(earlier.op) or is_fork(later.op):
@@ -313,7 +314,8 @@ def _clash(earlier: Use, later: Use) -> TokenFaultKind | None:
 
 
 def _by_other_names(token: NamedToken) -> list[TokenFault]:
-    """Uses of `token` after a blocking wait for its stream under another name of the token."""
+    """Faults: uses of `token` after a blocking wait for its stream through another name of the
+    token."""
     found: list[TokenFault] = []
     for stream, _ in token.streams:
         waits = [(name, use) for name, use in stream.uses if is_blocking(use.op)] if len(stream.uses) > 1 else []

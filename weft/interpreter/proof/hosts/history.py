@@ -8,9 +8,9 @@ is efficient for 10,000 operations.
 
 Both arms of a branch are walked. After the branch, an operation is done if it is done after both
 arms; operations of the arm that was not taken count as done. A loop is walked until another
-iteration adds nothing new: whether later iterations find an earlier operation unfinished depends
-only on which carried tokens, and whether the host, are past it. There are few such states, and the
-walk stops when each operation's state repeats.
+iteration adds nothing new. Whether a later iteration may find an operation unfinished depends only
+on its state: which carried tokens cover the operation, and whether the host is past it. There are
+few such states, and the walk stops when the state of each operation repeats.
 """
 
 from __future__ import annotations
@@ -260,8 +260,8 @@ def walk_branch(history: History, op: ir.Operation) -> None:
 
 @record
 class _Way:
-    """One way out of a branch or a loop: its choices, the events that are done for the host, and
-    the tokens that it yields.
+    """One way out of a branch or a loop: the choices that lead to it, the events that are then done
+    for the host, and the tokens that it yields.
 
     Args:
         never: the events that do not happen on this way: they count as done.
@@ -287,8 +287,8 @@ def _leave(history: History, op: ir.Operation, tokens: list[int], ways: list[_Wa
 
 
 def _narrow(history: History, condition: Condition) -> None:
-    """Marks as done the events that were done on all earlier ways that are consistent with
-    `condition`, under which the walk continues."""
+    """Continues the walk under `condition`: marks the events as done that were done on all earlier
+    ways consistent with it."""
     for when, done in history.past.get(condition, {}).items():
         if when <= history.when:
             history.host |= done
@@ -306,7 +306,7 @@ def _through(history: History, block: ir.Block, tokens: list[int]) -> list[Named
 
 
 def _iteration_of(history: History, value: ir.Value) -> tuple[int, ...]:
-    """The iterations, of the loops around it, in which `value` was made."""
+    """The iterations in which `value` was made, for each loop around its definition."""
     return tuple(history.path[: sum(made_within(value, loop) for loop in history.loops)])
 
 
@@ -329,7 +329,7 @@ def walk_loop(history: History, op: ir.Operation) -> None:
 
 
 def _bound(history: History, op: ir.Operation) -> tuple[object, ...]:
-    """A key of the trip count of a loop: loops with the same bounds have the same."""
+    """A key of the trip count of a loop: loops with equal bounds have equal keys."""
     if op.name != "scf.for":
         return op, tuple(history.path)
     bounds = list(op.operands)[:3]
@@ -370,8 +370,8 @@ class _Loop:
 
     @property
     def _many(self) -> bool:
-        """Whether the walk leaves the loop before its last iteration, because the remaining ones
-        repeat walked ones."""
+        """Whether the walk may leave the loop before its last iteration, once the remaining
+        iterations would only repeat those already walked."""
         return self.trips is None or self.trips > MOST_ITERATIONS
 
     def continues(self, iteration: int) -> bool:
@@ -401,7 +401,7 @@ class _Loop:
 
     @cached_property
     def _outside(self) -> set[Stream]:
-        """The streams that the first iteration gets."""
+        """The streams of the tokens with which the first iteration begins."""
         return {stream for token in self.given for stream, _ in token.streams}
 
     def iterate(self, iteration: int) -> None:

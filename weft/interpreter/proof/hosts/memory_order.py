@@ -33,8 +33,8 @@ MOST_MEETINGS = 64
 
 @record
 class _Placed:
-    """A window in one iteration of a loop, in the iterations `around` of the loops around it:
-    shifted by `stride * iteration`."""
+    """A window in one iteration of a loop, shifted by `stride * iteration`. `around`: the
+    iterations of the loops around that loop."""
 
     window: Window
     counter: Symbol | None = None
@@ -99,8 +99,8 @@ Place = tuple[HostBuffer, tuple[int, ...] | None]
 
 @record
 class MemoryFault:
-    """Two events on one buffer of which the second is not ordered after the first, or must not
-    happen after it at all.
+    """Two events on one buffer: the second is not ordered after the first, or must never follow it
+    (a use after a free).
 
     Args:
         assumed: it is not proven that the two events touch the same memory.
@@ -144,8 +144,9 @@ class MemoryOrder:
         return Footprints(self.history.effects.module)
 
     def watch(self, history: History, event: Event, done: int) -> int:
-        """Checks `event` against all earlier events. Returns, as bits, the earlier events that
-        count as done from now on, since a conflict of theirs with `event` was reported."""
+        """Checks `event` against all earlier events. Returns, as bits, those with a reported
+        conflict with `event`: they count as done from now on, so that they are not reported
+        again."""
         self.history = history
         mine = self._located(event)
         self._events.append(mine)
@@ -193,8 +194,8 @@ class MemoryOrder:
         return found
 
     def _chosen_memory(self, event: Event) -> frozenset[HostBuffer]:
-        """The buffers that an operand of the event may, but need not, show: a select, or a value
-        that a loop carries."""
+        """The buffers of which an operand of the event may be a view, but need not be: the operand
+        is a select, or a value that a loop carries."""
         shown = [self.history.effects.host.windows(v) for v in event.op.operands if shows_memory(v)]
         return frozenset(w.buffer for windows in shown if len(windows) > 1 for w in windows)
 
@@ -270,7 +271,7 @@ class MemoryOrder:
         return other[0] in self._chosen[number] or place[0] in self._chosen[event.number]
 
     def _certain(self, one: Window, other: Window) -> bool:
-        """Whether two windows that are not proven disjoint are known to share elements."""
+        """Whether two windows, not proven disjoint, are known to share elements."""
         if one.part is None and other.part is None:
             return True
         whole = one.buffer.key

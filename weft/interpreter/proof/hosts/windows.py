@@ -1,10 +1,11 @@
 """Buffers and windows of them in host code, and the test whether two windows share no element.
 
-A caller may pass one array twice, or two overlapping windows of one; the function does not show it.
-That an argument overlaps nothing else is stated by `llvm.noalias` (the standard attribute;
-`async-fork noalias` sets it), or known: Weft makes the buffers of results itself
-(`bufferize.result`). Tensors are values: bufferization never writes into the buffer of a former
-tensor argument, and reads need no order. Element types prove nothing, because memory has no type.
+A caller may pass one array twice, or two overlapping windows of an array, without a trace in the
+function. Two things show that an argument overlaps no other memory: the standard attribute
+`llvm.noalias`, which `async-fork noalias` sets; and `bufferize.result`, the mark of a result's
+buffer, which Weft allocates itself. Tensors are values: bufferization never writes into the buffer
+of a former tensor argument, and reads need no order. Element types prove nothing, because memory
+has no type.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class HostBuffer:
         return self.key.get_name(use_local_scope=True)
 
     def distinct(self, other: HostBuffer) -> bool:
-        """Whether the two are different memory, if arguments are distinct."""
+        """Whether the two buffers are different memory, provided that arguments are."""
         return self != other and "unknown" not in (self.kind, other.kind)
 
 
@@ -91,8 +92,8 @@ class Window:
 
     @cached_property
     def cell(self) -> tuple[tuple[int, int], ...] | None:
-        """The grid of which the window is a cell, or None: two cells of one grid are equal or
-        disjoint."""
+        """The grid that the window is a cell of; None if there is none. Two cells of one grid are
+        equal or disjoint."""
         if self.dims is None or self.empty:
             return None
         strides = self._radix(self)
@@ -147,7 +148,7 @@ OWN = (NOALIAS, "bufferize.result")
 
 @dataclass(eq=False)
 class Aliasing:
-    """The buffers of a module's host functions that may overlap others from outside.
+    """The buffers of a module's host functions that may overlap other buffers from outside.
 
     Args:
         module: a module; it must not change while this is used.
@@ -159,7 +160,7 @@ class Aliasing:
     _known: dict[HostBuffer, bool] = field(default_factory=dict)
 
     def may_alias(self, buffer: HostBuffer) -> bool:
-        """Whether the buffer may overlap another buffer for which this holds as well."""
+        """Whether the buffer may overlap others: two buffers may overlap if this holds for both."""
         if buffer not in self._known:
             self._known[buffer] = self._may_overlap(buffer)
         return self._known[buffer]

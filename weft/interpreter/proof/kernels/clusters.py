@@ -48,8 +48,8 @@ class ClusterOp:
 
 
 def gatherings(ops: list[ClusterOp], spaces: frozenset[str]) -> Iterator[Gathering]:
-    """Yields the cluster barriers formed by arrivals and waits, in text order. `spaces`: the memory
-    that arrivals order unless they are relaxed.
+    """Yields the cluster barriers that pairs of an arrival and a wait form, in text order.
+    `spaces`: the memory spaces that an arrival orders unless it is relaxed.
 
     Raises:
         WeftError: W0640 if an arrival and its wait are not in one block of ops, one after the

@@ -1,5 +1,5 @@
-"""The barriers that all threads of a block, of a warp or of a warp group reach together. The other
-barriers are faults, and order nothing."""
+"""Separates the barriers that all threads of a block, a warp or a warp group reach together from
+all others, which are faults and order nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .model import Barrier, KernelModel
 
 
 def split_uniform(model: KernelModel, solver: Solver) -> tuple[list[Barrier], list[Barrier]]:
-    """The uniform barriers, reached by all threads of a block or by none, and the divergent
-    barriers, which include collective ops of a warp."""
+    """The uniform barriers, which all threads of a block reach or none, and the divergent barriers.
+    Collective ops of a warp are judged in the same way."""
     uniform: list[Barrier] = []
     divergent: list[Barrier] = []
     for barrier in (*model.barriers, *model.warp_wide):
@@ -33,8 +33,8 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
     """Whether the conditions around the barrier hold for all threads of a block (or a cluster) or
     for none, in each iteration.
 
-    Conditions that do not depend on the thread need no proof. ISL compares the other conditions for
-    two threads.
+    A condition that does not depend on the thread needs no proof. For any other condition, ISL
+    compares its values for two threads.
     """
 
     def differs(depends: Depends) -> bool:
@@ -70,9 +70,9 @@ def reached(model: KernelModel, barrier: Barrier, solver: Solver) -> Literal["to
 
 
 def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
-    """Whether a numbered barrier is known to belong to a single group of threads: all threads that
-    arrive at the number, here or elsewhere, are in one group, which is complete and uses one number
-    here. Number 0 is the barrier of the block."""
+    """Whether the number of a barrier is known to belong to a single group of threads: all threads
+    that arrive at that number, at any op, are in one group; the group is complete, and all of its
+    threads use the same number here. Number 0 is the barrier of the block."""
     group, number, threads = model.group_of(barrier.threads), barrier.number, model.shape.threads
     if group is None or number is None or threads is None:
         return False
@@ -101,9 +101,9 @@ def is_one_groups(model: KernelModel, barrier: Barrier, solver: Solver) -> bool:
 
 
 def met_elsewhere(model: KernelModel, barrier: Barrier, solver: Solver) -> str | None:
-    """The op at which other threads may arrive at the number of this barrier, although not all
-    threads of its group execute it; None if there is no such op. The hardware counts the threads
-    that arrive at a number, at any op and in any iteration."""
+    """For a numbered barrier that not all threads of its group execute: the op at which other
+    threads may arrive at the same number; None if there is no such op. The hardware counts all
+    threads that arrive at a number, at any op and in any iteration."""
     number, group = barrier.number, model.group_of(barrier.threads)
     if number is None:
         return None
@@ -125,7 +125,7 @@ def met_elsewhere(model: KernelModel, barrier: Barrier, solver: Solver) -> str |
 
 
 def _shares(symbol: Symbol) -> bool:
-    """Whether two threads, in any iterations, see one value of the symbol."""
+    """Whether the symbol has the same value for all threads, in all iterations."""
     return not symbol.depends.thread and not symbol.depends.loops
 
 

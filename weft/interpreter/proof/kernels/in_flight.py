@@ -1,10 +1,12 @@
-"""Asynchronous copies: the waits at which each copy has arrived, and the accesses that model it.
+"""Asynchronous copies: the waits after which each copy has arrived, and the accesses that model the
+copy.
 
 A copy belongs to the next group that its thread commits. A wait that leaves n groups pending waits
-for all groups but the n newest. So a copy has arrived at the first wait before which n groups were
-committed after its own. This module counts that wait, and the iteration of its loop, where groups
-are committed in straight-line code and in each iteration of a loop in it. Any other copy is assumed
-never to arrive; if that leaves a conflict, its groups are counted by paths (`signals/groups.py`).
+for all groups but the n newest. So a copy has arrived at the first such wait that comes after n
+more commits than that of the copy's own group. This module finds that wait, and the iteration of
+its loop, if groups are committed in straight-line code, or in each iteration of a loop in such
+code. Any other copy is assumed never to arrive; if that leaves a conflict, `signals/groups.py`
+counts its groups along paths.
 
 An access of a copy becomes two accesses of the same element: one that begins at the copy, and one
 that has ended at the wait. `races/in_flight.py` treats the interval between them.
@@ -22,7 +24,8 @@ from .places import GroupEvent, Landing, Loop, Place, PlaceStep
 
 
 def with_ends(accesses: Sequence[Access], events: Sequence[GroupEvent], values: Values) -> Iterator[Access]:
-    """Yields the accesses; each that begins an asynchronous copy is followed by its ends."""
+    """Yields the accesses. After each access that begins an asynchronous copy come the accesses
+    that end it."""
     found: dict[Place, tuple[Landing, ...]] = {}
     for number, access in enumerate(accesses):
         if access.phase != "begins":
@@ -58,8 +61,8 @@ divides it by `SCALE`."""
 
 
 class _Straight:
-    """Rewrites places without the conditions that hold wherever a copy is issued: ops in such a
-    condition become ops of the enclosing block."""
+    """Rewrites places without the conditions under which the copy is issued, as these hold wherever
+    it matters: ops inside such a condition become ops of the enclosing block."""
 
     def __init__(self, copy: Place) -> None:
         self.holds = {guard for guard in copy.guards if not guard.depends().loops}
@@ -67,7 +70,7 @@ class _Straight:
         self._steps: dict[PlaceStep, PlaceStep] = {}
 
     def place(self, place: Place) -> Place:
-        """The place, with positions scaled so that the ops of dissolved conditions fit in between."""
+        """The place, with positions scaled so that the ops of removed conditions fit in between."""
         steps: list[PlaceStep] = []
         base, unit = 0, DEEP
         for step in place.steps:
@@ -122,7 +125,7 @@ def _group_of(copy: Place, commits: Sequence[Place]) -> Place | None:
 
 
 def _at(place: Place, block: Place) -> int:
-    """The position of the op that contains `place`, in the block of ops of `block`."""
+    """The position, in the block of ops that contains `block`, of the op that contains `place`."""
     depth = len(block.steps)
     return place.steps[depth].position if depth < len(place.steps) else place.position
 
@@ -130,8 +133,8 @@ def _at(place: Place, block: Place) -> int:
 def _in_later_iterations(
     group: Place, loop: Loop, straight: Sequence[Place], commits: Sequence[Place], waits: Sequence[GroupEvent]
 ) -> Iterator[Landing]:
-    """Yields the landings of a group that is committed in each iteration of a loop: a wait in a
-    later iteration, then a wait for all groups after the loop."""
+    """Yields the landings of a group that is committed in each iteration of a loop: at a wait in a
+    later iteration, then at a wait for all groups after the loop."""
     if any(loop in c.loops and c not in straight for c in commits):
         return
     every, after = len(straight), sum(c.position > group.position for c in straight)
@@ -198,8 +201,8 @@ def _for_all(group: Place, waits: Sequence[GroupEvent]) -> Iterator[Landing]:
 
 
 def _ended(begins: Access, landing: Landing, sooner: Formula, values: Values) -> Access:
-    """The access as ended at a landing, provided that no `sooner` landing was reached; expressed in
-    the symbols of the wait's iteration.
+    """The access that ends the copy at a landing, in the symbols of the wait's iteration. `sooner`:
+    the condition that no earlier landing was reached.
 
     Loops of the copy that do not enclose the wait, or in which the wait has a fixed iteration, may
     be in any iteration.

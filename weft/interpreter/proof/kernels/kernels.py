@@ -55,10 +55,10 @@ def kernel_model(
         launch: the `gpu.launch_func` to analyse: the kernel's arguments are its operands, which
             makes constants known and overlapping buffers visible. Without it, the arguments are
             assumed to be distinct buffers.
-        names: the user's name of a memref, where it is known.
+        names: gives the user's name of a memref, where it is known.
         may_alias: any two buffers from outside may overlap.
-        passed_in_rows: arguments of host functions with open strides are row-major: the runtime
-            passes nothing else.
+        passed_in_rows: arguments of host functions with unknown strides are row-major, because the
+            runtime passes no other arrays.
 
     Raises:
         WeftError: W0640 for an op with unknown effects on memory, or branches between blocks.
@@ -172,8 +172,8 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
     (`gpu.binary`) have no readable body and are left out.
 
     Raises:
-        WeftError: W0611 for a launch of a missing kernel; W0640 for a launch in a host op that may
-            run it in parallel.
+        WeftError: W0611 for a launch of a missing kernel; W0640 for a launch inside a host op that
+            may execute it in parallel with itself.
     """
     kernels = {
         f"@{symbol(holder)}::@{symbol(kernel)}": kernel
@@ -199,7 +199,7 @@ def kernel_uses(module: ir.Module) -> list[KernelUse]:
             continue
         if name not in kernels:
             message = f"the module has no kernel {name}: {describe(op)}"
-            raise fail("W0611", message, hint="keep the `gpu.module` beside it")
+            raise fail("W0611", message, hint="put the `gpu.module` with that kernel into the module")
         launched.add(name)
         out.append(KernelUse(kernels[name], op))
     for name, kernel in kernels.items():
@@ -257,8 +257,8 @@ def model_of(
 
 
 def same_use(use: KernelUse) -> Hashable:
-    """A key of everything that the model of a use depends on, except the command line: uses with
-    equal keys get the same verdict.
+    """A key of everything that the model of a use depends on, except options of the command line:
+    uses with equal keys get the same verdict.
 
     Two such uses launch one kernel with identical operands or equal constants.
     """
@@ -277,8 +277,8 @@ def _same_value(value: ir.Value) -> Hashable:
 
 
 def _agreed(use: KernelUse, what: str, stated: list[tuple[str, Sizes | None]]) -> Sizes:
-    """The size along each axis on which all sources that state one agree; None where no source
-    states it. Raises W0613 for a contradiction."""
+    """The size along each axis, from all sources that state it; None where no source does. Raises
+    W0613 if two sources contradict each other."""
     out: list[int | None] = []
     for axis in range(3):
         given = [(source, sizes[axis]) for source, sizes in stated if sizes is not None and sizes[axis] is not None]

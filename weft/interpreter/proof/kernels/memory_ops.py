@@ -1,4 +1,4 @@
-"""The elements that an op of a kernel reads and writes in its memrefs: the footprints of
+"""The elements of memrefs that an op of a kernel reads and writes: the footprints of
 `memory/effects.py` as index forms."""
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def touches(op: ir.Operation, values: Values) -> Iterator[Touch]:
 
 
 def _of_matrix(op: ir.Operation, access: effects.MemoryEffect, values: Values) -> Touch:
-    """The touch of any element of a matrix that a warp moves; of any element of the memref if its
-    elements are vectors or the block size is unknown."""
+    """The touch of one element, any, of a matrix that a warp loads or stores. If the memref's
+    elements are vectors, or the block size is unknown: of any element of the memref."""
     matrix, kind = warp_matrix(op), ir.MemRefType(access.value.type)
     does: Literal["read", "write"] = "write" if access.changes else "read"
     if isinstance(kind.element_type, ir.VectorType) or values.shape.threads is None:
@@ -151,7 +151,7 @@ def _exchanges(op: ir.Operation, access: effects.MemoryEffect, values: Values) -
 
 
 def _exclusive_ors(value: ir.Value) -> Iterator[tuple[ir.Value, ir.Operation]]:
-    """Yields the exclusive ors of which the value is an affine form: the value and its op."""
+    """Yields the exclusive ors from which affine maps compute the value, each with its op."""
     made = producer(value)
     if made is not None and made.name == "affine.apply":
         for operand in made.operands:
@@ -161,8 +161,8 @@ def _exclusive_ors(value: ir.Value) -> Iterator[tuple[ir.Value, ir.Operation]]:
 
 
 def _leading_lanes(op: ir.Operation, values: Values) -> list[Linear] | None:
-    """The number of active lanes along each dimension, if a mask activates the leading lanes; None
-    for any other mask, or without one."""
+    """The number of active lanes along each dimension, for a mask that activates the leading lanes;
+    None for any other mask, and without a mask."""
     mask = effects.mask_of(op)
     made = None if mask is None else producer(mask)
     if made is None:
@@ -190,9 +190,9 @@ def _indices(
 def _memref_indices(
     op: ir.Operation, access: effects.MemoryEffect, values: Values, lanes: list[Linear]
 ) -> list[Linear] | None:
-    """The index operands of the op, as forms; for a vector, with a lane symbol added in each of its
-    dimensions. These are the last dimensions of the memref, or those that the permutation map of a
-    transfer names."""
+    """The index operands of the op, as forms. For a vector, a lane symbol is added to the index of
+    each dimension that the vector spans: the last dimensions of the memref, or those that the
+    permutation map of a transfer names."""
     kind, moved, transfer = ir.MemRefType(access.value.type), access.moved, access.footprint == "transfer"
     given = list(op.operands)[access.first :]
     if "map" in op.attributes:
@@ -224,8 +224,8 @@ def _lane(values: Values, extent: int) -> Linear:
 
 
 def without_swizzles(accesses: Sequence[Access], exchanges: Sequence[Exchanges | None]) -> list[Access]:
-    """The accesses with swizzles removed from the last subscripts of each buffer on which all
-    accesses share one swizzle. Accesses of whole rows are independent of the swizzle."""
+    """The accesses, without the swizzle in the last subscript, for each buffer on which all
+    accesses use the same swizzle. Accesses of whole rows do not depend on it."""
     swizzled = {
         access.buffer for access, mine in zip(accesses, exchanges, strict=True) if mine is not None and mine.made
     }

@@ -32,8 +32,8 @@ from .signals import Fence, RegisterChange, Signal
 
 @record
 class OfMatrix:
-    """An element of a matrix that the lanes of a warp load or store together, each element by
-    exactly one lane.
+    """An element of a matrix that the lanes of a warp load or store together. Exactly one lane
+    accesses each element.
 
     The lane depends only on `kind`, the row and the column: it may be any lane, but it is the same
     in all matrices of the kind.
@@ -92,7 +92,7 @@ class Access:
 
     @property
     def late(self) -> bool:
-        """Whether the access continues while its thread does."""
+        """Whether the access is asynchronous: it may continue while its thread proceeds."""
         return bool(self.agent or self.phase)
 
     @property
@@ -114,8 +114,8 @@ class Access:
 
 
 def space_of_both(a: Access, b: Access) -> str:
-    """The memory space that a barrier's fence must cover to order the two accesses: "any", which no
-    fence covers, if one of them touches unknown memory."""
+    """The memory space that the fence of a barrier must cover to order the two accesses. It is
+    "any", which no fence covers, if one of them touches unknown memory."""
     return b.buffer.space if b.buffer.anything else a.buffer.space
 
 
@@ -134,12 +134,13 @@ class Barrier:
         narrow: it waits for `threads` consecutive threads (a warp, a warp group, a numbered group)
             instead of the block. A `gpu.barrier` of subgroup scope or with a named barrier is
             narrow and orders nothing.
-        number: the number of a numbered barrier, which groups of `threads` consecutive threads use.
-        assumed: it is proven neither that all threads reach it nor that some do not.
+        number: the number of a numbered barrier, at which groups of `threads` consecutive threads
+            meet.
+        assumed: it is unknown whether all threads reach it.
         meets: for a numbered barrier that not all threads of the group execute, the op at which the
             other threads may arrive at its number.
         of_cluster: it waits for all threads of the cluster.
-        landings: the waits, at any of which an asynchronous product has ended; None: the product
+        landings: for an asynchronous product, the waits, at each of which it has ended; None: it
             ends at its op.
     """
 
@@ -209,8 +210,8 @@ class KernelModel:
     _written: dict[object, int] = field(default_factory=dict, repr=False)
 
     def written(self, access: Access) -> int:
-        """An identity number, equal for accesses with the same guards, condition, loops,
-        coordinates and matrix element: questions about their instances are the same."""
+        """A number that is equal for accesses with the same guards, condition, loops, coordinates
+        and matrix element: ISL's answers about their instances are the same."""
         if access not in self._written:
             place = access.place
             key = place.guards, access.when, place.loops, access.coordinates, access.part
@@ -243,16 +244,16 @@ class KernelModel:
 
     @cached_property
     def deciding(self) -> tuple[Symbol, ...]:
-        """Values that decide whether a barrier is executed, each the same for all threads of a
-        block."""
+        """The values that decide whether a barrier is executed. Each is the same for all threads of
+        a block."""
         steps = dict.fromkeys(step for barrier in self.barriers for step in barrier.place.steps)
         symbols = dict.fromkeys(s for step in steps for guard in step.guards for s in guard.symbols())
         return tuple(s for s in symbols if s.kind not in ("loop", "lane") and not s.depends.thread)
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether threads wait for more than barriers of their block, or an agent other than a
-        thread accesses memory."""
+        """Whether threads wait for anything other than barriers of their block, or an agent other
+        than a thread accesses memory."""
         waits = self.signals or self.registers
         return self.shape.blocks > 1 or bool(waits) or any(access.agent for access in self.accesses)
 

@@ -78,9 +78,9 @@ class Landing:
 
     Args:
         place: the place of the wait.
-        at: the loops around the wait, outermost first, in which the copy determines the iteration:
-            each with its counter at the wait, as a form of the copy's counters. In all other loops
-            around both, the wait is in the same iteration.
+        at: the loops around the wait, outermost first, in which the wait may be in another
+            iteration than the copy. Each has the value of its counter at the wait, as a form of the
+            copy's counters. In all other loops around both, the wait is in the copy's iteration.
     """
 
     place: Place
@@ -98,7 +98,7 @@ class Landing:
         return both(*guards, *(at_least(Linear.of(high) - counter, 0) for counter, high in most if high is not None))
 
     def there(self, form: Linear) -> Linear:
-        """A form in the counters of those loops, evaluated at those iterations."""
+        """A form of the counters of these loops, evaluated at these iterations."""
         counters = {loop.counter: counter for loop, counter in self.at}
         return form.replaced(lambda s: counters.get(s, Linear.of(s)))
 

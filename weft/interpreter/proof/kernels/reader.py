@@ -83,8 +83,8 @@ class Reader:
     # ---- what a load depends on --------------------------------------------------------------------------------------
 
     def find_written(self, kernel: ir.Operation) -> None:
-        """Records the buffers that the kernel writes: loads from all other buffers are functions of
-        their address."""
+        """Records the buffers that the kernel writes. A load from any other buffer is a function of
+        its address."""
         for op in operations(kernel):
             if op == kernel:
                 continue
@@ -184,8 +184,8 @@ class Reader:
         self.block(body, place.into(0, guards, loop))
 
     def _bounds(self, op: ir.Operation) -> tuple[list[Linear], list[Linear], Linear]:
-        """The lower bounds of the variable (the largest applies), its upper bounds (the least
-        applies), and the step."""
+        """The lower bounds of the variable, of which the largest applies; its upper bounds, of
+        which the smallest applies; and the step."""
         if op.name == "scf.for":
             low, high, step = map(self.values.linear, list(op.operands)[:3])
             return [low], [high], step
@@ -225,8 +225,8 @@ class Reader:
         return Loop(number, symbol, variable, trips, label), tuple(guards)
 
     def _strided(self, number: int, low: Linear, step: Linear) -> tuple[Linear, Formula]:
-        """The variable of a loop with a symbolic step, and its guard: an uninterpreted number from
-        `low` up.
+        """The variable of a loop with a symbolic step, an uninterpreted number from `low` up, and
+        its guard.
 
         If the step covers all processors of an axis (`s*id + rest`, then `s*count` further), the
         variable is `s*q + rest`, and `q` determines the processor.
@@ -277,8 +277,8 @@ class Reader:
     # ---- leaves ------------------------------------------------------------------------------------------------------
 
     def _group(self, op: ir.Operation, place: Place, row: Instruction) -> None:
-        """Records a group event: the thread's asynchronous work is committed as a group, or the
-        thread waits until at most some of its groups are pending."""
+        """Records a group event: a thread commits its asynchronous work as a group, or waits until
+        at most a given number of its groups are pending."""
         waits = row.orders == "drain"
         event = GroupEvent(place, _PENDING[row.agent or ""](op) if waits else None)
         if row.agent == "copy":

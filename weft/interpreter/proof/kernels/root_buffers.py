@@ -1,7 +1,8 @@
 """The root buffers of a kernel's memrefs, and the addresses of their elements.
 
-Elements are distinguished by their indices where no two of them have the same address, and by their
-addresses otherwise: a layout such as `strided<[4, 1]>` of 8x8 puts several elements at one address.
+Elements are distinguished by their indices if no two elements have the same address. Otherwise they
+are distinguished by their addresses: a layout such as `strided<[4, 1]>` of 8x8 puts several
+elements at one address.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class RootBuffer:
         of_each_block: each block of a cluster has its own instance; the block number is the first
             subscript.
         by_address: its type, where elements are distinguished by their addresses.
-        unknown: the strides known only at run time on which those addresses depend.
+        unknown: the strides, known only at run time, on which these addresses depend.
     """
 
     name: str
@@ -101,9 +102,11 @@ class View:
     Args:
         axes: one entry per coordinate; None if the coordinates may be anything.
         flat: the only coordinate is the position in memory.
-        sizes: the sizes in which the coordinates count, where those are not the root's own axes.
+        sizes: the sizes of the row-major shape in which the coordinates count, if that is not the
+            root's own shape.
         when: the condition under which the memref has this view.
-        unit: the number of coordinates that an element takes: its bytes, in a view of bytes.
+        unit: the number of consecutive coordinates that an element takes: in a view of bytes, its
+            bytes.
         base: the start of the memory, from which a reinterpret_cast counts.
         chosen: the view is one of several that a loop or a branch may pass on.
     """
@@ -129,13 +132,14 @@ def placed(layout: MemrefLayout, values: Values, *, by_address: bool) -> tuple[L
 def apart(value: ir.Value, *, passed_in_rows: bool = False, seen: frozenset[ir.Value] = frozenset()) -> bool | None:
     """Whether no two elements of a memref have the same address; None where unknown.
 
-    If the type leaves strides open, the answer comes from the sources of the memref, or from the
-    operands of calls and launches.
+    If the type does not state the strides, the answer comes from the sources of the memref, or from
+    the operands of calls and launches.
 
     Args:
-        passed_in_rows: an argument of a host function with open strides is row-major: the runtime
-            passes nothing else.
-        seen: the values in progress: a value that a loop passes on to itself adds nothing.
+        passed_in_rows: an argument of a host function with unknown strides is row-major, because
+            the runtime passes no other arrays.
+        seen: the values that are being examined; a value that a loop passes to its own next
+            iteration is not examined again.
 
     Raises:
         WeftError: W0398 for a layout that no strides express.

@@ -21,8 +21,7 @@ from .root_buffers import RootBuffer
 
 
 def joined(accesses: Iterable[Access], barriers: Sequence[Barrier], values: Values) -> list[Access]:
-    """The accesses, in program order; adjacent accesses that one op of the payload makes are joined
-    into one."""
+    """The accesses, in program order, with adjacent accesses from one op of the payload joined."""
     rows: list[_Row] = []
     last: dict[RootBuffer, _Row] = {}
     for access in accesses:

@@ -50,8 +50,9 @@ class Signal:
         index: the index of the barrier in its ring.
         block: the number, in the cluster, of the block that owns the barrier.
         when: the condition under which the op takes effect, in addition to the guards of the place.
-        amount: for an `init`, the number of arrivals of a phase; for an arrival, the number of
-            bytes it announces; for a load, the number of bytes it brings.
+        amount: for an `init`, the number of arrivals that complete a phase; for an arrival, the
+            number of further bytes that the barrier is to expect; for a load, the number of bytes
+            that it copies.
         odd: for a wait, the condition that it waits for parity 1.
         relaxed: for an arrival: it orders time only, and no memory accesses.
     """
@@ -77,8 +78,8 @@ class Signal:
 
 @record(eq=False)
 class Fence:
-    """A fence: ordinary stores of its thread to these memories become visible to asynchronous
-    accesses; with `inits`, the initialization of barriers does."""
+    """A fence: makes ordinary stores of its thread to these memories visible to asynchronous
+    accesses; with `inits`, it makes the initialization of barriers visible."""
 
     place: Place
     op: str
@@ -89,7 +90,7 @@ class Fence:
 @record(eq=False)
 class RegisterChange:
     """A register change: from this place on, each thread of a warp group has `count` registers.
-    `more`: the group requests more than it has."""
+    `more`: this is an increase."""
 
     place: Place
     op: str
@@ -149,8 +150,8 @@ class Signals:
         )
 
     def _addressed(self, op: ir.Operation) -> tuple[ir.Operation, Linear]:
-        """The op that takes the address of the barrier of an arrival, and the block of the cluster
-        that owns the barrier."""
+        """For an arrival at an address: the op that takes the address of the barrier, and the block
+        of the cluster that owns the barrier."""
         made, block = producer(op.operands[0]), self.values.rank
         while made is not None and made.name in (POINTER, OTHER_BLOCK):
             block = self.values.linear(made.operands[1]) if made.name == OTHER_BLOCK else block

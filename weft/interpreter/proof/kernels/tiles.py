@@ -2,9 +2,9 @@
 tensors, tiles, and matrices given by descriptors.
 
 A tile that receives a box is written as one contiguous piece from the start of the memref. A matrix
-given by a descriptor is read in lines: a swizzle's width in bytes of every row, then the next such
-width, one box further on. A swizzle exchanges pieces within groups of lines; only whole groups are
-touched.
+given by a descriptor is read in lines of the swizzle's width: first one line of every row; then,
+one box further on in memory, the next line of every row. A swizzle exchanges pieces within groups
+of lines; only whole groups are touched.
 """
 
 from __future__ import annotations
@@ -187,8 +187,8 @@ def _lines(
 def _placed(
     root: RootBuffer, start: tuple[Linear, ...], parts: Sequence[tuple[int, int]], values: Values, inside: Inside
 ) -> tuple[tuple[Linear, ...], bool] | None:
-    """The coordinates with each part along the axis of the buffer that has its stride and room for
-    it; None if some part has no such axis."""
+    """The coordinates, where each part is added on the axis of the buffer with the same stride, and
+    with enough elements for it; None if there is no such axis for some part."""
     out = list(start)
     assert root.strides is not None
     for count, stride in parts:

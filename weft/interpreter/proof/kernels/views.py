@@ -4,9 +4,9 @@ folded.
 A view maps the indices of a memref to coordinates of its root, dimension by dimension. Where a view
 reshapes (collapse, expand, reinterpret_cast), it has one flat coordinate: the position in the
 root's memory, in elements of the root. A `memref.view` of bytes has a flat coordinate in bytes; a
-lane symbol stands for all bytes of an element. Global memory that is viewed as a whole, row-major,
-in other sizes has coordinates in those sizes: they decide equality of elements faster than a
-position does, because with sizes known only at run time a position is a sum of products.
+lane symbol stands for all bytes of an element. A view of a whole buffer in global memory, row-major
+in another shape, has coordinates in that shape. With these, elements are compared faster than by
+their flat position: if sizes are known only at run time, a position is a sum of products.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ class Views:
         return known
 
     def bind_carried(self, loop: ir.Operation, counter: Linear, trips: int | None) -> None:
-        """Binds the memrefs that a loop passes on unchanged or permuted: of two that it swaps, an
-        argument is one or the other, by the parity of the iteration.
+        """Binds the memrefs that a loop carries unchanged or permuted. If the loop swaps two
+        memrefs, an argument is one of them or the other, by the parity of the iteration.
 
         Args:
             trips: the number of iterations, if known.
@@ -181,8 +181,8 @@ class Views:
         return tuple(view if view.axes is None else compose(op, view) for view in self.of(source))
 
     def _unknown(self, value: ir.Value) -> tuple[View, ...]:
-        """The views of a memref from an unknown op or a loop: any place of any memref that it is
-        made from."""
+        """The views of a memref from an unknown op or a loop: any place in any memref from which it
+        is made."""
         made_of = self._sources(value)
         if made_of is None:
             return (View(ANYTHING, None),)
@@ -197,8 +197,8 @@ class Views:
         return tuple(replace(_under(when, v), chosen=len(known) > 1) for when, root in which for v in self.of(root))
 
     def _whole_choices(self, value: ir.Value) -> list[ir.Value] | None:
-        """The buffers of which `value` is one, as a whole: no op on the way from them shows a part.
-        None if an op does."""
+        """The buffers of which `value` is one, as a whole; None if an op between a buffer and
+        `value` takes a part of the buffer."""
         found = self.roots(value)
         whole = all(at.type == value.type and (at in found or hands_on(at)) for at in way(value, self._sources))
         return found if whole else None
@@ -331,7 +331,7 @@ def window(op: ir.Operation, values: Values) -> list[list[Linear]]:
 
 
 def _contradicts(op: ir.Operation) -> bool:
-    """Whether a cast claims that elements share an address although they are known not to."""
+    """Whether the type of a cast makes elements share an address that are known not to."""
     if len(op.results) != 1 or not isinstance(kind := op.results[0].type, ir.MemRefType):
         return False
     return MemrefLayout.of(kind).apart is False and apart(op.operands[0]) is True
@@ -362,6 +362,6 @@ def _under(condition: Formula, view: View) -> View:
 
 
 def _forget(views: tuple[View, ...]) -> tuple[View, ...]:
-    """Views of any place in the same roots."""
+    """The views, with unknown coordinates in the same roots."""
     roots = {id(v.root): v.root for v in views}
     return tuple(View(root, None, chosen=True) for root in roots.values())

@@ -1,4 +1,4 @@
-"""The choice among the proposed barriers: a cheapest set that separates every conflict.
+"""The choice among the proposed barriers: a cheapest set that separates all conflicts.
 
 Each colliding class (`relations.PairClass`) requires barriers that together separate all of its
 collisions. One barrier suffices for most classes; some need several together. The choice is a
@@ -70,10 +70,10 @@ def choose_barriers(model: KernelModel, *, existing: frozenset[int] = frozenset(
 
 @dataclass(eq=False)
 class _Demand:
-    """Classes with the same description, between the same barriers (`pairs`), and the candidates
-    that separate them: all collisions of a class (`whole`), or a part of them (`part`: each
-    candidate maps to one representative of the barriers that separate the same part). `left` caches
-    which unions of barriers suffice."""
+    """What a set of classes (`pairs`) with the same description, between the same barriers, demands
+    of the choice. `whole`: the candidates that separate all collisions of a class. `part`: the
+    candidates that separate a part of them; each maps to a representative of the barriers that
+    separate the same part. `left` caches whether a set of barriers suffices."""
 
     pairs: list[PairClass]
     whole: frozenset[int]
@@ -146,8 +146,8 @@ class _Search:
         self.unseparated += in_flight(model)
 
     def _between(self, place: Place) -> Hashable:
-        """A key that is equal for two places if no barrier, and no op that contains one, is between
-        them."""
+        """A key that is equal for two places if there is no barrier, and no op with a barrier in
+        it, between them."""
         if place not in self._gaps:
             marks = self._marks.get(place.steps, ())
             self._gaps[place] = place.steps, bisect_left(marks, place.position), bisect_right(marks, place.position)
@@ -232,7 +232,7 @@ class _Search:
         )  # fmt: skip
 
     def _needing(self, chosen: frozenset[int]) -> dict[int, list[_Demand]]:
-        """The demands that would be unmet without it, for each chosen barrier."""
+        """For each chosen barrier, the demands that would not be satisfied without it."""
         found: dict[int, list[_Demand]] = {n: [] for n in chosen}
         for demand in self.demands:
             whole = demand.whole & chosen
@@ -244,7 +244,7 @@ class _Search:
     def _warps_may_do(self, found: _Choice) -> bool:
         """Whether warp barriers may lower the cost. The check collects, for each chosen barrier,
         one demand that needs it and that is not within one warp. If the cheapest choice for these
-        demands alone costs as much as `found`, warp barriers cannot help."""
+        demands alone costs as much as `found`, no warp barrier can lower the cost."""
         crossing: list[_Demand] = []
         for needing in self._needing(found.chosen).values():
             sure, rest = (d for d in needing if d.pair.known_in_two_warps), (d for d in needing if not d.in_one_warp)
@@ -278,8 +278,8 @@ def _cheapest(demands: Sequence[_Demand], cost: dict[int, Cost]) -> _Choice:
 
 
 def _hardest(demands: Sequence[_Demand]) -> list[_Demand]:
-    """The demands that no other demand implies. A demand with few separating barriers implies each
-    demand with a superset of them."""
+    """The demands that no other demand implies. A demand that few barriers satisfy implies each
+    demand that a superset of these satisfies."""
     apart: dict[Hashable, _Demand] = {}
     for demand in demands:
         apart.setdefault((demand.whole, id(demand) if demand.part else 0), demand)
@@ -332,8 +332,7 @@ def superfluous_barriers(model: KernelModel) -> list[Barrier]:
 
 
 def _two_that_suffice(pair: PairClass, phases: Phases) -> set[Barrier]:
-    """Barriers that are sure to separate the class; the search ends as soon as there is more than
-    one."""
+    """Up to two barriers, each of which is sure to separate the class."""
     found: set[Barrier] = set()
     for barriers in phases.sure(pair.first.place, pair.second.place, space_of_both(pair.first, pair.second), pair.loop):
         found.update(barriers[:2])

@@ -72,7 +72,8 @@ def not_affine(*accesses: Access) -> str:
 
 
 def _depends_on_strides(access: Access) -> bool:
-    """Whether the address is known only at run time because the strides of the buffer are."""
+    """Whether the address is known only at run time because the buffer's strides are known only
+    then."""
     unknown, symbols = access.buffer.unknown, {s for form in access.coordinates or () for s in form.symbols()}
     return bool(unknown) and (not access.settled or not unknown.isdisjoint(symbols))
 
@@ -107,7 +108,7 @@ class Instance:
         return f"thread {_triple(self.thread)}{at}: {self.op} {'writes' if self.kind == 'write' else 'reads'} it"
 
     def text(self, *, across_blocks: bool = False) -> str:
-        """The text of the instance; it includes the block if that is not the first block, or if
+        """The text of the instance. It names the block if that is not the first one, and always if
         `across_blocks`."""
         return f"block {_triple(self.block)}, {self}" if any(self.block) or across_blocks else str(self)
 
@@ -118,21 +119,21 @@ class Conflict:
 
     Args:
         kind: the missing order: write before read, read before write, or write before write.
-        element: coordinates in the buffer (one flat position where its views reshape it); empty if
-            any element may be meant.
-        first, second: two instances that collide; None where ISL found none within its limit.
-        assumption: why the conflict is not proven, and what would make the answer exact; empty if
-            it is proven.
+        element: the coordinates in the buffer, or a single flat position if views reshape the
+            buffer; empty if it may be any element.
+        first, second: two instances that collide; None if ISL found none within its limit.
+        assumption: the reason why the conflict is not proven, and a way to get an exact answer;
+            empty if it is proven.
         carried_by: the loop that carries the conflict: `second` is in a later iteration of it.
         across_blocks: the threads are in different blocks: no barrier can order them.
-        alone: both instances belong to one execution of one op by two threads: no barrier can order
-            them either.
+        alone: two threads execute the same op in the same iteration: no barrier can order these
+            instances either.
         agent: the agent that makes one of the accesses asynchronously, as in `Access`.
         unfenced_proxy: a fence of the proxy is missing.
-        in_flight: `first` is an asynchronous copy that has not arrived yet: no barrier orders the
-            two either.
-        unfenced: a barrier that would order the two if its fence covered the memory.
-        in_between: a warp barrier between the two, which orders only threads of the same warp.
+        in_flight: `first` is an asynchronous copy that has not arrived when `second` begins: no
+            barrier orders these instances either.
+        unfenced: a barrier that would order the instances if its fence covered the memory.
+        in_between: a warp barrier between the instances; it orders only threads of one warp.
         layout: the type of the buffer, where its elements are distinguished by their addresses.
         of_block: the number, within its cluster, of the block that owns the shared memory of the
             element; None without clusters.
@@ -167,7 +168,7 @@ class Conflict:
         return self.assumption != ""
 
     def notes(self, quote: Callable[[str], str] = lambda op: "") -> tuple[str, ...]:
-        """The witness as text. `quote`: a function that gives the text to append after an op."""
+        """The witness as text. `quote`: gives the text to append after the name of an op."""
         element = f"[{', '.join(map(str, self.element))}]" if self.element else "[any element]"
         if self.first is None or self.second is None:
             return (f"{self.first_op} and {self.second_op} on `{self.buffer}`: {self.assumption}",)
@@ -194,9 +195,9 @@ def _triple(ids: Iterable[int | None]) -> str:
 def conflicts(
     model: KernelModel, barriers: Iterable[Barrier] | None = None, *, solver: Solver | None = None
 ) -> list[Conflict]:
-    """The conflicts within a block that `barriers` (default: those of the model) leave, one for
-    each pair of accesses and each way in which one follows the other. `solver` bounds the effort; a
-    query that exceeds the bound counts as a conflict, `assumed`."""
+    """The conflicts within a block that `barriers` (default: those of the model) leave: one for
+    each pair of accesses, and each way in which one access follows the other. `solver` bounds the
+    effort; a query that exceeds the bound counts as a conflict with an `assumption`."""
     used = Phases(model.barriers if barriers is None else barriers)
     out: list[Conflict] = []
     for pair in colliding_classes(model, used, solver):
@@ -278,8 +279,8 @@ def colliding_classes(model: KernelModel, fixed: Phases, solver: Solver | None =
 
 
 def possible_classes(model: KernelModel, fixed: Phases, solver: Solver | None = None) -> Iterator[PairClass]:
-    """The classes of pairs within a block that may collide; not all of them do. The default
-    `solver` is the model's own."""
+    """The classes of pairs within a block that may collide, a superset of those that do. The
+    default `solver` is the model's own."""
     if model.shape.threads == 1:
         return
     solver = solver or model.solver
@@ -358,8 +359,8 @@ def as_conflict(pair: PairClass, left: isl.Set | None, *, across_blocks: bool = 
 
 
 def _carrier(a: Access, b: Access, first: Instance, second: Instance) -> str | None:
-    """The loop around both accesses in which `second` is an iteration earlier than `first`; None
-    where `second` is not earlier."""
+    """The loop around both accesses in which `second` is in an earlier iteration than `first`; None
+    if there is none."""
     loops, _ = meeting(a.place, b.place)
     mine, its = dict(first.iterations), dict(second.iterations)
     for label in (loop.label for loop in loops):
@@ -371,8 +372,8 @@ def _carrier(a: Access, b: Access, first: Instance, second: Instance) -> str | N
 
 
 def _others_between(pair: PairClass) -> tuple[str | None, str | None]:
-    """A barrier between the two accesses with a fence that omits their memory, and a warp barrier
-    between them; None where there is none."""
+    """Two barriers between the accesses: one with a fence that omits their memory, and a warp
+    barrier. Each is None if there is no such barrier."""
     space, barriers = space_of_both(pair.first, pair.second), pair.model.barriers
 
     def between(some: list[Barrier]) -> str | None:

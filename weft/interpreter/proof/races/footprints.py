@@ -1,6 +1,6 @@
-"""Footprints: the sets of elements that the operations of a host function touch. Launches touch
-those of their kernels; copies and host accesses touch those of their indices. The query is whether
-two operations touch a common element.
+"""Footprints: the sets of elements that the operations of a host function touch. A launch touches
+what its kernel touches; a copy, or an access of the host, touches the elements at its indices. The
+query is whether two operations touch a common element.
 
 A window bounds the part of a buffer that an operation may reach. A kernel that accesses every
 second element of the window reaches less. The sets are those of the race analysis: all instances of
@@ -48,8 +48,8 @@ class Footprints:
     def meet(
         self, one: ir.Operation, changes: bool, other: ir.Operation, overwrites: bool, buffer: ir.Value | str
     ) -> Meeting:
-        """Whether the elements of a buffer that `one` reads (or changes) and those that `other`
-        reads (or changes) overlap: "apart", "together" or "unknown".
+        """Whether two operations touch a common element of a buffer: "apart", "together" or
+        "unknown".
 
         Args:
             changes: `one` changes the elements; otherwise it reads them.
@@ -132,8 +132,8 @@ def _uses(module: ir.Module) -> list[KernelUse]:
 
 
 def _known(access: Access) -> bool:
-    """Whether the touched elements are known exactly: each symbol may take all values in its range,
-    like a number that the host passes."""
+    """Whether the touched elements are known exactly: each symbol takes all values in its range, or
+    is a number that the host passes."""
     symbols = (s for form in (*(access.coordinates or ()), access.when) for s in form.symbols())
     guessed = any(s.guessed or (s.kind == "opaque" and s.depends != NOTHING) for s in symbols)
     return access.coordinates is not None and not guessed and not access.buffer.anything

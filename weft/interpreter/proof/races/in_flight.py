@@ -1,9 +1,9 @@
 """Pairs of accesses, each with a begin and an end, and the ways in which one can follow the other.
 
-`pairs_of` is the only enumeration. Every search for conflicts uses it. It pairs each access with
-each access, itself included, whichever agent makes them. An ordinary access begins and ends at its
-op. An asynchronous copy begins at its op and ends at the wait where it has arrived; between the two
-it is in flight. Each way of a pair falls under one of two cases:
+Every search for conflicts uses the enumeration `pairs_of`. It pairs each access with every access,
+including itself, whichever agents make them. An ordinary access begins and ends at its op. An
+asynchronous copy begins at its op and ends at the wait where it has arrived; in between it is in
+flight. Each way of a pair falls under one of two cases:
 
 - the second access comes after the end of the first: a barrier has to separate them (`ways`);
 - the second access begins while the first is in flight, or at the same time (`meetings`): no
@@ -26,7 +26,7 @@ from .relations import PairClass
 
 @dataclass(eq=False)
 class Meeting(PairClass):
-    """Instances of a copy's access (`first`) and of another access that comes before the copy has
+    """Instances of a copy's access (`first`), and of another access that begins before the copy has
     arrived.
 
     Args:
@@ -36,8 +36,8 @@ class Meeting(PairClass):
     at_once: bool = field(default=False, kw_only=True)
 
     def collide(self) -> bool:
-        """Whether there are collisions, in any iterations: no barrier separates them. Records one
-        as `known`. Raises Unknown."""
+        """Whether there are collisions, in any iterations; no barrier separates them. Records one
+        of them as `known`. Raises Unknown."""
         names, parts = self._described
         self.known = self.example(self.solver.point(names, parts, names))
         return self.known is not None
@@ -65,7 +65,7 @@ class Meeting(PairClass):
 
 
 def meetings(model: KernelModel, solver: Solver | None = None) -> Iterator[Meeting]:
-    """The ways in which an access may conflict with a copy in flight: all that are not proven
+    """The ways in which an access may conflict with a copy in flight, except those that are proven
     impossible."""
     solver = solver or model.solver
     for a, b in pairs_of(model):
@@ -114,10 +114,10 @@ def over_and_begun(model: KernelModel) -> Iterator[tuple[Access, Access]]:
 
 
 def ways(first: Access, second: Access, shared: Iterable[Loop]) -> Iterator[Way]:
-    """The orders in which instances of the two accesses can follow each other, with the loop that
-    carries each (None: the same iteration), such that the earlier access can be over when the later
-    one begins. An access of phase `begins` is not over at its place, and one of phase `ended` did
-    not begin there."""
+    """The orders in which instances of the two accesses can follow each other, each with the loop
+    that carries it (None: the same iteration). The earlier access must be one that can be over when
+    the later one begins: an access of phase `begins` is not over at its place, and one of phase
+    `ended` did not begin there."""
     for loop in (None, *shared):
         for a, b in ((first, second), (second, first))[: 1 if loop is None or first is second else 2]:
             if a.phase != "begins" and b.phase != "ended":

@@ -1,9 +1,9 @@
 """The barriers that are certain to separate two places, derived from positions in the text alone.
 
-Most queries about barriers are answered here, without ISL. Take a barrier in a block of ops that
-every execution of an access passes through. It separates the access from everything after the
-barrier. In a loop, it also separates the access from all accesses in other iterations with an
-execution of the barrier in between.
+Most queries about barriers are answered here, without ISL. If every execution of an access passes
+through the block of ops that holds a barrier, then the barrier separates the access from everything
+after the barrier. In a loop, it also separates the access from accesses in other iterations, if the
+barrier is executed in between.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..kernels.places import Loop, Place, PlaceStep
 
 
 def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
-    """The loops around both places, and their order within one iteration of all these loops (-1:
-    `a` first, 1: `b` first, 0: the same op, or an unknown order)."""
+    """The loops around both places; and the order of the places within one iteration of all these
+    loops: -1: `a` first, 1: `b` first, 0: the same op, or an unknown order."""
     loops: list[Loop] = []
     for s, t in zip(a.steps, b.steps, strict=False):
         if s.position != t.position:
@@ -36,8 +36,8 @@ def meeting(a: Place, b: Place) -> tuple[tuple[Loop, ...], int]:
 
 
 def position_at(place: Place, depth: int) -> int:
-    """The position, in the block `depth` regions down, of the op that contains the place (or is the
-    place)."""
+    """The position, in the block of ops `depth` regions down, of the op at the place, or of the op
+    that contains it."""
     return place.steps[depth].position if depth < len(place.steps) else place.position
 
 
@@ -61,8 +61,8 @@ class Row(list[Barrier]):
 
 
 def pieces(rows: Iterable[Row], first: Place, second: Place) -> Iterator[list[Barrier]]:
-    """The rows of barriers, cut at the two places. All barriers of a piece separate the same
-    instances of the two."""
+    """The rows of barriers, cut at the two places into pieces. All barriers of a piece separate the
+    same instances."""
     for row in rows:
         cuts = sorted({0, row.before(first), row.before(second), len(row)})
         yield from (row[start:end] for start, end in pairwise(cuts))
@@ -109,8 +109,8 @@ class Phases:
 
     def sure(self, first: Place, second: Place, space: str, carried: Loop | None) -> Iterator[Sequence[Barrier]]:
         """Yields barriers, each of which separates all instances of two accesses to this memory.
-        `second` is in a later iteration of `carried`, or, if `carried` is None, in the same
-        iteration of all loops around both that hold barriers."""
+        `carried`: the loop in which `second` is in a later iteration than `first`; None: both are
+        in the same iteration of all loops around them that hold barriers."""
         for row in self._around(first, space):
             around = row[0].place
             if carried is None:
@@ -129,8 +129,9 @@ class Phases:
 
 
 def executed_if(place: Place, executed: Iterable[tuple[Place, int]]) -> list[Formula]:
-    """The conditions for an instance at `place` to execute, less those that follow from others
-    that execute: each at its place, in the same iterations of that many loops around both."""
+    """The conditions under which an instance at `place` is executed, without those that follow from
+    the execution of other instances. Each of these is given by its place, and by the number of
+    loops around both in which it is in the same iteration."""
     implied: set[PlaceStep] = set()
     for other, same in executed:
         depth = 0

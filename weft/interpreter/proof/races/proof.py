@@ -3,10 +3,10 @@ fingerprint of exactly what was proven.
 
 `insert-barriers` and `verify-sync` try the launch of a loop and prove the resulting kernel. They
 leave `weft.proven` on the loop: a digest of everything that `launch` builds the kernel from.
-`launch` proves each kernel without such a mark, or with a mark that no longer matches, and leaves
-`weft.proven` on the kernel: a digest of its text. A kernel that a later statement changes is proven
-again at the end of the schedule. No statement has to remove a mark: a mark is valid only for the
-text that it was computed from.
+`launch` proves the kernel of a loop without such a mark, or with one that no longer matches. It
+leaves `weft.proven` on the kernel: a digest of the kernel's text. A kernel that a later statement
+changes is proven again at the end of the schedule. No statement has to remove a mark: a mark is
+valid only for the text that it was computed from.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def quoted(source: Source | None, op: str) -> str:
 
 
 def first_few(found: list[Diagnostic], most: int, where: str) -> list[Diagnostic]:
-    """The first `most` diagnostics. If there are more, the last one shown has a note with the
-    number left out."""
+    """The first `most` diagnostics. If there are more, a note on the last of these gives their
+    number."""
     shown = found[:most]
     if len(found) > most:
         more = f"and {len(found) - most} more in this {where}"
@@ -100,21 +100,21 @@ class Findings:
     """The findings of the analysis in one kernel.
 
     Args:
-        source: the text that contains the kernel, from which places in it are quoted.
-        independent: threads execute different iterations of the parallel loops, so that merely
-            assumed conflicts are dropped.
+        source: the text that contains the kernel; notes quote lines of it.
+        independent: no two threads execute the same iteration of the parallel loops, so that
+            conflicts that are merely assumed are dropped.
 
     Attributes:
         conflicts: conflicts within a block, then conflicts between blocks.
         ordered: whether the analysis covered all means of ordering (`signals/`), and not barriers
             alone.
         faults: the faults of its memory barriers.
-        unwritten: reads of shared memory before any write. The analysis computes them only if
-            shared memory has no conflicts, no barrier is divergent and there are no faults; otherwise
-            the program order means nothing.
+        unwritten: reads of shared memory before any write. They are computed only if shared memory
+            has no conflicts, no barrier is divergent and there are no faults: otherwise threads
+            need not follow the program order.
         believed: the number of assumed conflicts that were dropped because iterations are
             `independent`.
-        wrong: diagnostics of reductions that do not compute the combination that they state.
+        wrong: diagnostics of shared reductions that do not combine the parts that they state.
     """
 
     def __init__(self, model: KernelModel, source: Source | None = None, *, independent: bool = False) -> None:
@@ -140,9 +140,9 @@ class Findings:
                 self.unwritten = self.unwritten if again.faults else again.unwritten()
 
     def _counted(self, found: list[Conflict]) -> tuple[list[Conflict], SignalJudgement | None]:
-        """Conflicts with copies, with an exact count of groups. The first query counts groups only
-        in straight-line code and simple loops. Where the exact count is unknown as well, the
-        conflicts in flight become assumed."""
+        """The conflicts with copies, by an exact count of commit groups: the first analysis counts
+        them only in straight-line code and simple loops. If the exact count is unknown as well,
+        conflicts with copies in flight become merely assumed."""
         exact = judge_signals(self.model)
         if not exact.faults:
             if all(c.first is not None for c in exact.conflicts):
@@ -308,8 +308,7 @@ class Judgement:
 
 
 def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool) -> Judgement:
-    """Proves a kernel. `independent`: no two threads execute the same iteration of its parallel
-    loops (`mapping/preconditions.py`)."""
+    """Proves a kernel. `independent`: as in `Findings` (`mapping/preconditions.py` decides it)."""
     try:
         findings = Findings(kernel_model(kernel, block=block, grid=grid, passed_in_rows=True), independent=independent)
     except WeftError as error:
@@ -320,8 +319,8 @@ def judge(kernel: ir.Operation, block: Sizes, grid: Sizes, *, independent: bool)
 def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Operation]:
     """The kernels of the schedule that differ from what was proven of them.
 
-    Kernels of the payload (`payloads`: their symbols) and kernels that were let through are not
-    included.
+    Kernels of the payload (`payloads`: their symbols), and kernels that were launched unproven, are
+    not included.
     """
     return [k for k in operations(module.operation, "gpu.func", "gpu.launch") if not _settled(k, payloads)]
 
@@ -329,8 +328,8 @@ def changed_kernels(module: ir.Module, payloads: Collection[str]) -> list[ir.Ope
 def judge_changed(
     module: ir.Module, changed: Sequence[ir.Operation]
 ) -> Iterator[tuple[ir.Operation, tuple[Diagnostic, ...]]]:
-    """Yields each changed kernel that cannot be proven in its current form, with the launches that
-    use it, and its diagnostics."""
+    """Yields each changed kernel that cannot be proven in its current form, with its launches and
+    its diagnostics."""
     for use in kernel_uses(module):
         if use.kernel in changed:
             try:
@@ -342,8 +341,8 @@ def judge_changed(
 
 
 def kernel_symbols(module: ir.Module) -> frozenset[str]:
-    """The symbols of the kernels of a payload, which are left to `weft verify`. `gpu.launch`
-    represents the kernels without a name."""
+    """The symbols of the kernels of a payload: only `weft verify` proves these. The entry
+    `gpu.launch` represents all kernels without a name."""
     return frozenset(map(symbol_of, operations(module.operation, "gpu.func", "gpu.launch")))
 
 
@@ -356,8 +355,8 @@ def let_through(kernel: ir.Operation, found: Sequence[Diagnostic]) -> list[str]:
 
 def refusal(found: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The diagnostics of a kernel that is refused. The last hint offers `unproven`, except for an
-    op that the analysis does not support: the emitter does not support most such ops either, so to
-    accept the kernel unproven would not help."""
+    op that the analysis does not support: the emitter does not support most of these either, so
+    that `unproven` would not help."""
     *others, last = found
     if last.code == "W0640":
         return [*found]
@@ -380,7 +379,7 @@ def symbol_of(kernel: ir.Operation) -> str:
 
 def _of_loop(module: ir.Module, root: ir.Operation, outlined: Outlined | None = None) -> str:
     """A digest of exactly what `launch_loop` reads: the loop, the host values that it uses, and the
-    names of arguments. The symbol that is free for the kernel is not part of it."""
+    names of arguments. The name that the kernel will get does not enter the digest."""
     with module.context, root.location:
         outlined = outlined or outline(module, root)
         outlined.function.attributes["sym_name"] = ir.StringAttr.get("kernel")

@@ -1,14 +1,15 @@
 """Pairs of accesses, and barriers between them, as integer sets.
 
-A *class* of a pair (x, y) is a way in which two instances can follow each other without program
-order between them: in the same iteration of every loop that holds barriers and both accesses, or
-with y in a later iteration of the n-th such loop. The *collisions* of a class are its pairs of
-instances that touch one element from two threads of a block. A barrier *separates* the pairs
-between which an instance of it, certain to be executed, comes in the schedule (Kelly's 2d+1
-vectors: static positions and loop counters, interleaved).
+A *class* of a pair (x, y) is a way in which an instance of y can follow one of x: in the same
+iteration of every loop that holds barriers and both accesses, or in a later iteration of the n-th
+such loop. The *collisions* of a class are its pairs of instances that touch one element from two
+threads of a block. A barrier *separates* a pair if an instance of the barrier, certain to be
+executed, is between the two in the schedule (Kelly's 2d+1 vectors: static positions and loop
+counters, interleaved).
 
-Symbols on which both instances must agree share a name, and so a dimension. This makes
-uninterpreted values work, and keeps the sets small. Many barriers need no sets: `phases.py`.
+A symbol that has the same value in both instances has one name, and so one dimension. This keeps
+the sets small, and makes uninterpreted values comparable. Many barriers need no sets: see
+`phases.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Example:
-    """A collision of a class. `like`: a collision of the same two threads, in other names."""
+    """A collision of a class, computed on demand. `like`: a known collision of the same two
+    threads, in the dimensions of another class."""
 
     pair: PairClass
     find: Callable[[], isl.Point]
@@ -68,12 +70,13 @@ class PairClass:
     """One way in which instances of `first` and `second` can follow each other.
 
     Args:
-        equal: the number of `shared` loops (around both, with barriers) with equal iterations.
-        carried: whether `second` is in a later iteration of the next shared loop; else all are
-            equal.
+        equal: the number of outermost `shared` loops in which both are in the same iteration;
+            `shared` are the loops around both that hold barriers.
+        carried: whether `second` is in a later iteration of the next shared loop; else both are in
+            the same iteration of all of them.
         unknown: ISL gave up on the collisions.
-        known: a collision, between neighbouring iterations if possible: exactly the barriers after
-            the first or before the second access in the loop's body separate it.
+        known: a collision, between neighbouring iterations if possible: then exactly the barriers
+            after the first access, or before the second one, in the loop's body separate it.
         still: for a class carried by a loop, the class of the same accesses in one iteration.
         unsure: a barrier that may separate more collisions than is proven.
     """
@@ -99,7 +102,7 @@ class PairClass:
     _separated = cached_property[dict[tuple[Steps, int, int, int], "isl.Set | bool | None"]](lambda self: {})
 
     def _shares(self, symbol: Symbol) -> bool:
-        """Whether both instances see one value of the symbol."""
+        """Whether the symbol has the same value in both instances."""
         on = symbol.depends
         return not on.thread and on.loops <= self._same and (self.same_block or not on.block)
 
@@ -150,8 +153,8 @@ class PairClass:
 
     def _once(self, what: str, find: Callable[[], T], turned: Callable[[T], T]) -> T:
         """The result named `what`, shared by all classes with the same description. `turned`
-        converts the result of the reversed class; a carried class has no reversed one, because time
-        orders its instances."""
+        converts a result of the class with both accesses exchanged. A carried class has no such
+        counterpart, because its instances are ordered in time."""
 
         def found() -> T:
             other = None if self.carried else self.solver.answers.get(self._key(self.second, self.first))
@@ -171,8 +174,8 @@ class PairClass:
         return type(self), self.model, *way, self.shared, self.equal, self.carried, *sides
 
     def _invariant(self, still: PairClass) -> bool:
-        """Whether nothing depends on the iteration: a collision within one iteration then implies
-        one between iterations, and conversely."""
+        """Whether no value depends on the iteration: then there is a collision within an iteration
+        if and only if there is one between iterations."""
         free = {loop.number for loop in self.shared[self.equal :]}
         trips = self.shared[self.equal].trips
         if still.unknown or trips is None or trips <= 1:
@@ -180,8 +183,8 @@ class PairClass:
         return not still.answers.once("loops that matter", still._matters) & free
 
     def _matters(self) -> frozenset[int]:
-        """The loops on which some value depends. A counter shared by both cancels in their
-        differences."""
+        """The loops on which some value in a query depends. A counter that is the same in both
+        instances cancels out in differences."""
         values, accesses = self.model.values, (self.first, self.second)
         parts = [g for access in accesses for g in (*access.place.guards, access.when, *self.model.facts)]
         parts += [form for access in accesses for form in access.coordinates or ()]
@@ -194,7 +197,8 @@ class PairClass:
         return frozenset[int]().union(*(symbol.depends.loops for symbol in symbols))
 
     def _moved(self, still: PairClass) -> Example | None:
-        """A collision within an iteration, moved to the first two; None if it lacks a dimension."""
+        """A collision within an iteration, moved to the first two iterations; None if it lacks a
+        dimension."""
         assert still.known is not None and self.loop is not None
         steps = {self.x(self.loop.counter): 0, self.y(self.loop.counter): 1}
         found = self._in_own_names(still.known, steps, turned=self.first is not still.first)
@@ -214,7 +218,8 @@ class PairClass:
         return Example(self, found, known)
 
     def _in_own_names(self, known: Example, values: dict[Symbol, int], *, turned: bool) -> isl.Point | None:
-        """Another class's collision in this class's dimensions, with `values` preset; None if one is missing."""
+        """A collision of another class as a point of this class. `values`: dimensions that are set
+        already. None if a dimension has no value."""
         other, there, names = known.pair, known.values, self.names
         sides = (other.y, other.x) if turned else (other.x, other.y)
         for mine, its in zip((self.shared_names, self.x, self.y), (other.shared_names, *sides), strict=True):
@@ -274,8 +279,8 @@ class PairClass:
         return either(*sides) if sides else FALSE
 
     def _known_of_numbers(self) -> list[Formula]:
-        """Facts on the numbers of both instances: equal parts make equal numbers, and multiples of
-        different processors are at least a chunk apart."""
+        """Facts about the uninterpreted numbers of both instances: numbers computed from equal
+        parts are equal, and the multiples of different processors are at least a chunk apart."""
         values, out = self.model.values, []
         numbers = [each for each in values.made_up.values() if self.x.form(each.number) != self.y.form(each.number)]
         waiting = [(each.number, p, q) for each in numbers for p, q in product(each.ways, repeat=2)]
@@ -299,7 +304,7 @@ class PairClass:
         return out
 
     def _named(self, naming: Naming, forms: Iterable[Linear]) -> bool:
-        """Whether the instance already has all symbols of the forms as dimensions."""
+        """Whether all symbols of the forms are already dimensions of the instance."""
         return all(s in naming.names or s in self.shared_names.names for form in forms for s in form.symbols())
 
     # ---- barriers between --------------------------------------------------------------------------------------------
@@ -322,9 +327,9 @@ class PairClass:
         return found
 
     def keeps_known(self, barrier: Barrier) -> bool:
-        """Whether the barrier's place alone proves that it does not separate the `known` collision:
-        one of neighbouring iterations, with the barrier before the first access and after the
-        second in the loop's body."""
+        """Whether the place of the barrier alone proves that it does not separate the `known`
+        collision: the collision is between neighbouring iterations, and in the loop's body the
+        barrier comes before the first access and after the second."""
         loop, steps = self.loop, barrier.place.steps
         if loop is None or self.known is None or not steps or steps[-1].loop is not loop:
             return False
@@ -335,7 +340,8 @@ class PairClass:
             return False
 
     def may_separate(self, barrier: Barrier) -> bool:
-        """Whether a barrier instance may come in between, whatever the conditions around it."""
+        """Whether an instance of the barrier may come in between if the conditions around it are
+        ignored."""
         above, before = meeting(self.first.place, barrier.place)
         below, after = meeting(barrier.place, self.second.place)
         in_time = (before < 0 or len(above) > self.equal) and (after < 0 or len(below) > self.equal)
@@ -383,15 +389,16 @@ class PairClass:
         return self.known is not None and self.known.in_two_warps
 
     def _of_group(self, separated: isl.Set | bool, threads: int) -> isl.Set | bool:
-        """The part of `separated` within one group: a barrier of `threads` threads separates only
-        that."""
+        """The part of `separated` in which both threads are in one group: a barrier of `threads`
+        threads separates no other pairs."""
         if separated is False or self.in_one_warp:
             return separated
         across = self.solver.set(self.names, [self._two_groups(threads)])
         return self.solver.subtract(self.collisions if separated is True else separated, across)
 
     def _pieces(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> Iterator[isl.Set | bool]:
-        """The non-empty pieces, one for each pair of levels at which the instances part."""
+        """The non-empty pieces, one for each pair of levels: the level at which `first` and the
+        barrier diverge, and that of the barrier and `second`."""
         static = len(barrier.place.loops) + 1
         # pieces that part by static positions come first: most of them need no ISL
         for i in (*((static,) if up[1] < 0 else ()), *range(up[0])):
@@ -402,8 +409,8 @@ class PairClass:
                         yield piece
 
     def _piece(self, barrier: Barrier, up: tuple[int, int], down: tuple[int, int]) -> isl.Set | bool:
-        """The piece where `first` and the barrier part at level `up[0]` of the `up[1]` loops around
-        both, and the barrier and `second` at `down`'s."""
+        """The piece in which `first` and the barrier diverge at level `up[0]` of the `up[1]` loops
+        around both, and the barrier and `second` at level `down[0]` of `down[1]`."""
         loops = barrier.place.loops
         as_x, as_y = min(up), min(down)  # the number of the barrier's counters shared with x, with y
         x, y = self.x, self.y

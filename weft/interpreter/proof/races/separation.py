@@ -12,7 +12,8 @@ from .relations import PairClass
 
 
 def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
-    """The collisions that the barriers leave; None if unknown, which counts as some."""
+    """The collisions that the barriers leave; None if unknown: callers assume that some are
+    left."""
     left = pair.found
     pair.unsure = next((b for b in pair.model.divergent if b.assumed and pair.may_separate(b)), None)
     subtracted: set[int] = set()
@@ -32,8 +33,8 @@ def residue(pair: PairClass, barriers: Iterable[Barrier]) -> isl.Set | None:
 
 
 def all_separated(pair: PairClass, barriers: Sequence[Barrier]) -> bool:
-    """Whether the barriers are known to separate all collisions. A single known collision that no
-    barrier separates already decides."""
+    """Whether the barriers are known to separate all collisions. One known collision that no
+    barrier separates disproves it."""
     if pair.known is not None:
         try:
             if not any(_holds(pair, barrier, pair.known.point) for barrier in barriers):

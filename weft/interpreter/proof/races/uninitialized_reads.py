@@ -1,8 +1,8 @@
 """Reads of shared memory that no thread has written before.
 
-For each read, the analysis subtracts from its instances those with an element that some write has
-written in an earlier instance. The remaining instances read whatever the previous block left in the
-memory. "Earlier" means program order (Kelly's 2d+1 vectors), both within a thread and across
+The analysis takes the instances of each read, and removes those that read an element after an
+instance of a write has written it. The remaining instances read whatever the previous block left in
+the memory. "Earlier" means program order (Kelly's 2d+1 vectors), both within a thread and across
 threads. Between threads, only barriers enforce that order; where they do not, there is a conflict,
 which `conflicts` finds. The analysis is therefore meaningful only for kernels without conflicts.
 """
@@ -76,10 +76,10 @@ def _unwritten(
     whole: dict[Hashable, _Unfilled | None],
     rooms: Mapping[Hashable, list[_Room]],
 ) -> UnwrittenRead | None:
-    """The finding for one read, or None. `whole` caches the answers of `_unfilled`. Neighbours,
-    which read one buffer after the same writes, share one answer for the union of their rooms
-    (`rooms`), against which each read is tested; where ISL gave up on that, each read has an answer
-    for its own room."""
+    """The finding for one read, or None. `whole` caches the answers of `_unfilled`. Reads of one
+    buffer after the same writes share an answer for the union of their rooms (`rooms`; see
+    `_room`); each read is tested against that. If ISL gives up on the union, each read gets an
+    answer for its own room."""
     writes = _writes(model, read)
     if (own := _room(read)) is not None:
         key = _neighbours(model, read, own)
@@ -110,12 +110,11 @@ def _unwritten(
 def _unfilled(
     model: KernelModel, read: Access, writes: Sequence[Access], room: _Room, solver: Solver
 ) -> _Unfilled | None:
-    """The elements in `room` that are not written before the read, for any element that it may read
-    and any thread; None where ISL gave up.
+    """The elements in `room` that no thread has written before the read, whichever thread reads
+    them; None if ISL gave up.
 
-    The common case is a tile that is filled before it is used, and often nothing more can be
-    decided: the elements that a ragged product reads can be harder to describe than the elements of
-    the tile.
+    In the common case a tile is filled before it is used. Often only this question can be decided:
+    the elements that a ragged product reads can be harder to describe than those of the whole tile.
     """
     fresh = model.values.fresh
     anywhere = tuple(at if isinstance(at, Linear) else Linear.of(fresh("lane", THREAD, *at)) for at in room)
@@ -131,15 +130,15 @@ def _unfilled(
 
 @record
 class _Unfilled:
-    """The elements that no thread has written before, with the instances of a read of any element
-    (`left`)."""
+    """The elements that no thread has written before a read: `left` has the instances of a read of
+    any element that find it unwritten."""
 
     question: _Question
     left: isl.Set
 
     def may_have(self, read: Access) -> bool:
-        """Whether the read may be of an unwritten element. A room is as wide as intervals show; the
-        read may use less of it."""
+        """Whether the read may be of an unwritten element. A room comes from intervals, so that the
+        read may use only a part of it."""
         question, solver = self.question, self.question.solver
         try:
             if solver.is_empty(self.left):
@@ -158,7 +157,7 @@ class _Unfilled:
 
 
 def _neighbours(model: KernelModel, read: Access, room: _Room) -> Hashable:
-    """A key that is equal for reads with rooms that differ only in their ranges."""
+    """A key that is equal for reads if their rooms differ only in the ranges."""
     key = tuple(at if isinstance(at, Linear) else None for at in room)
     return (
         read.buffer,
@@ -175,9 +174,9 @@ def _around(rooms: Sequence[_Room]) -> _Room:
 
 
 def _room(read: Access) -> _Room | None:
-    """The elements that may be read, along each coordinate: one form that is the same for all
-    threads (such as a stage), or a range within the buffer without its padding. None where the
-    buffer has no known size."""
+    """The room of a read: a box that contains the elements that it may read. Along each coordinate
+    it is a form that is equal for all threads (such as a stage), or a range within the buffer
+    without its padding. None if the size of the buffer is unknown."""
     out: list[Linear | tuple[int, int]] = []
     for axis, extent in enumerate(_extents(read)):
         if extent is None:
@@ -193,9 +192,9 @@ def _room(read: Access) -> _Room | None:
 
 @record
 class _Piece:
-    """A condition on the read's instances: an instance of a write exists before it. `own`: the
-    dimensions of that instance. `earlier`: that instance is in an earlier iteration of a loop
-    around both."""
+    """A condition on the read's instances: before the read, some instance of a write has written
+    the element. `own`: the dimensions of the write's instance. `earlier`: that instance is in an
+    earlier iteration of a loop around both."""
 
     own: tuple[Symbol, ...]
     formulas: tuple[Formula, ...]
@@ -203,7 +202,8 @@ class _Piece:
 
 
 class _Question:
-    """One read: the space of its instances, and the part of it that is known to be written."""
+    """The question about one read: the space of its instances, and the part of it that is known to
+    be written before."""
 
     def __init__(self, model: KernelModel, read: Access, solver: Solver) -> None:
         self.model, self.read, self.solver = model, read, solver
@@ -235,8 +235,8 @@ class _Question:
         return sorted(found, key=lambda piece: piece.earlier)
 
     def _piece(self, write: Access, loops: Sequence[Loop], level: int) -> _Piece | None:
-        """The piece where the write is in the same iteration of the first `level` loops, and in an
-        earlier iteration of the next; None if no instance is certain."""
+        """The piece in which the write is in the same iteration of the first `level` loops, and in
+        an earlier iteration of the next loop; None if no instance of the write is certain."""
         fixed = {loop.number for loop in loops[:level]}
 
         def shares(symbol: Symbol) -> bool:

@@ -1,14 +1,15 @@
 """The proposed barriers that a kernel with memory barriers needs: a minimal set that orders what is
 unordered without them.
 
-Paths may lead through several barriers and through memory barriers, so each set of candidates is
-judged as a whole: the empty set, then each single one, the cheapest first; else all of them, from
-which those are removed that are not needed, the most expensive first. Then each of them gets the
-smallest sufficient scope: the threads of one warp group, if these wait for no others.
+A path may lead through several barriers and through memory barriers, so each set of candidates is
+judged as a whole: first the empty set, then each single candidate, the cheapest first. If none
+suffices, the search begins with all candidates, and removes those that are not needed, the most
+expensive first. Then each chosen barrier gets the smallest sufficient scope: one warp group, if the
+threads of the group wait for no others.
 
-A pair that is ordered without a barrier is ordered with any set. So a set is tested only on the
-pairs that are unordered without barriers, and barriers near these are tried first; the final choice
-is judged in full.
+A pair that is ordered without the candidates is ordered with any set of them. So a set is tested
+only on the pairs that are unordered without candidates, and barriers near these pairs are tried
+first. The final choice is judged in full.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ Settles = Callable[[Iterable[Barrier]], bool]
 
 
 def choose_for_signals(model: KernelModel, existing: frozenset[int]) -> OrderedChoice:
-    """The barriers that a kernel with asynchronous accesses needs, in addition to those that are no
-    candidates."""
+    """The candidates that a kernel with asynchronous accesses needs, in addition to the barriers
+    that are no candidates."""
     fixed = [b for b in model.barriers if b.candidate is None]
     proposed = {b.candidate: b for b in sorted(model.barriers, key=lambda b: b.place.order) if b.candidate is not None}
     cost = {n: (b.weight, n not in existing, -place) for place, (n, b) in enumerate(proposed.items())}
@@ -74,8 +75,8 @@ def _chosen(
     cost: dict[int, tuple[int, bool, int]],
     settles: Settles,
 ) -> tuple[list[int], bool] | None:
-    """The numbers of the sufficient barriers, in their order; and whether they are known to be
-    minimal. None if not even all suffice."""
+    """The numbers of barriers that suffice together, in the given order; and whether the set is
+    known to be minimal. None if not even all of them suffice."""
 
     def having(numbers: Iterable[int]) -> list[Barrier]:
         return [*fixed, *(proposed[n] for n in numbers)]
@@ -116,11 +117,12 @@ def _choice(trials: SignalTrials, fixed: list[Barrier], barriers: dict[int, Barr
 
 @record
 class _Unordered:
-    """The unordered pairs of a kernel without the proposed barriers, if it has no other fault.
+    """The pairs of accesses that are unordered without the proposed barriers, in a kernel that has
+    no other fault.
 
     Args:
-        pairs: the unordered instances of each two accesses, where known.
-        around: the blocks of ops around them, by the path to them.
+        pairs: for each two accesses, their unordered instances; None where unknown.
+        around: the blocks of ops around the accesses, by their paths.
     """
 
     trials: SignalTrials

@@ -1,11 +1,11 @@
-"""Conflicts of a kernel with asynchronous accesses: two of one element, at least one a write, that
-no path orders.
+"""Conflicts of a kernel with asynchronous accesses: two accesses of one element, at least one of
+them a write, that no path orders.
 
-Operations of the tensor memory accelerator and of tensor cores have a duration: a load lasts until
-its phase ends, and a thread that waited for the phase is after it; a product begins in each thread
-and ends for all of its group; a copy ends where its thread waits for its commit group. They may
-conflict with accesses of their own thread. Ordinary stores, and copies, must be followed by a fence
-of their thread before an asynchronous access.
+Operations of the tensor memory accelerator and of tensor cores have a duration, and may conflict
+with accesses of their own thread. A load is complete for every thread that has waited for its
+phase. A product begins separately in each thread, and is complete for all threads of the group at
+once. A copy is complete when its thread has waited for its commit group. Between an ordinary store,
+or a copy, and an asynchronous access to the same element, the writing thread must execute a fence.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class Unordered(PairClass):
 
 
 def _in_turn(conflict: Conflict) -> Conflict:
-    """The conflict with the instance of the earlier iteration first, in loops of two roles."""
+    """The conflict, with the instance of the earlier iteration as `first`. The loops of the two
+    instances may be different ones, of two roles."""
     first, second = conflict.first, conflict.second
     if first is None or second is None or [n for _, n in first.iterations] <= [n for _, n in second.iterations]:
         return conflict
@@ -105,7 +106,7 @@ def of(naming: Naming, symbol: Symbol) -> Linear:
 
 
 class Asynchronous:
-    """The conflicts of a kernel's accesses. `judge`: of its memory barriers."""
+    """The conflicts of a kernel's accesses. `judge`: the judge of its memory barriers."""
 
     def __init__(self, judge: SignalJudge) -> None:
         self.judge, self.model = judge, judge.model
@@ -131,9 +132,9 @@ class Asynchronous:
             yield replace(made, agent=late, unfenced_proxy=unfenced, in_flight=flying)
 
     def _met(self, pair: Unordered, left: isl.Map) -> isl.Map | None:
-        """The unordered pairs that conflict while a copy is in flight: neither is after the end of
-        the other in program order, whichever thread executes it. None if there are none. Raises
-        Unknown."""
+        """The part of the unordered pairs `left` that conflict while a copy is in flight: in
+        program order, as if all threads were one, neither access comes after the end of the other.
+        None if there are none. Raises Unknown."""
         if not (pair.first.phase or pair.second.phase):
             return None
         for way in self._over(pair.first, pair.second):
@@ -143,7 +144,8 @@ class Asynchronous:
         return None if self.instances.is_empty(left) else left
 
     def _over(self, first: Access, second: Access) -> Iterator[isl.Map]:
-        """Pairs of instances in which the second is after the end of the first in program order."""
+        """Pairs of instances in which the second comes after the end of the first, in program order
+        as if all threads of a block were one."""
         here, end = self.instances, self._point(second)
 
         def earlier(start: Point) -> isl.Map:
@@ -158,8 +160,8 @@ class Asynchronous:
         )
 
     def _counted(self, pair: Unordered, conflict: Conflict) -> Conflict:
-        """The pair, the earlier access in program order first; and whether the arrival of copies is
-        known."""
+        """The conflict, with the access that is earlier in program order as `first`. It becomes an
+        assumption if the wait at which the copy has arrived is not known exactly."""
         first, second = conflict.first, conflict.second
         if first is not None and second is not None:
             loops, order = meeting(pair.first.place, pair.second.place)
@@ -174,7 +176,8 @@ class Asynchronous:
         return self._left(pair, fences=True, some=some) is None
 
     def unordered(self) -> Iterator[tuple[Unordered, isl.Map | None]]:
-        """Unordered pairs; without a relation where it is not known."""
+        """The unordered pairs, each with the relation of its unordered instances; None where that
+        is unknown."""
         alone = self.model.shape.threads == 1 and self.model.shape.blocks == 1
         if alone and not any(access.late for access in self.model.accesses):
             return
@@ -212,8 +215,8 @@ class Asynchronous:
 
     def ways(self, first: Access, second: Access, kind: Kind, *, fences: bool = True) -> Iterator[isl.Map]:
         """Pairs of instances in which the first is complete when the second begins. Completion in
-        time suffices in two cases: a read by a product that threads have waited for, and a box that
-        arrived before the next one arrives."""
+        time suffices, without an order of memory accesses, in two cases: after a read by a product
+        that threads have waited for, and between the arrivals of two boxes."""
         start, end = self._point(first), self._point(second)
         if first.agent == "load":
             loads = [s for s in self.model.signals if s.place is first.place and s.block == first.block]
@@ -238,11 +241,12 @@ class Asynchronous:
         return self.order.paths(start, end, kind)
 
     def _arrived(self, copy: Access, onward: Callable[[Point], Iterator[isl.Map]]) -> Iterator[isl.Map]:
-        """The paths from a copy to the waits for it, and to later operations."""
+        """The paths from a copy to the waits for it, and from there to later operations."""
         return (self.instances.then(to, way) for wait, to in self.groups.arrived(copy) for way in onward(wait))
 
     def _after_wait(self, start: Point, landing: Landing, end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """Operations after the wait at which a store ends."""
+        """The paths from a store to the wait at which it is complete, and from there to later
+        operations."""
         to = self.order.landed(start, landing)
         return (
             self.instances.then(to, way)
@@ -250,7 +254,7 @@ class Asynchronous:
         )
 
     def faults(self) -> Iterator[SignalFault]:
-        """Stores with tiles that may be overwritten before they are read."""
+        """Stores of boxes from tiles that may be overwritten before the store has read them."""
         for access in self.model.accesses:
             if access.agent != "store" or access.kind != "read":
                 continue
@@ -273,7 +277,7 @@ class Asynchronous:
     # ---- reads of what nobody wrote ----------------------------------------------------------------------------------
 
     def unwritten(self) -> Iterator[UnwrittenRead]:
-        """Reads of shared memory with elements that no earlier write has written; for kernels
+        """Reads of shared memory that may read an element before any write of it. Only for kernels
         without conflicts."""
         for read in self.model.accesses:
             if (read.kind == "read" or read.atomic) and read.buffer.space == "workgroup" and read.phase != "ended":
@@ -312,7 +316,7 @@ class Asynchronous:
         return self._told(read, left)
 
     def _touched(self, access: Access, axes: list[Symbol], *, sure: bool = False) -> isl.Map:
-        """Instances → elements. `sure`: as of `Point`."""
+        """Instances → the elements that they touch. `sure`: as in `Point`."""
         point = Point(access.place, access.op, access.when, sure=sure)
         return self.instances.relation(point, axes, lambda x, y: [
             equal(of(y, axis), x.form(form)) for axis, form in zip(axes, access.coordinates or (), strict=True)

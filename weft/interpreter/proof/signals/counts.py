@@ -1,8 +1,8 @@
 """Arrivals and bytes of each phase of each barrier.
 
-An arrival of several threads counts once per thread; the number of threads must not depend on the
-phase, only on the block of the cluster that has the barrier. The count is a list of pieces, each a
-set of (block, barrier, phase) with one number.
+An arrival that several threads execute counts once per thread. The number of threads may depend on
+the block that owns the barrier, but not on the phase. The count is a list of pieces: sets of
+(block, barrier, phase), each with one number.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class At(NamedTuple):
 
 @record
 class PhaseShare:
-    """The share of a signal: in each of `phases` (of one block's barriers), this many threads
-    execute it once."""
+    """The contribution of a signal to the barriers of one block: in each of `phases`, `threads`
+    threads execute the signal once."""
 
     phases: isl.Set
     threads: int
 
 
 def shares(signal: Signal, phase: Linear, instances: Instances) -> Iterator[PhaseShare]:
-    """The shares, for each block of the cluster at whose barriers the signal arrives.
+    """A share for each block of the cluster that owns barriers at which the signal arrives.
 
-    Raises VagueError where a thread arrives several times in a phase, or the number of threads
-    differs between phases.
+    Raises VagueError if a thread arrives several times in a phase, or the number of threads differs
+    between phases.
     """
     point = point_of(signal)
 
@@ -121,10 +121,10 @@ def rings(model: KernelModel) -> list[Ring]:
 
 @dataclass(eq=False)
 class Counts:
-    """The count of each phase.
+    """The numbers of arrivals and of bytes in each phase.
 
     Attributes:
-        full: the phases of each ring that end, by `faults`.
+        full: for each ring, the phases that are complete at some time; `faults` finds them.
     """
 
     model: KernelModel
@@ -134,7 +134,7 @@ class Counts:
     _shares: dict[Signal, list[PhaseShare]] = field(default_factory=dict)
 
     def shares_of(self, signal: Signal) -> list[PhaseShare]:
-        """The share for each block whose barriers it signals."""
+        """The shares of a signal, one for each block that owns barriers which it signals."""
         if signal not in self._shares:
             self._shares[signal] = list(shares(signal, self.phases.get(signal, Linear.of(0)), self.instances))
         return self._shares[signal]
@@ -191,8 +191,9 @@ class Counts:
         self.full[ring] = nothing if full is None else full
 
     def _expect_one_turn(self, arrivals: list[Signal]) -> None:
-        """Raises VagueError where a thread arrives, waits, and arrives again in one assumed phase:
-        phases follow the iterations of loops, and straight-line code may pass through several."""
+        """Raises VagueError if a thread arrives, waits, and arrives again in what is assumed to be
+        one phase. Phases are assumed to follow the iterations of loops, but straight-line code may
+        pass through several."""
         for wait, first, again in product(of(self.model, arrivals[0].ring, "wait"), arrivals, arrivals):
             known = self.instances.relation(point_of(first), point_of(again), lambda x, y, a=first, b=again: [
                 *of_one_barrier(a, b, x, y), equal(x.form(self.phases[a]), y.form(self.phases[b]))
@@ -253,12 +254,13 @@ class Counts:
         return not self.instances.is_empty(where)
 
     def _phase(self, where: isl.Set) -> At:
-        """A phase of the set: the first one."""
+        """The first phase of the set."""
         found = self.instances.solver.sample(where.project_out(PARAM, 0, where.dim(PARAM)))
         return At(0, 0, 0) if found is None else At(*found[: len(At._fields)])
 
     def participants(self, signals: list[Signal], at: At) -> str:
-        """The ops that count in the phase, as text, each with its number of threads if several."""
+        """The ops that contribute to the phase, as text, each with the number of its threads if
+        there are several."""
         there = [(signal, share) for signal, share in self._shared(signals) if self._contains(share.phases, at)]
         texts = [f"{s.op}{f' by {share.threads} threads' if share.threads > 1 else ''}" for s, share in there]
         return ", ".join(texts) or "no op"

@@ -1,8 +1,9 @@
 """Deadlocks: cycles of waits that need each other.
 
-A wait needs the operations that end its phase, and so all waits before these, including those of
-other lanes of the warp; a barrier needs all threads. If iterations, or rounds of the rings, give an
-order in which each needs only earlier ones, none of them is the first to be stuck.
+A wait needs the operations that complete its phase, and so all waits before these, including those
+of other lanes of the warp; a barrier needs all of its threads. If iterations, or rounds of the
+rings, order the waits so that each needs only earlier ones, then no wait can be the first to be
+stuck, and so none is.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ NOT_KNOWN = (
 
 
 class WaitCycles:
-    """The waits of a kernel, and their needs. `steps`: nests of loops that are analysed as two
-    loops without an order between them.
+    """The waits of a kernel, and the operations that each needs. `steps`: nests of loops that are
+    analysed as two loops with no order between them.
 
-    That hides no cycle. Within those loops a wait for a step needs the same step or an earlier one,
-    and a barrier is reached in one and the same iteration. Earlier operations of a thread are of an
-    earlier tile; or of the same tile and before its steps, in a step, or after them, in the same
-    order for all threads, since no thread goes through two such nests. So a cycle within them
-    consists of waits with a known order. And no cycle leads out of them and back: waits before them
-    need nothing in them.
+    That hides no cycle. In these loops, a wait for a step needs the same step or an earlier one,
+    and all threads reach a barrier in the same iteration. The earlier operations of a thread belong
+    to an earlier tile, or to the same tile: before its steps, in a step, or after its steps. This
+    order is the same for all threads, since no thread executes two such nests. So a cycle within
+    the loops consists of waits with a known order. No cycle leads out of the loops and back,
+    because waits before them need nothing in them.
     """
 
     def __init__(self, instances: Instances, order: Order, phases: Mapping[Signal, Linear], steps: Steps) -> None:
         self.instances, self.order, self.phases, self.steps = instances, order, phases, steps
 
     def faults(self) -> Iterator[SignalFault]:
-        """Possible cycles of waits; none if there is an order in which each needs only earlier
-        ones."""
+        """The possible cycles of waits; none if there is an order in which each wait needs only
+        earlier ones."""
         waiting = [n for n in self.order.nodes if n.waits or n.product]
         needs: dict[OrderNode, dict[OrderNode, isl.Map]] = {node: {} for node in waiting}
         for node in waiting:
@@ -63,8 +64,8 @@ class WaitCycles:
             behind = ((n.point.op, [o.point.op for o in needs[n] if o in circle]) for n in circle)
             told = tuple(f"{op} waits for operations after {', '.join(others)}" for op, others in behind)
             hint = (
-                "move what ends a wait, such as `nvgpu.mbarrier.arrive`, before the waits that need it; the first"
-                " fill of a stage waits for no phase"
+                "move the op that ends a wait, such as `nvgpu.mbarrier.arrive`, before the waits that depend on it; do not"
+                " wait before the first fill of a stage"
             )
             if (stuck := self._stuck(circle, needs)) is not None:
                 yield SignalFault(
@@ -76,8 +77,8 @@ class WaitCycles:
                 yield SignalFault("W0665", message, op, (*told, NOT_KNOWN), hint, assumed=True)
 
     def _expect_earlier(self, needed: Point, node: OrderNode, edge: isl.Map) -> None:
-        """Raises VagueError where a wait in a loop over all steps needs a later one, or any other
-        wait."""
+        """Raises VagueError if a wait in a loop over all steps needs an operation of a later step,
+        or one outside of the loop."""
         its, mine = self.steps.scale(needed.place), self.steps.scale(node.point.place)
         if its is None and mine is None:
             return
@@ -92,8 +93,8 @@ class WaitCycles:
             raise VagueError(node.point.op, "it waits for an operation of a later step")
 
     def _expect_outside(self, needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> None:
-        """Raises VagueError where a wait before a loop over tiles needs one in it, directly or
-        transitively."""
+        """Raises VagueError if a wait before a loop over tiles needs a wait inside such a loop,
+        directly or transitively."""
         late = {node for node in needs if self.steps.is_inside(node.point.place)} if self.steps.nests else set()
         while more := [node for node in needs if node not in late and not late.isdisjoint(needs[node])]:
             for node in more:
@@ -107,7 +108,7 @@ class WaitCycles:
     def _stuck(
         self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]
     ) -> tuple[str, str] | None:
-        """A wait in a cycle that no order breaks, and its description."""
+        """A wait in a cycle that no order rules out, and its description."""
         start = circle[0]
         ways = {other: way for other, way in needs[start].items() if other in circle}
         for _ in circle:
@@ -128,8 +129,8 @@ class WaitCycles:
         return None
 
     def _needed(self, node: OrderNode) -> Iterator[tuple[Point, isl.Map]]:
-        """The operations that must be complete for a wait to end: their instances → those of the
-        wait."""
+        """The operations that must be complete for a wait to end, each with the relation from its
+        instances to those of the wait."""
         if isinstance(node.thing, Barrier):
             if node.product or node.thing.spaces:
                 yield node.point, self.order.together(node)
@@ -142,9 +143,10 @@ class WaitCycles:
             yield point_of(signal), self.order.same_phase(signal, node.thing)
 
     def _ranked(self, circle: list[OrderNode], needs: dict[OrderNode, dict[OrderNode, isl.Map]]) -> bool:
-        """Whether iterations, or rounds of the rings, give an order: each need is of an earlier
-        iteration, or of the same one and by another op that never needs it in turn. Otherwise the
-        outermost loops may give one, and recursively the loops inside each."""
+        """Whether iterations, or rounds of the rings, give an order: each wait needs only
+        operations of earlier iterations, or operations of the same iteration that never need the
+        wait. If not, the outermost loops may give an order, and recursively the loops inside each
+        of them."""
         for rank in (_iteration, self._turn, _outermost):
             ranks = {node: rank(node) for node in circle}
             if None in ranks.values():
@@ -171,8 +173,8 @@ class WaitCycles:
     def _compared(
         self, a: OrderNode, b: OrderNode, ranks: dict[OrderNode, Linear | None], way: isl.Map, least: int
     ) -> isl.Map | None:
-        """The pairs in which the first one's rank exceeds the second's by at least `least`, or (0)
-        equals it."""
+        """The pairs in which the rank of `a` exceeds that of `b` by at least `least`; if `least` is
+        0, those of equal ranks. None if there are none."""
         mine, its = ranks[a], ranks[b]
         assert mine is not None and its is not None
         pairs = self.instances.relation(

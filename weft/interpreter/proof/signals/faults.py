@@ -1,10 +1,11 @@
-"""Faults of a kernel's memory barriers: counts, phases, order, endless waits.
+"""Faults of a kernel's memory barriers: wrong counts, phases or order, and endless waits.
 
-Each arrival and each wait is assumed to be of a phase (`phase_numbers.py`). That assumption is proven
-together with its consequences: in any run, consider the first op of another phase. All ops before
-it were of their assumed phases, so the order between those is correct; and each property required
-of an op follows from that order alone: that the previous phase is complete when an arrival comes,
-and that the phase after the awaited one cannot complete before the wait has observed the latter.
+`phase_numbers.py` assumes a phase for each arrival and each wait. The proof is by induction over
+the ops of a run. Consider the first op with another phase than assumed: all ops before it have
+their assumed phases, so that the order derived for them is correct. From that order alone, each
+property follows that is required of an op. For an arrival: the previous phase is complete. For a
+wait: it observes the end of its phase before the next phase can complete. So the first op has its
+assumed phase, too.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from .steps import Steps
 
 
 class SignalJudge:
-    """Judges the barriers of a kernel. Raises VagueError, Unknown where they cannot be analysed.
+    """Judges the barriers of a kernel. Raises VagueError or Unknown if they cannot be analysed.
 
     Args:
-        barriers: those of the block, and of warps.
+        barriers: the barriers of the block, and of warps.
     """
 
     def __init__(self, model: KernelModel, barriers: tuple[Barrier, ...], solver: Solver) -> None:
@@ -45,14 +46,14 @@ class SignalJudge:
         self.counts = Counts(model, self.instances, self.phases)
 
     def having(self, barriers: tuple[Barrier, ...]) -> SignalJudge:
-        """The same kernel with other barriers."""
+        """A judge of the same kernel with other barriers."""
         out = copy(self)
         out.order = Order(self.instances, self.phases, tuple(map(self.steps.barrier, barriers)))
         return out
 
     def faults(self) -> Iterator[SignalFault]:
-        """All faults, one of each kind per ring. If counts are wrong, nothing else is checked:
-        other faults would follow from that."""
+        """All faults, one of each kind per ring. If counts are wrong, nothing else is checked,
+        because other faults would follow from these."""
         fundamental = (self._blocks, self.counts.faults, self._parities)
         for check in (*fundamental, self._begins, self._waits, self._arrivals, self._ends):
             seen: set[tuple[str, Ring | None]] = set()
@@ -124,7 +125,8 @@ class SignalJudge:
     # ---- before its time ---------------------------------------------------------------------------------------------
 
     def _begins(self) -> Iterator[SignalFault]:
-        """Barriers are initialized before use, and fenced before loads and other blocks use them."""
+        """Faults of initialization: barriers that are used before they are initialized, or that
+        loads or other blocks use before a fence."""
         for init in (s for s in self.model.signals if s.kind == "init"):
             if (left := self._one(init, lambda x, s=init: [outside(x.form(s.index), s.ring.size)])) is not None:
                 message = f"`{init.ring.name}` has {init.ring.size} barriers: {init.op}"
@@ -174,7 +176,7 @@ class SignalJudge:
     def _uncovered(
         self, signal: Signal, ways: Iterator[isl.Map], of: Callable[[Naming], list[Formula]] = lambda x: []
     ) -> tuple[dict[Symbol, int], str] | None:
-        """An instance that is the end of no path."""
+        """An instance of the signal at which no path ends."""
         return self._left(signal, self.instances.of(point_of(signal), of), (self.ask(way.range) for way in ways))
 
     def _left(self, signal: Signal, left: isl.Set, covered: Iterator[isl.Set]) -> tuple[dict[Symbol, int], str] | None:
@@ -187,8 +189,8 @@ class SignalJudge:
     # ---- in time -----------------------------------------------------------------------------------------------------
 
     def _is_over(self, signal: Signal, before: int) -> Iterator[isl.Map]:
-        """Paths to the signal from waits that have observed the end of the phase `before` phases
-        before its own, or of a later one."""
+        """Paths to the signal from waits that have observed the end of a phase, at most `before`
+        phases before the signal's own."""
         for wait in of(self.model, signal.ring, "wait"):
             mine, its = self.phases[signal], self.phases[wait]
             known = self.instances.relation(point_of(wait), point_of(signal), lambda x, y, w=wait, m=mine, i=its: [
@@ -213,8 +215,8 @@ class SignalJudge:
                 )  # fmt: skip
 
     def _all_before(self, signal: Signal) -> bool:
-        """Whether everything that ends the previous phase comes before a signal, even if no thread
-        waits for it."""
+        """Whether all arrivals of the previous phase come before a signal, even if no thread waits
+        for that phase."""
         if of(self.model, signal.ring, "load"):
             return False
         for arrival in of(self.model, signal.ring, "arrive"):
@@ -269,8 +271,8 @@ class SignalJudge:
         return self._left(wait, open_, iter((ended,)))
 
     def _overtaken(self, wait: Signal) -> tuple[dict[Symbol, int], str] | None:
-        """An instance of a wait that may be overtaken: the phase after its own may complete before
-        it."""
+        """An instance of a wait that may be overtaken: the phase after the awaited one may complete
+        before the wait has observed that one."""
         at = phases_at(wait, self.phases[wait] + 1, self.instances)
         ends = self.ask(lambda: at.intersect_range(self.counts.full[wait.ring]).domain())
 
@@ -304,8 +306,8 @@ class SignalJudge:
         return signal.block != self.model.values.rank
 
     def _outlived(self) -> Iterator[SignalFault]:
-        """Arrivals in blocks that may have ended by then: a thread of that block must know of each,
-        by a wait or a barrier."""
+        """Arrivals at a barrier of a block that may have ended by then. To exclude this, a thread
+        of that block must observe each arrival by a wait or a barrier."""
         rank = self.model.values.rank
         for signal in (s for s in self.phases if s.kind == "arrive" and self._is_remote(s)):
             (node,) = [node for node in self.order.nodes if node.thing is signal]

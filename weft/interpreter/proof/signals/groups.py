@@ -1,14 +1,14 @@
-"""The wait at which an asynchronous copy of a thread is complete, by counting commit groups:
-exactly, in any loops and under any affine conditions.
+"""The wait at which an asynchronous copy of a thread is complete, by an exact count of commit
+groups, in any loops and under any affine conditions.
 
 A copy belongs to the group that its thread commits next, and a wait that leaves n groups pending
-waits for all but the n newest. So it waits for a copy if, and only if, the thread commits more than
-n times between the two. That is a path:
+waits for all but the n newest. So it waits for a copy if and only if the thread commits more than n
+times between the copy and the wait. That is a path:
 
     copy → commit → … → commit → wait        with n + 1 commits, each after the previous one in the order of the thread
 
-A commit, or a wait, of unknown execution is left out: then a copy may be assumed to arrive later
-than it does, and never earlier.
+A commit or a wait is left out if it is unknown when it is executed. Then a copy may be assumed to
+arrive later than it does, but never earlier.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class CopyGroups:
     """The commit groups of a kernel.
 
     Args:
-        instances: those of its ops.
+        instances: the instances of the kernel's ops.
 
     Attributes:
-        vague: copies that may arrive earlier than is known, by their `flight`.
+        vague: the copies that may arrive earlier than is known, by their `flight`.
     """
 
     def __init__(self, instances: Instances) -> None:
@@ -64,7 +64,7 @@ class CopyGroups:
                     yield wait.point, found
 
     def _joined(self, copy: Access, ways: Iterable[tuple[_Event, isl.Map | None]], end: _Event) -> isl.Map | None:
-        """All of the paths, each extended to an end; None if there is none."""
+        """The union of all paths, each extended to `end`; None if there is none."""
         out: isl.Map | None = None
         for middle, way in ways:
             try:
@@ -80,8 +80,8 @@ class CopyGroups:
         return out
 
     def _step(self, first: _Event, second: _Event) -> isl.Map | None:
-        """The order of a thread between two of them; None where the execution of one is unknown.
-        Raises Unknown."""
+        """The order between two events of one thread; None if it is unknown when one of them is
+        executed. Raises Unknown."""
         if (first, second) not in self._steps:
             try:
                 self._steps[first, second] = self.instances.before(first.point, second.point)

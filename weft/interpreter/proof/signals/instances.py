@@ -1,5 +1,5 @@
-"""Executions of ops as ISL sets, and orders of them as relations: (thread, iterations) → (thread,
-iterations).
+"""Executions of ops as ISL sets, and the orders between them as relations: (thread, iterations) →
+(thread, iterations).
 
 A thread is one of all threads of a cluster: its block is one of its ids. Values that are uniform
 over the cluster (sizes, the ids of the cluster) are parameters.
@@ -26,7 +26,7 @@ IN, OUT, PARAM, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param, is
 
 
 class VagueError(Exception):
-    """It is unknown when an op is executed, or of which phase it is.
+    """It is unknown when an op is executed, or to which phase it belongs.
 
     Args:
         op: the op.
@@ -44,8 +44,8 @@ class Point:
 
     Args:
         op: the op.
-        sure: its execution must be known exactly. Not required of accesses that need not be
-            executed: if they are, they have the order of their thread.
+        sure: it must be known exactly when the op is executed. This is not required of accesses: it
+            does no harm to assume that they are always executed.
     """
 
     place: Place
@@ -59,10 +59,10 @@ Relation = isl.Map | isl.Set
 
 
 class Answers:
-    """A memo of ISL's answers on relations of one context: a repeated question costs nothing, also
-    of the budget.
+    """A memo of ISL's answers about relations of one context: a repeated question takes neither
+    time nor budget.
 
-    Relations are compared by their text, and kept as long as the memo. A question without an answer
+    Relations are compared by their text, and live as long as the memo. A question without an answer
     (`Unknown`) is asked again.
     """
 
@@ -101,8 +101,8 @@ class Instances:
         solver: the solver with its budget.
 
     Attributes:
-        answers: the memo of questions on their relations.
-        known: facts of the model that do not depend on its barriers, computed once, by key.
+        answers: the memo of ISL's answers about their relations.
+        known: facts of the model that do not depend on its barriers, by key; each is computed once.
     """
 
     def __init__(self, model: KernelModel, solver: Solver) -> None:
@@ -176,8 +176,9 @@ class Instances:
         return [equal(_of(x, loop.counter), _of(y, loop.counter)) for loop in place.loops]
 
     def earlier(self, a: Place, b: Place, x: Naming, y: Naming, *, lanes: bool = False) -> Formula:
-        """The condition that the instance of `a` comes before that of `b` in one thread, or, with
-        `lanes`, in a warp, where no order exists between the branches of an `if`."""
+        """The condition that the instance of `a` comes before that of `b` in one thread; with
+        `lanes`, in the lanes of a warp, where the branches of an `if` have no order between
+        them."""
         loops, order = meeting(a, b)
         order = 0 if lanes and _in_branches(a, b) else order
         counters = [(_of(x, loop.counter), _of(y, loop.counter)) for loop in loops]
@@ -197,9 +198,9 @@ class Instances:
         return self.once(("before", a, b), lambda: self.relation(a, b, formulas))
 
     def held_up(self, a: Point, b: Point) -> isl.Map:
-        """The operations that must be complete for `b` to be reached: earlier ones of its thread,
-        and of the other lanes of its warp. Diverged lanes continue together after their branch:
-        where they reconverge is the compiler's choice, whatever else the hardware could do."""
+        """The instances of `a` that must be complete before `b` is reached: earlier ones of its
+        thread, and of the other lanes of its warp, since the compiler may let diverged lanes
+        reconverge after a branch, and wait for each other there."""
         if self.model.warp is None:
             return self.before(a, b)
 
@@ -235,8 +236,8 @@ class Instances:
         return self.answers.of(isl.Map.is_subset, a, b, ask=self.solver.ask)
 
     def once(self, what: tuple[object, ...], find: Callable[[], T]) -> T:
-        """A fact of the model itself, computed once. A fact for which the solver
-        found no answer is computed again."""
+        """A fact that depends on the model alone, computed once. If the solver found no answer, it
+        is computed again."""
         if what not in self.known:
             self.known[what] = self.answers.one(find())
         return self.known[what]
@@ -272,8 +273,8 @@ class Instances:
         return (symbol for form in forms for symbol in form.symbols() if same_for_all(symbol))
 
     def told(self, a: Point, point: Mapping[Symbol, int]) -> str:
-        """`thread (128, 0, 0), iteration 4: op at …`; in a cluster, with the number of the block
-        before it."""
+        """The instance as text: `thread (128, 0, 0), iteration 4: op at …`; in a cluster, the
+        number of the block comes first."""
         x, y, z = (form.value(point) or 0 for form in self.model.values.thread_ids())
         numbers = [(loop.variable or Linear.of(loop.counter)).value(point) for loop in a.place.loops]
         said = ", ".join("?" if n is None else str(n) for n in numbers)

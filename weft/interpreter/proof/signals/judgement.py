@@ -19,8 +19,8 @@ from .instances import VagueError
 
 @dataclass
 class SignalJudgement:
-    """Faults, and properties that could not be proven. Where barriers cannot be analysed, conflicts
-    are not searched."""
+    """Faults, and properties that could not be proven. If the barriers cannot be analysed, there is
+    no search for conflicts."""
 
     faults: list[SignalFault] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
@@ -37,9 +37,9 @@ class SignalJudgement:
 
 
 class SignalTrials:
-    """Judgements of one kernel with several choices of barriers. Results that no barrier changes
-    are computed once, and ISL's answers are kept as long as this object; each judgement has a
-    budget of its own."""
+    """Judgements of one kernel with several choices of barriers. Results that do not depend on
+    barriers are computed once, and ISL's answers are kept as long as this object. Each judgement
+    has its own budget."""
 
     def __init__(self, model: KernelModel) -> None:
         self.model = model
@@ -72,7 +72,7 @@ def judge_signals(
         barriers: those of the model, if None.
         trials: results for the same model with other choices of barriers.
 
-    If nothing but copies is asynchronous, threads wait only at barriers that all of them reach:
+    If only copies are asynchronous, threads wait only at barriers that all of them reach, so that
     there are no faults.
     """
     out = SignalJudgement()

@@ -1,10 +1,10 @@
 """The happens-before order: paths of program order, arrivals observed by waits, barriers, and
 cluster barriers.
 
-A path leads from an op to one whose completion another thread observes (an arrival, a barrier, a
-product of a warp group), from there to the observer (a wait for that phase, the barrier in each
-thread of the block), and so on to the other op. ISL relations are composed exactly; paths of more
-than `HOPS` hops are not searched, so an order may be missed, and none is invented.
+A path leads from an op to a later op of its thread that another thread observes (an arrival, a
+barrier, a product of a warp group), from there to the observer (a wait for that phase, the barrier
+in each thread of the block), and so on to the other op. ISL composes the relations exactly. Paths
+of more than `HOPS` hops are not searched: an order may be missed, but none is invented.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ which is all that relaxed arrivals publish."""
 
 @record(compared=True)
 class OrderNode:
-    """An op whose completion other threads observe, or an observer."""
+    """An op that other threads observe, or an op that observes others."""
 
     point: Point
     thing: Signal | Barrier | Gathering
@@ -41,14 +41,14 @@ class OrderNode:
 
     @property
     def waits(self) -> bool:
-        """Whether threads continue there only after others have acted."""
+        """Whether threads wait at this op for others."""
         if isinstance(self.thing, Gathering):
             return self.point.place is self.thing.wait
         return not self.product and (isinstance(self.thing, Barrier) or self.thing.kind == "wait")
 
     @property
     def sends(self) -> bool:
-        """Whether others observe its completion."""
+        """Whether other threads observe that this op is complete."""
         if isinstance(self.thing, Gathering):
             return self.point.place is self.thing.arrival
         return isinstance(self.thing, Barrier) or self.thing.kind != "wait"
@@ -80,14 +80,14 @@ class Order:
         self._reached: dict[tuple[OrderNode, Kind], dict[OrderNode, isl.Map]] = {}
 
     def _is_told_by_bytes(self, signal: Signal) -> bool:
-        """Whether others observe only its bytes: a load for another block, where its thread does
-        not arrive."""
+        """Whether other threads observe only the bytes of a load: it is for another block, and its
+        own thread does not arrive at the barrier there."""
         return signal.kind == "load" and signal.block != self.instances.model.values.rank
 
     # ---- hops --------------------------------------------------------------------------------------------------------
 
     def seen(self, node: OrderNode, kind: Kind) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """The observers of the completion of an op, by instance."""
+        """The observers of the completion of an op, each with the pairs of instances."""
         if node in self._ends:
             yield from self._ends[node]
             return
@@ -105,7 +105,8 @@ class Order:
                 yield wait, self._edge(node, wait)
 
     def met(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """The threads that wait for an arrival at a barrier of a block, or of the cluster."""
+        """The ops at which threads wait for an arrival at a barrier of the block, or of the
+        cluster."""
         if isinstance(node.thing, Barrier):
             yield node, self._edge(node, node)
         elif node.sends:
@@ -121,13 +122,15 @@ class Order:
         ]
 
     def landing(self, load: Signal) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """The waits for the phase of a load: a thread that waited observes its completion."""
+        """The waits for the phase of a load: after such a wait a thread observes that the load is
+        complete."""
         for wait in self._waits(load):
             assert isinstance(wait.thing, Signal)
             yield wait, self.same_phase(load, wait.thing)
 
     def same_phase(self, a: Signal, b: Signal, later: int = 0) -> isl.Map:
-        """Pairs of one barrier in which `b` is `later` phases later."""
+        """Pairs of instances on one barrier in which the phase of `b` is `later` phases after that
+        of `a`."""
         mine, its = self.phases[a], self.phases[b]
 
         def formulas(x: Naming, y: Naming) -> list[Formula]:
@@ -153,8 +156,8 @@ class Order:
 
     @cached_property
     def _ends(self) -> dict[OrderNode, list[tuple[OrderNode, isl.Map]]]:
-        """The points where each thread of a group observes the completion of products that continue
-        after their ops."""
+        """For each product that continues after its op, the points at which the threads of its
+        group observe its completion."""
         found: dict[OrderNode, list[tuple[OrderNode, isl.Map]]] = {}
         for node in self.nodes:
             product = node.thing
@@ -167,8 +170,8 @@ class Order:
         return found
 
     def landed(self, start: Point, landing: Landing, threads: int = 0) -> isl.Map:
-        """Operations that begin at `start` → the wait of their thread at which they are complete;
-        or of any thread of a group of `threads`."""
+        """Asynchronous operations that begin at `start` → the wait at which they are complete: a
+        wait of their thread or, with `threads`, of any thread of a group of that size."""
         here = self.instances
         around = {*landing.place.loops} - {loop for loop, _ in landing.at}
 
@@ -185,7 +188,7 @@ class Order:
         return [n for n in self.nodes if n.sends]
 
     def _hop(self, start: Point, kind: Kind) -> dict[OrderNode, isl.Map]:
-        """The observers of a completion that comes after the start in its thread."""
+        """The observers of ops that come after `start` in its thread."""
         out: dict[OrderNode, isl.Map] = {}
         for sender in self._senders:
             if sender.product and kind != "time":
@@ -210,8 +213,8 @@ class Order:
         return True
 
     def reached(self, node: OrderNode, kind: Kind) -> dict[OrderNode, isl.Map]:
-        """The observers of a node's observations, over several hops. The node itself is not
-        included, unless it observes itself."""
+        """The nodes that observe, over several hops, that the node has been reached. The node
+        itself is not included unless it is one of them."""
         if (node, kind) not in self._reached:
             out = dict(self._hop(node.point, kind))
             newest = dict(out)
@@ -239,8 +242,8 @@ class Order:
     # ---- paths -------------------------------------------------------------------------------------------------------
 
     def told(self, node: OrderNode) -> Iterator[tuple[OrderNode, isl.Map]]:
-        """The ops at which threads know that an op is complete (in the order `time`), each with the
-        pairs of instances."""
+        """The ops at which some thread has observed, at least in time, that an op is complete; each
+        with the pairs of instances."""
         seen = dict(self._hop(node.point, "time"))
         for end, way in self.seen(node, "time"):
             self._add(seen, end, way)
@@ -250,8 +253,8 @@ class Order:
                 yield further, self.instances.then(way, more)
 
     def paths(self, start: Point, end: Point, kind: Kind) -> Iterator[isl.Map]:
-        """Pairs of instances in which the first comes before the second: in one thread, then by
-        more and more hops."""
+        """Pairs of instances in which the first comes before the second: first those of one thread,
+        then those over more and more hops."""
         yield self.instances.before(start, end)
         yield from self.onward(self._hop(start, kind), end, kind)
 
@@ -266,7 +269,8 @@ class Order:
                     yield self.instances.then(self.instances.then(way, more), behind)
 
     def observers(self, ways: Iterable[tuple[Point, isl.Map]], kind: Kind) -> dict[OrderNode, isl.Map]:
-        """The observers of the fact that a thread has reached one of some points."""
+        """The nodes that observe that a thread has reached one of the given points. `ways`: the
+        points, each with the relation that leads to it."""
         out: dict[OrderNode, isl.Map] = {}
         for point, way in ways:
             for node, edge in self._hop(point, kind).items():
@@ -274,7 +278,7 @@ class Order:
         return out
 
     def together(self, node: OrderNode) -> isl.Map:
-        """The ops that must be reached together at a barrier, or a product, for a thread to
+        """The pairs of instances of a barrier, or of a product, that threads must reach together to
         continue."""
         return self._edge(node, node)
 

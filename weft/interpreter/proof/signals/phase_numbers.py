@@ -1,10 +1,9 @@
 """The phase of each arrival, load and wait, from loop counters.
 
-Barriers of a ring are used in turn: where the index in the ring is `i mod n`, `i div n` is the
-number of earlier uses of each. Where it is no remainder, each iteration of the loops that it does
+The barriers of a ring are used in rotation: if the index in the ring is `i mod n`, each barrier was
+used `i div n` times before. If the index is no remainder, each iteration of the loops that it does
 not depend on uses the same barrier once more. That is a guess: its consequences (arrivals in each
-phase, order of completion) are proven, and no proof succeeds if the guess is
-wrong.
+phase, order of completion) are proven, and no proof succeeds if the guess is wrong.
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ def phases(signals: Sequence[Signal], instances: Instances) -> dict[Signal, Line
 
 
 def _taken(ring: Ring, signals: Sequence[Signal]) -> int:
-    """The number of a ring's barriers that are used in turn: all, or fewer where all indices are
-    remainders by a smaller number."""
+    """The number of barriers of a ring that are used in rotation: all, or n if all indices are
+    remainders by a smaller number n."""
     divisors = [
         {t.divisor for t, c in s.index.terms.items() if isinstance(t, Floor) and c == -t.divisor} for s in signals
     ]
@@ -65,7 +64,7 @@ def _taken(ring: Ring, signals: Sequence[Signal]) -> int:
 
 
 def _low(signal: Signal, at: Linear, instances: Instances) -> int | None:
-    """The minimum round, where known, under the conditions."""
+    """The smallest round in which the signal is executed; None where unknown."""
     low = at.bounds()[0]
     if low is None or not signal.place.guards:
         return low
@@ -77,17 +76,16 @@ def _low(signal: Signal, at: Linear, instances: Instances) -> int | None:
 
 
 def _first(lows: dict[Signal, int | None]) -> int:
-    """The round at which the ring begins: a multiple of its size if it begins with its first
-    barrier."""
+    """The number of the first use of the ring: the smallest of all arrivals, or 0 where unknown."""
     said = [low for signal, low in lows.items() if signal.kind == "arrive"]
     known = [low for low in said if low is not None]
     return min(known, default=0) if len(known) == len(said) else 0
 
 
 def _passed(signal: Signal, signals: Sequence[Signal], size: int) -> int:
-    """Rounds of the ring in an iteration of the loops around a signal that always uses one barrier,
-    as those do that start the first tiles of a pass: counted from the signals that use the others
-    in a loop inside."""
+    """The number of rounds of the ring in an iteration of the loops around a signal that always
+    uses the same barrier, such as a load of the first tiles of a pass. The signals in a loop
+    inside, which use the other barriers, determine it."""
     if not signal.index.is_constant or signal.kind == "wait":
         return 1
     found = 1
@@ -99,8 +97,8 @@ def _passed(signal: Signal, signals: Sequence[Signal], size: int) -> int:
 
 
 def turn(index: Linear, place: Place, size: int, passed: int = 1) -> Linear | None:
-    """The number of uses of the ring before this one: `index` modulo the ring's size. `passed`:
-    rounds of the ring in an iteration of the loops around a signal that always uses the same
+    """The number of uses of the ring before this one, which is congruent to `index` modulo the
+    ring's size. `passed`: as `_passed` computes it, for a signal that always uses the same
     barrier."""
     running, lap, laps = index, Linear.of(0), passed
     floors = [t for t, c in index.terms.items() if isinstance(t, Floor) and t.divisor == size and c == -size]
@@ -147,7 +145,7 @@ def _counted(place: Place, loops: Sequence[Loop]) -> Linear | None:
 
 
 def _trips(place: Place, loops: Sequence[Loop]) -> int | None:
-    """The product of the loops' trip counts, where known and no iteration is skipped."""
+    """The product of the loops' trip counts; None if one is unknown, or iterations are skipped."""
     out = 1
     for step in place.steps:
         if step.loop in loops and step.loop is not None:
@@ -187,8 +185,8 @@ def _loaded(load: Signal, laps: Sequence[Linear], arrivals: Mapping[Signal, Line
 
 
 def _awaited(wait: Signal, laps: Sequence[Linear], instances: Instances) -> Linear:
-    """The phase that a wait waits for, by its parity: one of its own round or of an earlier round;
-    the most likely phase if none always matches."""
+    """The phase that a wait waits for: the first, among those of its own round and of earlier
+    rounds, that always has the awaited parity. If none has, the most likely phase."""
     ways = [lap + later for lap in laps for later in LATER]
     for phase in ways:
         if instances.is_empty(instances.of(point_of(wait), lambda x, phase=phase: mismatch(wait, phase, x))):

@@ -1,7 +1,7 @@
-"""Registers exchanged by warp groups: a request is granted once others have released enough.
+"""Registers that warp groups exchange: a request is granted once other groups have released enough.
 
-Each group changes its registers once, not in a loop. Then the final total must fit; and a group
-that releases registers must not wait before that for one that requests some.
+Each group changes its registers once, not in a loop. Then two conditions suffice: the final total
+fits, and no group waits, before it releases registers, for a group that requests some.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def register_faults(instances: Instances) -> Iterator[SignalFault]:
 
 
 def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Instances) -> Iterator[SignalFault]:
-    """Whether all requests can be granted."""
+    """The fault that the requests cannot all be granted, if they cannot."""
     others, needed, asked = threads, 0, ""
     seen: isl.Set | None = None
     for change in changes:
@@ -69,8 +69,8 @@ def _sum(changes: list[RegisterChange], start: int, threads: int, instances: Ins
 
 
 def _late(changes: list[RegisterChange], instances: Instances) -> Iterator[SignalFault]:
-    """Whether a release comes after an operation that may need a group that has requested
-    registers."""
+    """The fault that a group releases registers only after it has waited for a group that may
+    itself wait for these registers, if one does."""
     model = instances.model
     for given in (change for change in changes if not change.more):
         for wait in (signal for signal in model.signals if signal.kind == "wait"):
@@ -94,7 +94,7 @@ def _point(change: RegisterChange) -> Point:
 
 
 def _threads(change: RegisterChange, instances: Instances) -> isl.Set:
-    """The threads of a block that execute the op, in some block."""
+    """The threads that execute the op in any block, by their ids in the block."""
     found = instances.of(_point(change))
     own = {symbol for form in instances.model.values.thread_ids() for symbol in form.symbols()}
     for position in reversed(range(len(instances.threads))):

@@ -1,13 +1,13 @@
-"""Steps of tiles, with a number of steps per tile known only at run time, counted over all tiles of
-a block.
+"""Loops over tiles with K steps each, where K is known only at run time: the steps of a block are
+counted over all of its tiles.
 
     for t { for i < K { op of t*K + i };  more }      →      for c { op of c };   for t { more }
 
-Each tile has K steps, so (t, i) ↦ t*K + i is a bijection and keeps the order of a thread's steps:
-an op that depends on t*K + i, which is no affine form, depends on c. The two loops have independent
-counters c and t, and no order exists between ops in one and in the other: an order may be missed.
-Where a missed order could hide a fault, it is derived in another way (`deadlocks.py`); for that, no
-thread goes through two such nests.
+Each tile has K steps, so (t, i) ↦ t*K + i is a bijection that keeps the order of a thread's steps:
+an op that depends on t*K + i, which is no affine form, depends on the counter c instead. The two
+resulting loops have independent counters c and t, and no order between their ops: an order may be
+missed. If that could hide a fault, `deadlocks.py` derives the order in another way, which requires
+that no thread executes two such nests.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from .instances import Instances, Point, VagueError, same_for_all
 
 @dataclass(eq=False)
 class Nest:
-    """A loop over tiles, and one over the steps of each.
+    """A loop over tiles, the loop over the steps of a tile inside it, and the loop over all steps
+    that replaces them.
 
     Args:
         tiles, steps: the loops.
         count: steps of a tile.
-        product: replaces the number of earlier tiles times `count`.
+        product: the symbol for the number of earlier tiles times `count`.
         every: the loop over all steps.
         total: their number.
         begin: the place of the loop over tiles.
@@ -45,21 +46,21 @@ class Nest:
     begin: Point
 
     def form(self, form: Linear) -> Linear:
-        """The form in terms of the number of the step among all."""
+        """The form in terms of the counter of all steps."""
         through = Linear.of(self.every.counter) - Linear.of(self.steps.counter)
         return form.replaced(lambda s: through if s is self.product else Linear.of(s))
 
     def is_told(self, form: Linear | Formula) -> bool:
-        """Whether the form depends neither on tiles nor on steps of one."""
+        """Whether the form no longer depends on the counters of the tiles and of a tile's steps."""
         own = {self.tiles.number, self.steps.number}
         return all(s is self.every.counter or own.isdisjoint(s.depends.loops) for s in form.symbols())
 
 
 @dataclass(eq=False)
 class Steps:
-    """A model with the steps of its tiles counted over all tiles.
+    """A model in which the steps are counted over all tiles.
 
-    Raises VagueError where a signal, or a condition, depends on a tile's number in another way.
+    Raises VagueError if a signal, or a condition, depends on the number of a tile in another way.
     """
 
     instances: Instances
@@ -165,8 +166,9 @@ class Steps:
         return self._barriers[barrier]
 
     def _landings(self, nest: Nest | None, landings: Iterable[Landing]) -> Iterator[Landing]:
-        """The ends of a product of a step: those in a later step. Ends in the next tile come after
-        those of this one that are left out, which come after its steps."""
+        """The waits at which a product of a step has ended: those in a later step, which may be one
+        of the next tile. A wait after the steps of the product's own tile would come earlier; it is
+        left out."""
         for landing in landings:
             if nest is None:
                 yield landing
@@ -239,7 +241,7 @@ class Steps:
         return any(loop in place.loops for nest in self.nests.values() for loop in (nest.tiles, nest.every))
 
     def scale(self, place: Place) -> tuple[Loop, Symbol, Linear] | None:
-        """For a place of the model: the loop over all steps around it, their number, and the steps
-        of a tile."""
+        """For a place of the model: the loop over all steps around it, the total number of steps,
+        and the number of steps of a tile; None outside of such a loop."""
         found = (nest for nest in self.nests.values() if nest.every in place.loops)
         return next(((nest.every, nest.total, nest.count) for nest in found), None)

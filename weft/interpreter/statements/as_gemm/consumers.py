@@ -53,7 +53,7 @@ def move_consumers(value: ir.Value, together: Sequence[Sequence[int]]) -> list[s
 
 
 def staying(product: ir.Operation) -> str | None:
-    """The name of the elementwise op after the product's chain that was not moved; None if there is
+    """The name of the first elementwise op after the chain, which was not moved; None if there is
     none."""
     value = product.results[0]
     while True:

@@ -281,9 +281,9 @@ def _kept(root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> lis
 
 
 def _gives_same_kernel(trial: Trial, root: ir.Operation, choice: ChosenBarriers, existing: set[int]) -> bool:
-    """Keeps the chosen barriers of a trial kernel. Returns whether it is then the kernel that
-    `launch` makes of the loop: not if a barrier that was removed, or made narrower, had split a
-    loop or was the only op in a guard."""
+    """Keeps the chosen barriers of a trial kernel. Returns whether the result is the kernel that
+    `launch` makes of the loop. It is not if a barrier that had split a loop, or was the only op in
+    a guard, was removed or made narrower."""
     from ...indices.indices import guards
     from ...launch.splitting import hands_on
     from .trials import candidates

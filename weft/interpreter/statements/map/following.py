@@ -2,9 +2,9 @@
 
     for each mapped loop around H's op, outermost first:    a loop over tiles of the same size, with the same map
 
-The size of a tile is read from the slices of H's result that the loops take, by axis; it applies to
-the dimension of the op with which it writes the same axis. An op in a loop over `registers` is a
-part of the result: tiles are at most as large.
+The size of a tile along an axis of the result is that of the slices of H's result in the loops. It
+applies to the dimension of the op that indexes the same axis of the op's result. An op in a loop
+over `registers` computes a part of the result, and its tiles are at most as large as that part.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def _levels(rewrite: Rewriter, target: Handle, like: Handle) -> list[Level]:
 def _slices(
     value: ir.Value, loops: Sequence[ir.Operation]
 ) -> Iterator[tuple[ir.Operation, tuple[tuple[int | None, ...], tuple[int, ...]]]]:
-    """For each loop, the shape of the result, or part, that its iterations slice; and the axes with
-    an offset that depends on the iteration."""
+    """For each loop, the shape of the tensor that its iterations slice (the result, or a part of
+    it), and the axes along which the slice's offset depends on the iteration."""
     while True:
         op = producer(value)
         if op is None:

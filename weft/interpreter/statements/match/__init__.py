@@ -50,8 +50,8 @@ class _Match(Statement):
     reach = "handles"
 
     def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
-        """The section of a single structured op, for a plain search: the number of equal ops before
-        it is known without a search."""
+        """The section of a single structured op, if the search has no conditions: the number of
+        equal ops before it is then known without a search."""
         if self._related:
             return
         if isinstance(self.scope, Handle):
@@ -92,7 +92,7 @@ class _Match(Statement):
     def found(self, rewrite: Rewriter, *, enough: bool = True) -> list[ir.Operation]:
         """The matching ops in the scope, in text order; only the `#index`-th if an index is given.
 
-        `enough`: raise W0402 for an index that is too large.
+        `enough`: whether W0402 is raised for an index that is too large.
         """
         from ...ir.structured import is_structured
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ....dsl import tree
+from ....dsl.diagnostics import did_you_mean
 from ....dsl.expressions import parts_of, show
 from ....dsl.tree import KINDS, LOOP_KINDS, OPERAND, PROPERTIES
 from ...ir.mlir import ancestors, ir, operations
@@ -66,8 +67,8 @@ def fits(module: ir.Module, op: ir.Operation, word: str) -> bool:
 
 
 def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
-    """The requirement that the op reads a result of a handle's op: any, or one that is named as an
-    operand which it writes."""
+    """The requirement that the op reads a result of a handle's op: any result, or the one that the
+    relation names."""
     anchor, operand = _anchor(rewrite, related, "consumer_of")
     inputs = segments(anchor)[0] if operand is not None else 0
     if operand is not None and operand < inputs:
@@ -80,13 +81,14 @@ def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
 
 
 def of_producer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:
-    """The requirement that the op makes an operand of a handle's op: the named one, or a read
-    one."""
+    """The requirement that the op computes an operand of a handle's op: the operand that the
+    relation names, or any that is read."""
     anchor, operand = _anchor(rewrite, related, "producer_of")
     values = operands_read(anchor) if operand is None else [anchor.operands[operand]]
     makers = {made for value in values for made in makers_of(anchor, value) if made != anchor}
     written = rewrite.span("producer_of").text
-    return lambda op: None if op in makers else f"it does not make {written}"
+    missing = f"{written} does not read it" if operand is None else f"it does not make {written}"
+    return lambda op: None if op in makers else missing
 
 
 def _anchor(rewrite: Rewriter, related: Handle | Operand, field: str) -> tuple[ir.Operation, int | None]:
@@ -98,12 +100,19 @@ def _anchor(rewrite: Rewriter, related: Handle | Operand, field: str) -> tuple[i
     number = operand_number(op, name) if is_structured(op) else None
     if number is None:
         notes = (f"its operands are {', '.join(operand_names(op))}",) if is_structured(op) else ()
-        raise rewrite.error("W0409", f"{op.name} has no operand `{name}`", op, at=field, notes=notes)
+        hint = did_you_mean(name, operand_names(op)) if is_structured(op) else None
+        if name == "acc" and is_structured(op):
+            first = f"{rewrite.span(field).text.removesuffix(name)}out0"
+            hint = (
+                f"`acc` is what a contraction or a convolution accumulates in; the first result of any op is `{first}`"
+            )
+        raise rewrite.error("W0409", f"{op.name} has no operand `{name}`", op, hint, at=field, notes=notes)
     return op, number
 
 
 def of_condition(condition: Condition) -> Requirement:
-    """The requirement that the condition holds for the op's properties, all of known value."""
+    """The requirement that all properties in the condition have known values for the op, and that
+    the condition holds."""
 
     def differs(op: ir.Operation) -> str | None:
         found = (_unmet(condition, part, op) for part in _conjuncts(condition.expr))

@@ -20,12 +20,12 @@ class Online(Statement):
     be known first. Here one loop over tiles of n terms updates the largest so far, multiplies the
     sums so far by exp(before - now), and adds the tile's terms to them. A quotient by one of the
     sums, as in (p / sum) · v, is computed after the loop. The ops that make the terms are computed
-    tile by tile in the loop; those with other readers also stay outside. `fuse` the producers of
-    the terms (a matrix product, a mask) into the loop, and no tensor as long as the reduction is
-    ever stored: flash attention is a schedule of matmul, softmax, matmul.
+    tile by tile in the loop; those with other readers also stay outside. If the producers of the
+    terms (a matrix product, a mask) are fused into the loop, no tensor of the reduction's length is
+    stored: this makes flash attention a schedule of matmul, softmax, matmul.
 
-    The sums of floating-point numbers differ in their last digits from those of two passes. Where
-    the largest of all is -inf, the sums are 0 and not NaN (their quotient is NaN).
+    The sums of floating-point numbers differ in their last digits from those of two passes. If the
+    largest element is -inf, the sums are 0 and not NaN (their quotient is NaN).
 
     Args:
         target: the largest (or smallest) element along one dimension, before any op is tiled along

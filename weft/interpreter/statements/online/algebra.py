@@ -3,11 +3,11 @@
     m = max x_j        p_j = exp(x_j - m)        s = Σ p_j        o = Σ (p_j / s) · v_j
 
 A value is represented as `v · b^(c·m) · Π s^k`, with v independent of m and s, or as the exponent
-`v + c·m`. A sum of terms with the same c and k keeps that form. So a sum over the terms so far,
-computed with the extreme m so far, is corrected by the factor b^(c·(m' - m)) when the extreme
-becomes m'; and s^k, which is the same in all terms, multiplies the whole sum afterwards. The
-exponent must be c·(m - x), with x the input of the extreme, plus terms independent of both: with
-the extreme of only the terms so far, other exponents could leave the range of their type.
+`v + c·m`. A sum of terms with the same c and k keeps that form. So a partial sum that was computed
+with the current extreme m is multiplied by b^(c·(m' - m)) when the extreme becomes m'. The factor
+s^k, which is the same in all terms, multiplies the complete sum afterwards. The exponent must be
+c·(m - x), with x the input of the extreme, plus terms independent of both. Other exponents could
+leave the range of their type while m is the extreme of only some of the terms.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (arXiv 1805.02867); Dao
 et al., "FlashAttention" (arXiv 2205.14135); with the division after the sum as in FlashAttention-2
@@ -125,7 +125,7 @@ def _without_sums(extreme: ir.Operation, lost: Sequence[ir.Operation]) -> WeftEr
     if lost:
         return fail(
             "W0471",
-            f"what depends on the result of {extreme.name} is not followed after {describe(lost[0])}",
+            f"the analysis of what depends on the result of {extreme.name} ends at {describe(lost[0])}",
             f"move `{lost[0].name}` after the sum in the payload: before it, elementwise ops alone may read the"
             f" extreme",
         )

@@ -112,8 +112,8 @@ def _passed_on(op: ir.Operation, sums: Sequence[ir.Value], out: ir.Value | None)
 
 
 def times_power(op: ir.Operation, one: CorrectedSum, by: ir.Value, power: int) -> ir.Operation:
-    """The product of a sum with another one, or its quotient by it, after the sum. A sum of no terms
-    is not divided: without terms, `(p / s)·v` adds nothing, and s is 0."""
+    """The complete sum, multiplied or divided by another one. A sum without terms is not divided: s
+    is 0 then, whereas the payload's `(p / s)·v` has no terms to add."""
     result = op.results[0]
     uses = [use.owner for use in result.uses]
     rank = len(shape_of(result))
@@ -151,8 +151,8 @@ def merge(chain: Chain, loops: Sequence[ir.Operation]) -> OnePass:
     """Builds the merged loop at the place of the last one: `loops[0]` is that of the extreme, the
     others are those of the sums.
 
-    All carried values are updated in place: no value of an iteration is read after that of the next
-    one exists.
+    All carried values are updated in place: the value of an iteration is not read once the next
+    iteration has computed its own.
     """
     first, last = loops[0], loops[-1]
     start = start_of(loop_inits(first)[0])

@@ -3,7 +3,7 @@ through several buffers.
 
     for part { fill C_shared; copy C_shared → C {tma} }  →  for part { fill C_shared[part mod n]; copy C_shared[part mod n] → C }
 
-So a part is written while earlier ones are read; `launch` inserts the waits for them
+So a part is written while earlier ones are read; `launch` inserts the waits for these reads
 (`launch/stores/completion.py`).
 """
 

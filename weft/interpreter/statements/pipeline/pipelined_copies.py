@@ -192,8 +192,8 @@ def _views(loop: ir.Operation, op: ir.Operation, alloc: ir.Operation) -> Iterato
 
 
 def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> list[ir.Operation]:
-    """The ops of the loop's body that compute the copy's operands, and the outside values of its
-    own body. Raises W0376."""
+    """The ops of the loop's body that compute the copy's operands, and the values that the copy's
+    own body uses from outside. Raises W0376."""
     body = children(loop)
     wanted: set[ir.Operation] = set()
     waiting = [operand for inner in operations(op) for operand in inner.operands]

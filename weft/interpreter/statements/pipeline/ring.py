@@ -1,13 +1,20 @@
 """A ring of tiles that the tensor memory accelerator fills. Each tile has a memory barrier, which
 completes when all bytes have arrived.
 
-    all threads together, in 3 stages:                       a producer, which is a warp group of
-        its own: start tile 0 → buffer 0; start tile 1 → buffer 1         for k { wait until buffer
-        k mod 3 is empty; start tile k → it } for k
-        and the others: wait until buffer k mod 3 is full                      for k if there is a
-        tile k + 2 { start it → its buffer }       wait until buffer k mod 3 is full compute with
-        the buffer of tile k                        compute with it each warp group arrives at its
-        barrier, and has left it
+    without a producer, in 3 stages, all threads:
+        start tile 0 → buffer 0; start tile 1 → buffer 1
+        for k
+            wait until buffer k mod 3 is full
+            if there is a tile k + 2 { start it → its buffer }
+            compute with the buffer of tile k
+
+    a producer, which is a warp group of its own:
+        for k { wait until buffer k mod 3 is empty; start tile k → that buffer }
+    and the other warp groups:
+        for k
+            wait until buffer k mod 3 is full
+            compute with it
+            arrive at its barrier: the warp group has left the buffer
 
 Without a producer, the buffer of tile k + 2 is that of tile k - 1, which all threads have read
 before the single barrier after the wait. With a producer, no barrier of the block is needed: a
@@ -70,9 +77,9 @@ def together(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: 
 def by_producer(
     found: Pipelined, buffers: Sequence[ir.Value], stages: int, registers: int | None, *, overlap: bool
 ) -> None:
-    """Lets a separate warp group start all tiles, while the others signal each buffer that they
-    have left: with `overlap`, once they have begun the next tile, in any pass through the loop.
-    Raises W0406."""
+    """Lets a separate warp group start all tiles, while the others signal when they have finished
+    with a buffer: with `overlap`, once they have begun the next tile, even if that is in the next
+    execution of the loop. Raises W0406."""
     loop, groups = found.loop, _groups(found.loop)
     expected = sum(bytes_of(copy.target.type) for copy in found.copies)
     with ir.InsertionPoint(loop):

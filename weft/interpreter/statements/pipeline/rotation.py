@@ -5,10 +5,13 @@ Upstream's `memref.multibuffer` gives an allocation several buffers, but lets al
 the same one; its `nvgpu.pipeline_shared_memory_copies` overwrites its own stages, and supports
 neither transposition nor masks.
 
-    copies, asynchronously, in 3 stages:                     for k copy tile 0 → buffer 0; group
-        wait until 1 group is pending: tile k is there if there is a tile 1 { copy it → buffer 1 };
-        group       if there is a tile k + 2 { copy it → its buffer }; group compute with the buffer
-        of tile k
+    asynchronous copies, in 3 stages:
+        copy tile 0 → buffer 0; group
+        if there is a tile 1 { copy it → buffer 1 }; group
+        for k
+            wait until 1 group is pending: tile k has arrived
+            if there is a tile k + 2 { copy it → its buffer }; group
+            compute with the buffer of tile k
 
 Each iteration commits a group, possibly an empty one, so that the number of pending groups
 determines the tile that has arrived. The buffer of tile k + 2 is that of tile k - 1, which all
@@ -104,7 +107,7 @@ def copies_of(
 
 
 def through_registers(found: Pipelined, buffers: Sequence[ir.Value], stages: int, first: ir.Operation) -> None:
-    """Reads the next tile into registers at the place of the copies, and writes it to the other
+    """Replaces the copies by reads of the next tile into registers, which are written to the other
     buffer at the end of the body."""
     loop, body = found.loop, body_of(found.loop)
     tiles = [_own_tile(copy) for copy in found.copies]

@@ -23,8 +23,8 @@ class PromoteToRegisters(Statement):
     `launch` converts that part into a thread-private array.
 
     Without `across`, an output: the op's result stays with the threads that make it, and `copy`
-    moves it from there to its destination. The copy is to be cut into tiles like any op that
-    finishes a result, staged, and mapped as the result is.
+    moves it from there to its destination. The copy is tiled, staged and mapped by further
+    statements, with the same map as the op.
 
     Without `across`, an input: each thread reads its elements of the operand once, and keeps them.
     All later ops in the same loop that read the same tile use them as well. They need the same map,
@@ -32,9 +32,9 @@ class PromoteToRegisters(Statement):
 
     For a loop of the payload, the tile is the set of elements of a buffer that all its iterations
     load and store, by affine subscripts: `k.C`. It is read before the loop if the loop needs the
-    previous contents, and stored elements are written back after it. With `across`, the loop is one
-    around the named loop. Either one thread runs it, or threads share it: then each iteration of
-    the loops over threads inside has a tile of its own.
+    previous contents, and stored elements are written back after it. With `across`, the elements
+    are kept while an enclosing loop runs. Either one thread runs that loop, or threads share it:
+    then each iteration of the loops over threads inside has a tile of its own.
 
     Args:
         operand: with `across` an operand that the op writes, by name: `micro.acc`; otherwise any of

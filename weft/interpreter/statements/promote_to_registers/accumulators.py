@@ -1,10 +1,11 @@
 """Accumulators in registers: a buffer that a loop updates in place is kept by its owners while the
 loop runs.
 
-The rewrite is on memrefs and in sequential terms: a temporary replaces the buffer in the loop. If
-loops over threads are inside that loop, they own tiles of the temporary; a copy of their nest fills
-those tiles before the loop, another one writes them back after it. Because each iteration of the
-nest accesses only its own tile, `launch` converts the temporary into an array per thread.
+The rewrite is on memrefs, and is correct even if all loops run sequentially: a temporary replaces
+the buffer in the loop. If loops over threads are inside that loop, each of their iterations owns a
+tile of the temporary; a copy of their nest fills those tiles before the loop, another one writes
+them back after it. Because each iteration of the nest accesses only its own tile, `launch` converts
+the temporary into an array per thread.
 """
 
 from __future__ import annotations
@@ -183,7 +184,8 @@ def _own_tile(op: ir.Operation, buffer: ir.Value, loop: ir.Operation) -> ThreadT
 
 
 def affordable(kind: ir.MemRefType, pieces: Sequence[int] = ()) -> str:
-    """A description of the part of a thread, which has `pieces` tiles. Raises W0332, W0387."""
+    """A description of a thread's part of the accumulator, which has `pieces` tiles. Raises W0332,
+    W0387."""
     if not kind.has_static_shape:
         raise fail("W0332", f"a thread's part, {kind}, has no static shape", "`tile` with static sizes")
     registers = prod(pieces) * registers_of(kind)

@@ -1,5 +1,5 @@
-"""The tile of an input in registers: each thread reads the elements that its ops need once, and
-keeps them. Or the tile of a result.
+"""The tile of an input, or of a result, in registers. Each thread reads once the elements of an
+input that its ops need, and keeps them.
 
 The tile is copied to a temporary, from which all neighbouring ops that use the tile read it. The
 copy has no map: `launch` gives it that of the readers, which must all have the same one

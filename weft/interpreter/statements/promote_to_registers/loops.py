@@ -1,16 +1,16 @@
 """The elements of a buffer that a payload loop accesses, in the threads' registers while the loop
 runs.
 
-    for k: C[i, j] = C[i, j] + A[i, k] · B[k, j]   →   c = C[i, j];  for k: c = c + A[i, k] · B[k,
-        j];  C[i, j] = c
+    before: for k: C[i, j] = C[i, j] + A[i, k] · B[k, j]
+    after:  c = C[i, j];  for k: c = c + A[i, k] · B[k, j];  C[i, j] = c
 
 The elements are an array of the thread, read before the loop if the loop needs the previous
 contents, and written back after it. If loops over threads are inside the loop, each of their
 iterations has a tile; a copy of these loops fills the tiles before the loop, another one writes
 them back after it:
 
-    for k: forall (i): C[i] = …   →   forall (i): c[i] = C[i];  for k: forall (i): c[i] = …;  forall
-        (i): C[i] = c[i]
+    before: for k: forall (i): C[i] = …
+    after:  forall (i): c[i] = C[i];  for k: forall (i): c[i] = …;  forall (i): C[i] = c[i]
 """
 
 from __future__ import annotations

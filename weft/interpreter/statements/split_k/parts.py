@@ -4,16 +4,16 @@ With k = s·c + k', or k = k'·n + s for n cyclic parts, the parts s are a dimen
 outermost, parallel. Operands that are indexed with k become gathers over (s, …, k'), which read the
 operand in place, under a mask if the last part is shorter. Masked-off elements are the identity
 (`identities`); if no identity works, they are arbitrary, and the addition itself is masked
-(`masking`). So the gathers tile, fuse and promote like a convolution's image; upstream's
-`split_reduction` reshapes operands instead, requires parts that divide, and its reshapes keep
-gathers from following their consumer into its tiles.
+(`masking`). So the gathers can be tiled, fused and promoted like a convolution's image. Upstream's
+`split_reduction` reshapes operands instead: it requires a number of parts that divides the extent,
+and gathers cannot be fused through its reshapes.
 
 With `atomic`, the parts are combined as they are made: the sum is fused into the loop over the
 parts (`fuse_sum`), which gets the sum's own destination as its shared output. Each iteration
 computes its tile in a separate place, and combines it with the tile of the destination in a generic
-marked `weft.atomic`. Iterations of different parts combine into one tile: their updates become
-`memref.atomic_rmw`s when threads get their elements (`buffers/elements.py`). The loop does not use
-the destination otherwise.
+marked `weft.atomic`. Iterations of different parts combine into the same tile, so their updates
+become `memref.atomic_rmw`s when the tile is distributed over threads (`buffers/elements.py`). The
+loop does not use the destination otherwise.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
     """The cut of the reduction of `op` (on tensors) into at most `parts` of equal length, a
     multiple of `multiple`.
 
-    No part is known to be empty: there are fewer parts if these hold all summands. Raises W0450,
-    W0451, W0453 or W0455.
+    There are fewer parts if the last ones are known to be empty. Raises W0450, W0451, W0453 or
+    W0455.
     """
     space = structure(op)
     _expect_combiner(op, space)
@@ -310,8 +310,8 @@ def fuse_sum(total: ir.Operation, loop: ir.Operation) -> ir.Operation:
 
 @record
 class _Sum:
-    """The number of the loop result that the sum adds up, and the slice that cuts it back, if there
-    is one."""
+    """The number of the loop result that the sum adds up, and the slice that removes its padding,
+    if there is one."""
 
     number: int
     cut: ir.Operation | None

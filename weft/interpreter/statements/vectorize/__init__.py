@@ -1,4 +1,4 @@
-"""`vectorize OP`: one thread loads and stores an op's tiles in wide accesses, and computes in
+"""`vectorize OP`: each thread loads and stores an op's tiles in wide accesses, and computes in
 registers."""
 
 from __future__ import annotations

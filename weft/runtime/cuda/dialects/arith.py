@@ -218,9 +218,9 @@ def compare_integers(site: ElementwiseSite, a: Expr, b: Expr) -> Expr:
 
 
 def _apart(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Rewrites a comparison of `x + 1` with a size `n`, for 64-bit indices, to one of `x` with `n -
-    1`: the right side of comparisons with several neighbors of `x` is then uniform, and takes no
-    registers of each thread."""
+    """For 64-bit indices, rewrites a comparison of `x + 1` with a size `n` to a comparison of `x`
+    with `n - 1`. If several neighbors of `x` are compared, each right side is then uniform, and
+    takes no registers of the threads."""
     if a.type != LONG or a.split is None or a.split[1] != "+" or not a.split[2].is_literal or a.range is None:
         return a, b
     if b.host is None or not b.host.exact or b.host.facts.narrow:

@@ -44,9 +44,9 @@ class HostFacts:
     reciprocals: dict[Size, str] = field(default_factory=dict)
 
     def limited(self, exact: Range, number: Size, *, known: bool = True) -> Range:
-        """The range of a number that the host computes, or (not `known`) that has an upper bound
-        which it computes. In a narrow text, the range is 32 bits, on the condition that the number
-        is small."""
+        """The range of a number that the host computes; unless `known`, the host computes only an
+        upper bound of it. In a narrow text the range is that of 32 bits, and the number is added to
+        those that must be small."""
         if not self.narrow or exact.fits(32) or (exact.low < NARROW.low and not known):
             return exact
         self.small[number] = None

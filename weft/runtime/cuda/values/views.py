@@ -1,8 +1,8 @@
-"""Memrefs in the text: a buffer (a pointer or an array), and a view of it.
+"""Memrefs in the text: each is a buffer (a pointer or an array), and a view of it.
 
-A view maps its indices to those of the buffer dimension by dimension, so that a subview of `A`
-still reads `A[(row0 + i) * 48 + col]`, and one of a shared array `s0[i][j + 4]`. Views that cannot
-be expressed so (reinterpretations, collapsed shapes) are flat buffers with strides.
+A view maps its indices to those of the buffer, dimension by dimension. So accesses of a subview
+appear in the text as `A[(row0 + i) * 48 + col]`, or for a shared array as `s0[i][j + 4]`. Views
+that cannot be expressed so (reinterpretations, collapsed shapes) are flat buffers with strides.
 """
 
 from __future__ import annotations

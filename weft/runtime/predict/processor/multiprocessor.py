@@ -3,9 +3,9 @@ of its warps per clock; with clusters, as many multiprocessors as a cluster has 
 
 A warp's next instruction waits for the stall count and the scoreboards of the control words, for
 its pipe, for a place in the queue of memory instructions, and at barriers. A loop is executed until
-the time of its iterations settles; the time of the remaining iterations is extrapolated. If blocks
-progress at different rates, the average is used, because further blocks take the places of those
-that end.
+its iterations take equal times; then the time of the remaining iterations is extrapolated. If
+blocks progress at different rates, the average is used, because further blocks replace those that
+end.
 """
 
 from __future__ import annotations

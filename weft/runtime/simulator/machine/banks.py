@@ -1,22 +1,22 @@
-"""Bank conflicts of shared memory, counted during execution: wavefronts of each warp's accesses,
-and the minimum.
+"""Bank conflicts of shared memory, counted during execution: the wavefronts of the accesses of each
+warp, and the minimum for these.
 
 The model is the documented one. Shared memory has 32 banks; successive 32-bit words are in
-successive banks; lanes that touch the same word do not conflict: a load broadcasts it, of several
-stores one wins (CUDA C++ Programming Guide, Shared Memory of compute capability 5.x). An access of
-up to 4 bytes a lane is served for the warp at once, one of 8 bytes in two halves, one of 16 in four
-quarters of eight lanes, and only lanes of the same part can conflict (the Guide's 64-bit and
-128-bit accesses). A part takes as many wavefronts as the largest number of distinct words in one
-bank.
+successive banks. Lanes that touch the same word do not conflict: a load broadcasts the word, and of
+several stores one wins (CUDA C++ Programming Guide, Shared Memory of compute capability 5.x). An
+access of up to 4 bytes per lane is served for the whole warp at once; one of 8 bytes in two halves
+of the warp; one of 16 bytes in four quarters. Only lanes of the same part can conflict (the Guide's
+64-bit and 128-bit accesses). A part takes as many wavefronts as the largest number of distinct
+words in one bank.
 
-Hardware may do better: from compute capability 7.0 on, two parts of a wide load merge where
+Hardware may do better: from compute capability 7.0 on, two parts of a wide load merge if
 neighbouring lanes read the same address (NVIDIA's engineers in
-forums.developer.nvidia.com/t/77228). That is not fully documented, so it is not modelled; the
-minimum is counted by the same rule, so such loads have no conflict either way.
+forums.developer.nvidia.com/t/77228). That is not fully documented, so it is not modelled. The
+minimum is counted by the same rule, so that such loads have no conflict in either case.
 
-Access patterns repeat from warp to warp, iteration to iteration and batch to batch, except for
-their offset, and an offset common to all lanes does not change conflicts. So each pattern is
-counted once, exactly, and then looked up.
+Access patterns repeat from warp to warp, from iteration to iteration and from batch to batch,
+except for an offset, and an offset common to all lanes does not change conflicts. So each pattern
+is counted once, exactly, and then looked up.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ is searched."""
 
 @record
 class Count:
-    """Cost of an op's executions by warps: executions, wavefronts, and the minimum of wavefronts."""
+    """The cost of an op: the number of its executions by warps, their wavefronts, and the minimum
+    of wavefronts."""
 
     executions: int = 0
     wavefronts: int = 0
@@ -68,9 +69,9 @@ def count(elements: np.ndarray, active: np.ndarray, itemsize: int) -> Count:
     """The cost of one execution of an access by whole blocks.
 
     Args:
-        elements: (threads, blocks, …): the element numbers that each lane touches, threads by their
-            linear ids.
-        active: (threads, blocks): mask of participating lanes.
+        elements: an array (threads, blocks, …) of the numbers of the elements that each lane
+            touches; threads are in the order of their linear ids.
+        active: an array (threads, blocks), the mask of participating lanes.
         itemsize: bytes of an element. The memory begins at a multiple of 16 bytes.
     """
     threads, blocks = active.shape
@@ -90,7 +91,7 @@ def count(elements: np.ndarray, active: np.ndarray, itemsize: int) -> Count:
 
 
 def _words(elements: np.ndarray, itemsize: int) -> np.ndarray:
-    """The 32-bit words of each lane's elements, side by side."""
+    """The 32-bit words of each lane's elements, along the last axis."""
     if itemsize <= WORD:
         return elements * itemsize // WORD
     parts = itemsize // WORD
@@ -98,8 +99,8 @@ def _words(elements: np.ndarray, itemsize: int) -> np.ndarray:
 
 
 def _instruction(words: np.ndarray, here: np.ndarray, width: int) -> Count:
-    """The cost of an instruction of `width` bytes a lane: words (blocks, lanes, words), active
-    lanes (warps, 32)."""
+    """The cost of an instruction of `width` bytes per lane. `words`: (blocks, lanes, words);
+    `here`: the active lanes (warps, 32)."""
     together = WARP // max(-(-width // WORD), 1)
     together = 1 << (together.bit_length() - 1) if together else 1
     active = here.reshape(-1, together)
@@ -115,8 +116,8 @@ def _instruction(words: np.ndarray, here: np.ndarray, width: int) -> Count:
 
 @record(eq=False)
 class Pattern:
-    """The elements of an execution for `columns` blocks, relative to the first lane's, and how
-    often it began at each offset."""
+    """An access pattern: the elements that `columns` blocks access, relative to the first lane's
+    element, and how often the pattern began at each offset (`times`)."""
 
     elements: np.ndarray
     mask: np.ndarray | None
@@ -132,7 +133,8 @@ class Tally:
     Args:
         shape: of the buffer, in elements.
         itemsize: bytes of an element.
-        rows: thread order → linear ids; None where they are the same.
+        rows: position in the order of execution → linear id of the thread; None if the two are
+            equal.
     """
 
     shape: tuple[int, ...]
@@ -153,9 +155,9 @@ class Tally:
         self.together = max(WORD // self.itemsize, 1)
 
     def note(self, flat: np.ndarray, mask: np.ndarray | None, blocks: int) -> None:
-        """Records an execution by a batch of `blocks` blocks. Called for every access, so small
-        ones are collected by kind and counted together. (Generated code never changes these arrays
-        later.)"""
+        """Records an execution by a batch of `blocks` blocks. This runs for every access, so
+        small accesses of one kind are collected, and counted together. (Generated code never
+        changes these arrays later.)"""
         pending = self._pending
         same = mask is self._mask and flat.shape == self._shape and blocks == self._blocks
         if not same or len(pending) == MOST_PENDING:
@@ -201,11 +203,12 @@ class Tally:
 
     @property
     def begins(self) -> int:
-        """The number of patterns for each offset within a row at which one began."""
+        """The number of distinct pairs of a pattern and an offset within a row at which it
+        began."""
         return sum(len(pattern.times) for pattern in self.patterns.values())
 
     def padded(self, more: int) -> Count | None:
-        """The cost with rows longer by `more` elements; None where not all patterns are known."""
+        """The cost if rows were longer by `more` elements; None if not all patterns are known."""
         if not self.exact:
             return None
         row, found = self.row, Count()
@@ -242,8 +245,8 @@ class Tally:
 
 
 class BankCounter:
-    """The tallies of one launch, by site, buffer, direction, and number of threads that access
-    together."""
+    """The tallies of one launch, by site (the number of the op), buffer, direction, and number of
+    threads that access together."""
 
     def __init__(self, threads: np.ndarray) -> None:
         inverse = np.argsort(threads)
@@ -254,13 +257,13 @@ class BankCounter:
     def tally(
         self, site: int, name: str, kind: Kind, shape: tuple[int, ...], itemsize: int, kept: bool = True
     ) -> Tally:
-        """The tally of an op on a buffer; without `kept` it is not reported."""
+        """The tally of an op on a buffer. Unless `kept`, it does not appear in reports."""
         made = Tally(shape, itemsize, self.rows, self.threads)
         return self.tallies.setdefault((site, name, kind, self.threads), made) if kept else made
 
 
 def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...]:
-    """One entry per op and buffer, in the order of the kernel's text."""
+    """An entry for each op and buffer, in the order of the kernel's text."""
     by_buffer: dict[str, list[Tally]] = {}
     for (_, name, *_), tally in counter.tallies.items():
         tally.settle()
@@ -277,8 +280,8 @@ def bank_uses(counter: BankCounter, sites: Sequence[Site]) -> tuple[BankUse, ...
 
 
 def _padding(tallies: Sequence[Tally]) -> int | None:
-    """The smallest padding with the fewest wavefronts that keeps accesses aligned; None where none
-    helps."""
+    """The smallest padding, among those that keep accesses aligned, with the fewest wavefronts;
+    None if no padding helps."""
     now = sum((tally.total() for tally in tallies), Count())
     shape, itemsize = tallies[0].shape, tallies[0].itemsize
     trials = sum(tally.begins for tally in tallies)

@@ -1,11 +1,11 @@
-"""Asynchronous copies (`cp.async`) in flight: issued by the threads of a batch, and not waited for
-yet.
+"""Asynchronous copies (`cp.async`) in flight: the threads of a batch have issued them, and have not
+waited for them yet.
 
-A copy may complete at any time between its issue and its thread's wait. The simulator chooses an
-adversarial time, by a seeded draw: the values arrive at issue, or the source is read at the wait;
-until then the destination is poisoned. An access to the destination meanwhile, or a write to the
-source, is a race. The copy counts as a write by its thread at the wait: other threads see it after
-the next barrier.
+A copy may complete at any time between its issue and the wait of its thread. The simulator draws
+one of the two extremes, by a seed: the source is read at issue, or only at the wait. Until the wait
+the destination is poisoned. An access to the destination in this time, or a write to the source, is
+a race. The copy counts as a write by its thread at the wait: other threads observe it after the
+next barrier.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ MISUSED = "the number of elements to read is {0}, of a copy of {1}"
 
 @record(eq=False)
 class StartedCopy:
-    """An op that a batch has executed.
+    """The copies that a batch has started by one execution of an op.
 
     Args:
-        to, begin: element numbers in both memories; arbitrary for lanes that read nothing.
-        mask: lanes with a copy in flight.
-        reads: lanes that read any element (None: all).
-        there: elements that are read (None: all); the others are zero.
-        group: of each lane, the number of its commit group.
-        late: the source is read at the wait.
+        to, begin: the numbers of the first elements in the target and in the source; arbitrary for
+            lanes that read nothing.
+        mask: the lanes with a copy in flight.
+        reads: the lanes that read at least one element (None: all).
+        there: the elements that are read (None: all); the others are set to zero.
+        group: for each lane, the number of the copy's commit group.
+        late: the source is read at the wait, not at issue.
     """
 
     target: Shared
@@ -62,7 +63,8 @@ class StartedCopy:
 
 
 class CopiesUnderWay:
-    """The copies of one batch; `groups`: commit groups of each lane so far."""
+    """The copies of one batch that are in flight. `groups`: the number of commit groups of each
+    lane so far."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
@@ -77,7 +79,7 @@ class CopiesUnderWay:
         return lanes.copies
 
     def start(self, copy: StartedCopy) -> None:
-        """Issues a copy: the source is read, at whichever time, and the target must not be
+        """Records a copy: from now on its source is being read, and its target must not be
         accessed."""
         copy = replace(copy, group=self.groups, late=bool(self.random.integers(2)))
         source, readers = copy.source, copy.readers
@@ -92,11 +94,11 @@ class CopiesUnderWay:
         self.copies.append(copy)
 
     def commit(self, mask: Mask) -> None:
-        """Commits the lanes' copies since their last group as a group."""
+        """Commits all copies of the lanes since their last commit as a group."""
         self.groups = self.groups + (1 if mask is None else self.lanes.full(mask).astype(np.int64))
 
     def wait(self, most: int, mask: Mask) -> None:
-        """The lanes wait until at most `most` of their last groups are pending."""
+        """Makes the lanes wait until at most `most` of their newest groups are pending."""
         kept: list[StartedCopy] = []
         for copy in self.copies:
             due: Any = np.less(copy.group, self.groups - most)
@@ -115,7 +117,7 @@ class CopiesUnderWay:
         self.copies = kept
 
     def _overwrites(self, source: Global, flat: Index, mask: Mask, site: int, write: bool) -> None:
-        """A write to global memory conflicts with copies that may still read there."""
+        """Reports races of a write to global memory with copies that may still read the element."""
         if not write:
             return
         elements, keys = source.address(flat, mask, site)
@@ -144,9 +146,10 @@ def start(
     source: Global, begin: Index, indices: tuple[Lane, ...], sizes: tuple[int, ...], inside: bool,
     count: int, read: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """Issues a copy of `count` elements, `read` of them from the source (None: all; the others are
-    zero), to element `to` (`at` with its `bounds`), from element `begin` (`indices` with their
-    `sizes`). `fine`, `inside`: all lanes are in bounds of the target, of the source."""
+    """Issues a copy of `count` elements, of which `read` come from the source (None: all), and the
+    others are zero. The target begins at element `to` (indices `at`, with their `bounds`), the
+    source at element `begin` (`indices`, with their `sizes`). `fine`, `inside`: all lanes are known
+    to be in bounds of the target, and of the source."""
     active: Any = mask
     reads, there, more = None, None, count - 1
     if not fine:
@@ -172,12 +175,12 @@ def start(
 
 
 def _inside(flat: Index, good: Any) -> np.ndarray:
-    """Element numbers; 0 in lanes that must not access any."""
+    """The numbers of elements, with 0 in lanes that must not access an element."""
     return np.where(beside(good, 1), flat, 0)
 
 
 def _expect_count(lanes: Lanes, read: np.ndarray, count: int, mask: Any, site: int) -> Any:
-    """The lanes of `mask` that read at most `count` elements; a fault for the others."""
+    """The lanes of `mask` that read at most `count` elements; records a fault for the others."""
     good = (read >= 0) & (read <= count)
     if good.all() or mask is False:
         return mask

@@ -1,6 +1,6 @@
 """Collective operations of a warp on fragments: matrices loaded by rows, products of tiles.
 
-Vectors are (threads, blocks, registers, elements); the layouts are in
+Vectors are arrays (threads, blocks, registers, elements); the layouts are in
 `hardware/ampere/fragments.py`.
 """
 
@@ -44,8 +44,8 @@ def _where(product: TileProduct) -> list[dict[str, np.ndarray]]:
 
 
 def multiplied(a: np.ndarray, b: np.ndarray, product: TileProduct) -> np.ndarray:
-    """A B: exact products, summed in f32, or in f64 where sums are f16 or integers. The order of a
-    GPU's sum is its own."""
+    """A B: exact products, summed in f32, or in f64 if the accumulator is f16 or an integer. A GPU
+    may sum in another order."""
     wide = np.float32 if product.sum == "f32" else np.float64
     if NUMBERS[product.kind].rounds:
         a, b = to_tf32(a), to_tf32(b)
@@ -67,7 +67,8 @@ def to_tf32(x: np.ndarray) -> np.ndarray:
 
 
 def _by_lane(lanes: Lanes, value: Lane) -> np.ndarray:
-    """The array as (warps, 32, blocks, …), in the order of thread ids; absent lanes hold zeros."""
+    """The array as (warps, 32, blocks, …), in the order of thread ids. Lanes that do not exist hold
+    zeros."""
     value = np.asarray(value)
     full = np.broadcast_to(value, (*lanes.shape, *value.shape[2:]))
     out = np.zeros((-(-lanes.nt // WARP) * WARP, *full.shape[1:]), full.dtype)

@@ -1,10 +1,10 @@
 """A batch of blocks in flight: the thread of each lane, the active lanes, and the effect of
 barriers.
 
-A value of the kernel is held as small as possible: a scalar if all lanes agree, else an array that
-broadcasts to (threads, blocks): (threads, 1) if the blocks agree, (1, blocks) if the threads do.
-Vectors append their own dimensions. A mask is None (all lanes), False (none; only ever tested,
-never passed on), or such an array of booleans.
+A value of the kernel is kept as small as possible: a scalar if it is equal in all lanes, else an
+array that broadcasts to (threads, blocks): (threads, 1) if it is equal in all blocks, (1, blocks)
+if it is equal in all threads. Vectors append their own dimensions. A mask is None (all lanes),
+False (no lane; it is only tested, never passed on), or such an array of booleans.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Lane = Any
 
 
 class Ordered(Protocol):
-    """Memory that barriers order: that of one address space."""
+    """The memory of one address space, which barriers order."""
 
     space: str
 
@@ -40,8 +40,8 @@ class Lanes:
 
     Args:
         grid, block: sizes (x, y, z) of the launch.
-        threads: linear thread id of each row; a permutation, the order in which lanes execute an
-            op.
+        threads: the linear thread id of each row: a permutation, which is the order in which lanes
+            execute an op.
         blocks: linear block ids of the columns.
         sites: the kernel's memory and barrier ops by number.
     """
@@ -98,11 +98,11 @@ class Lanes:
 
     @staticmethod
     def choose(where: Any, a: Any, b: Any, rank: int | None, taken: Any = None, other: Any = None) -> Any:
-        """`a` in the lanes of `where`, `b` elsewhere. If `where` is a condition: `taken`, `other`
-        are the lanes of the arms.
+        """`a` in the lanes of `where`, `b` elsewhere. `taken`, `other`: the lanes of the two arms,
+        if `where` is the condition of a branch.
 
-        `rank`: of the values' vector type; None for a part of a memref, which must be uniform over
-        converged lanes (W0755).
+        `rank`: the rank of the values' vector type; None for a part of a memref, which must be
+        uniform over converged lanes (W0755).
         """
         if taken is False:
             return b
@@ -155,7 +155,7 @@ class Lanes:
             self.found.printed(int(self.blocks[column]), int(self.threads[row]), text)
 
     def nonzero(self, divisor: Lane, mask: Any, site: int) -> Lane:
-        """The divisor with 1 for 0; a 0 in an active lane is a fault."""
+        """The divisor, with 1 in place of 0; records a fault for a 0 in an active lane."""
         zero = np.equal(divisor, 0)
         if not zero.any():
             return divisor
@@ -225,8 +225,8 @@ class Lanes:
             self.intervals[space] = self.intervals[space] + passed
 
     def meet(self, passed: int | np.ndarray) -> None:
-        """A barrier of some warps (1 for each of their lanes, else 0), which orders their accesses.
-        Raises W0757."""
+        """A barrier of some warps, which orders their accesses. `passed`: 1 for each of their
+        lanes, else 0. Raises W0757."""
         _expect_fewer(self.turns, self.most_turns, "barriers of its warp")
         for memory in self.memories:
             memory.barrier(everyone=False)
@@ -235,8 +235,8 @@ class Lanes:
             self.turns = self.turns[:, :1]
 
     def stamp(self, space: str, layout: KeyLayout, site: int) -> np.ndarray:
-        """The common part of the keys of an access to a space: one number, or one per block or
-        lane."""
+        """The part of the keys of an access that does not depend on the thread: a single number, or
+        one for each block or lane."""
         turns = np.asarray(self.turns, dtype=np.int64) << layout.turns if layout.turn else np.int64(0)
         return (np.asarray(self.intervals[space], dtype=np.int64) << layout.interval) + turns + site
 
@@ -247,7 +247,7 @@ class Lanes:
 
 
 def _expect_fewer(passed: int | np.ndarray, most: int | None, what: str) -> None:
-    """Raises W0757 for more than a race check can distinguish."""
+    """Raises W0757 for more threads, blocks or barriers than a race check can distinguish."""
     if most is not None and int(np.max(passed)) >= most:
         raise fail(
             "W0757",
@@ -261,7 +261,7 @@ def _split(linear: Any, sizes: Triple) -> tuple[Any, Any, Any]:
 
 
 def first_lane(lanes: np.ndarray) -> tuple[int, int]:
-    """Row and column of the first lane set, by block and then by thread."""
+    """The row and column of the first true lane, in the order of blocks, then of threads."""
     column = int(lanes.any(axis=0).argmax())
     return int(lanes[:, column].argmax()), column
 

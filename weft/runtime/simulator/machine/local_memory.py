@@ -1,4 +1,5 @@
-"""Memory inside a block: workgroup memory, one copy a block, and private memory, one copy a thread."""
+"""Memory inside a block: workgroup memory, with a copy for each block, and private memory, with a
+copy for each thread."""
 
 from __future__ import annotations
 
@@ -24,11 +25,11 @@ def _window(name: str, shape: tuple[int, ...], parts: WindowParts | None) -> Mem
 
 
 class Shared(Tracked):
-    """Workgroup memory as an array (elements, blocks): an access with the same element in all
-    blocks moves whole rows.
+    """Workgroup memory as an array (elements, blocks): an access to the same element in all blocks
+    moves a whole row.
 
-    As long as all blocks access the same elements, they share one shadow; the first access that
-    differs gives each its own.
+    As long as all blocks access the same elements, they share one shadow memory. The first access
+    that differs gives each block its own.
     """
 
     space = "shared"
@@ -74,7 +75,7 @@ class Shared(Tracked):
         self.note_write(flat, mask, site)
 
     def put(self, flat: Index, value: Lane, mask: Mask, site: int | None) -> None:
-        """The unchecked store; one with a `site` is counted."""
+        """The unchecked store; it is counted if it has a `site`."""
         lanes = self.lanes
         if _alike(flat, mask) and np.ndim(flat) <= 2:
             what = np.broadcast_to(value, lanes.shape)
@@ -93,7 +94,8 @@ class Shared(Tracked):
             (self.stores.get(site) or self._tally(self.banks, site, "store")).note(np.asarray(flat), mask, lanes.nb)
 
     def _tally(self, banks: BankCounter, site: int, kind: Kind) -> Tally:
-        """The tally of an op's wavefronts; none for atomics, which the hardware serves otherwise."""
+        """The tally of an op's wavefronts; None for atomics, which hardware serves in another
+        way."""
         window = self.windows[0]
         tally = banks.tally(site, window.name, kind, window.shape, self.dtype.itemsize, site not in self.atomics)
         (self.loads if kind == "load" else self.stores)[site] = tally
@@ -110,8 +112,8 @@ class Shared(Tracked):
     # ---- asynchronous copies into it -------------------------------------------------------------
 
     def begin(self, flat: Index, mask: Mask, site: int) -> None:
-        """A copy to these elements begins: checked like a write; accesses before its end conflict
-        with it."""
+        """Begins a copy to these elements. It is checked like a write; accesses before its end
+        conflict with it."""
         if self.shadow is None:
             return
         elements, keys, _ = self.shadow.meet(flat, mask, site)
@@ -135,7 +137,7 @@ class Shared(Tracked):
             self.report("in-flight", elements[found], old[found], keys[found])
 
     def end(self, flat: Index, mask: Mask, site: int) -> None:
-        """The copy has ended: from now on it counts as written by its thread."""
+        """Ends a copy: from now on it counts as a write by its thread."""
         if self.shadow is None or self.flying is None:
             return
         self.shadow.end(flat, mask, site, write=True)
@@ -182,10 +184,10 @@ def _alike(flat: Index, mask: Mask) -> bool:
 
 
 class Private(Memory):
-    """A thread's own memory: per element one value of all lanes, never changed in place.
+    """Private memory: for each element, a value for all lanes, which is never changed in place.
 
-    An access with the same elements in all lanes moves these values. The first access whose element
-    differs between lanes moves all values into one array, until a uniform store.
+    An access to the same elements in all lanes moves these values. The first access to elements
+    that differ between lanes moves all values into one array, until a uniform store.
     """
 
     def __init__(
@@ -243,7 +245,7 @@ class Private(Memory):
                 self.written[at] = None if everywhere.all() else everywhere
 
     def _check_written(self, same: Sequence[int], mask: Mask, site: int) -> None:
-        """A fault for the lanes that read an element without having written it."""
+        """Records a fault for the lanes that read an element that they have not written."""
         unsure = [at for at in same if self.written[at] is not None]
         if unsure:
             missing = np.stack([~self._where_written(at) for at in unsure], axis=-1) & self.lanes.full(mask)[..., None]
@@ -282,8 +284,8 @@ class Private(Memory):
         put(written.reshape(-1), at, True, mask, self.lanes)
 
     def _report(self, missing: np.ndarray, site: int, flat: np.ndarray) -> None:
-        """Records the faults. `missing`: by lane and element read; `flat`: the numbers of the
-        elements."""
+        """Records the faults. `missing`: for each lane and read element, whether it is unwritten;
+        `flat`: the numbers of the elements."""
         if missing.any():
             bad = np.asarray(missing.any(axis=-1))
             row, column = first_lane(bad)

@@ -1,4 +1,5 @@
-"""Bounds, initialization and shadow of global and workgroup memory; global memory itself."""
+"""Checks that global and workgroup memory share: bounds, initialization, shadow memory; and global
+memory itself."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class MemoryWindow:
 
     @property
     def end(self) -> int:
-        """The number of the first element of the memory after the window."""
+        """The number of the first element after the window."""
         reach = (max((n - 1) * stride, 0) for n, stride in zip(self.shape, self.strides, strict=True))
         return self.offset + sum(reach) + 1 if 0 not in self.shape else 0
 
@@ -56,10 +57,11 @@ class MemoryWindow:
 
 
 class Memory:
-    """One buffer, as generated code accesses it.
+    """A buffer, with the accesses that generated code makes.
 
-    `load`, `store` take a flat element number (a scalar, or an array that broadcasts to the lanes)
-    that is in bounds in every lane; the `_checked` forms take indices and bounds, and check them.
+    `load` and `store` take a flat element number that is in bounds in every lane: a scalar, or an
+    array that broadcasts to the lanes. Their `_checked` forms take indices and bounds, and check
+    them.
     """
 
     space = "private"
@@ -75,7 +77,8 @@ class Memory:
         return self.windows[0].name
 
     def element(self, flat: int) -> tuple[str, tuple[int, ...]]:
-        """Name and indices of an element in the first window that contains it."""
+        """The name of the first window that contains an element, and the element's indices in
+        it."""
         for window in self.windows:
             found = window.element(flat)
             if found is not None:
@@ -119,7 +122,8 @@ class Memory:
             self.store(np.where(beside(good, max(np.ndim(flat) - 2, 0)), flat, 0), value, active, site)
 
     def aligned(self, flat: Index, mask: Mask, site: int, elements: int) -> None:
-        """A fault if an active lane's access does not start at a multiple of `elements`."""
+        """Records a fault if the access of an active lane does not begin at a multiple of
+        `elements`."""
         wrong = np.remainder(flat, elements) != 0
         if wrong.any():
             bad = np.broadcast_to(wrong, self.lanes.shape) & self.lanes.full(mask)
@@ -130,8 +134,8 @@ class Memory:
     def inside(
         self, flat: Index, mask: Mask, site: int, indices: tuple[Lane, ...], bounds: tuple[Lane, ...], write: bool
     ) -> tuple[Any, Any]:
-        """The lanes with indices in bounds, and the active ones among them (None: all, False:
-        none)."""
+        """The lanes with indices in bounds, and the mask of those that are also active (None: all,
+        False: none)."""
         lanes = self.lanes
         good: Any = np.bool_(True)
         for index, bound in zip(indices, bounds, strict=True):
@@ -163,7 +167,8 @@ class Tracked(Memory):
         self.watched: Callable[[Index, Mask, int, bool], None] | None = None
 
     def address(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray]:
-        """Shadow positions and keys of the active lanes, one-dimensional."""
+        """The positions in shadow memory and the keys of the active lanes, as one-dimensional
+        arrays."""
         raise NotImplementedError
 
     def note_read(self, flat: Index, mask: Mask, site: int) -> None:
@@ -200,12 +205,12 @@ class Tracked(Memory):
             self.lanes.found.fault_count += int(np.count_nonzero(unwritten)) - 1
 
     def where(self, key: Any, position: int) -> tuple[int, int]:
-        """The element of a shadow position, and the linear id of the block that accessed it with
-        this key."""
+        """The element at a position in shadow memory, and the linear id of the block that accessed
+        it with this key."""
         raise NotImplementedError
 
     def report(self, kind: RaceKind, positions: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
-        """Records the races of one op, one for each op that it conflicts with."""
+        """Records the races of one op, one for each op with which it conflicts."""
         layout, lanes = self.layout, self.lanes
         sites = layout.sites_of(old)
         for site in np.unique(sites):
@@ -220,7 +225,8 @@ class Tracked(Memory):
 
 
 class Global(Tracked):
-    """Global memory: one flat array that all blocks share, and arguments that are windows into it."""
+    """Global memory: a flat array that all blocks share, and the arguments that are windows into
+    it."""
 
     space = "global"
 
@@ -242,15 +248,15 @@ class Global(Tracked):
         self.traffic = {"load": TrafficTally(self.size), "store": TrafficTally(self.size)}
 
     def counted(self, sites: Sequence[Site]) -> Iterator[Traffic]:
-        """The traffic counted, if any."""
+        """The counted traffic; None if it is not counted."""
         name = ", ".join(dict.fromkeys(window.name for window in self.windows))
         for kind, tally in self.traffic.items():
             if tally.elements:
                 yield tally.traffic(name, kind, self.size, self.dtype.itemsize, sites)
 
     def remember(self, updates: dict[int, str]) -> None:
-        """Records which elements are touched. `updates`: by site, the kind of atomics that commute
-        with one another."""
+        """Begins to record which elements are touched. `updates`: for each site with atomics that
+        commute with each other, their kind."""
         self.touched = {does: np.zeros(self.size, np.bool_) for does in ("read", "write", *updates.values())}
         self.updates = updates
 
@@ -258,7 +264,7 @@ class Global(Tracked):
         put(self.touched[does], flat, True, mask, self.lanes)
 
     def watch(self, layout: KeyLayout, atomics: frozenset[int], single_block: bool) -> None:
-        """Checks for races, in a launch of a single block or of more."""
+        """Begins to check for races, in a launch of one or of several blocks."""
         self.layout = layout
         self.single_block = single_block
         if self.changes:
@@ -294,7 +300,7 @@ class Global(Tracked):
             self.shadow.barrier(everyone and self.single_block)
 
     def end_batch(self) -> None:
-        """Enters pending reads while the batch's keys are known."""
+        """Enters pending reads into shadow memory, while the keys of the batch are known."""
         if self.shadow is not None:
             self.shadow.release()
             self.shadow.flush()
@@ -315,7 +321,7 @@ def constant(name: str, contents: np.ndarray, lanes: Lanes) -> Global:
 
 
 def put(data: np.ndarray, where: Index, value: Lane, mask: Mask, lanes: Lanes) -> None:
-    """Stores to flat `data`, in the active lanes."""
+    """Stores to the flat array `data` in the active lanes."""
     shape = (*lanes.shape, *np.shape(where)[2:])
     where, value = np.broadcast_to(where, shape), np.broadcast_to(value, shape)
     if mask is None:
@@ -326,7 +332,7 @@ def put(data: np.ndarray, where: Index, value: Lane, mask: Mask, lanes: Lanes) -
 
 
 def taking_part(flat: Index, keys: np.ndarray, mask: Mask, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Elements and keys of the active lanes, one-dimensional."""
+    """The elements and keys of the active lanes, as one-dimensional arrays."""
     vector = np.shape(flat)[2:]
     where = np.broadcast_to(flat, (*shape, *vector))
     keys = np.broadcast_to(keys.reshape(keys.shape + (1,) * len(vector)), where.shape)

@@ -1,14 +1,14 @@
 """Shadow memory: the last accesses of each element, precise enough to miss no race.
 
-It keeps per element the last writer; the last reader and one reader distinct from it (a write
-conflicts with *any* other reader of the interval, and one of two distinct readers is not the
-writer); and, for global memory, one reader of another block than the last reader's. This is
-FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for clocks.
+For each element it keeps the last writer; the last reader, and another reader of the interval; and
+for global memory, a reader of another block than the last reader's. Two readers suffice: a write
+conflicts with any reader other than its own thread, and one of two distinct readers is not the
+writer. This is FastTrack's idea (Flanagan, Freund, PLDI 2009) with barrier intervals for clocks.
 
 An access is one 64-bit key: barrier interval | block | turn | thread | site. Two accesses are
-unordered if they come from different blocks, or from different threads of one block in the same
-interval; except that threads of one warp are ordered if a barrier of the warp is between their
-accesses: the turn counts these. In kernels with warp barriers, a reader of another warp than the
+unordered if they are from different blocks, or from different threads of one block in the same
+interval. There is one exception: a barrier of a warp orders the accesses of threads of the warp;
+the turn counts these barriers. In kernels with warp barriers, a reader of another warp than the
 last reader's is kept, too.
 """
 
@@ -36,7 +36,8 @@ Report = Callable[[RaceKind, np.ndarray, np.ndarray, np.ndarray], None]
 
 @record
 class KeyLayout:
-    """Bits of a key. `block`: 0 for shared memory, of one block; `turn`: 0 without warp barriers."""
+    """The numbers of bits in a key. `block`: 0 for shared memory, which belongs to one block;
+    `turn`: 0 without warp barriers."""
 
     site: int
     thread: int
@@ -45,17 +46,17 @@ class KeyLayout:
 
     @property
     def turns(self) -> int:
-        """First bit of the turn."""
+        """The first bit of the turn."""
         return self.site + self.thread
 
     @property
     def blocks(self) -> int:
-        """First bit of the block."""
+        """The first bit of the block."""
         return self.turns + self.turn
 
     @property
     def interval(self) -> int:
-        """First bit of the interval."""
+        """The first bit of the interval."""
         return self.blocks + self.block
 
     def threads_of(self, keys: Any) -> Any:
@@ -96,12 +97,12 @@ class KeyLayout:
 
 
 class Slots:
-    """Up to four accesses per element that represent a set of accesses without conflicts among
-    them.
+    """For each element, up to four accesses that represent a set of accesses without conflicts
+    among them.
 
-    The last one; one of another thread of its block in its interval (with turns: of its warp in its
-    turn, and one of another warp); one of another block. An access that conflicts with any of the
-    set conflicts with one of these.
+    They are the last access; an access of another thread of the same block in the same interval
+    (with turns: one of the same warp in the same turn, and one of another warp); and an access of
+    another block. An access that conflicts with any access of the set conflicts with one of these.
     """
 
     def __init__(self, layout: KeyLayout) -> None:
@@ -123,7 +124,7 @@ class Slots:
         self._keep(elements, keys, now)
 
     def _keep(self, elements: np.ndarray, other: np.ndarray, last: np.ndarray) -> None:
-        """Keeps `other` where `last` does not represent it."""
+        """Keeps the accesses `other` that the accesses `last` do not represent."""
         for slot, differs in zip(self.slots[1:], self.kinds, strict=True):
             kept = differs(other, last)
             if kept.any():
@@ -136,11 +137,12 @@ class Shadow:
 
     Args:
         size: elements.
-        layout: of the keys.
-        address: gives flat element numbers and keys of the lanes of an access (flat index, mask,
-            site).
-        report: called with kind, elements, keys of the first and of the second accesses.
-        atomics: sites that are atomic; two of them never race.
+        layout: the layout of the keys.
+        address: gives the flat element numbers and the keys of the lanes of an access (flat index,
+            mask, site).
+        report: receives the kind, the elements, and the keys of the first and of the second
+            accesses.
+        atomics: the sites of atomic accesses, which never race with each other.
     """
 
     size: int
@@ -159,12 +161,12 @@ class Shadow:
         self.readers, self.updaters = Slots(self.layout), Slots(self.layout)  # updaters: atomics
 
     def repeats(self, flat: Index, mask: Mask, site: int, write: bool) -> bool:
-        """Whether the access needs no check: each lane accesses again what it has just written
-        itself.
+        """Whether the access needs no check, because each lane accesses again the element that it
+        has just written.
 
-        As long as no other access touches the buffer, such an access conflicts with nothing that
-        the first write did not conflict with. It is entered later, when another access comes or the
-        interval ends.
+        As long as no other access touches the buffer, such an access conflicts only with accesses
+        with which the first write has conflicted. It is entered later, when another access comes or
+        the interval ends.
         """
         if self.held is None or site in self.atomics:
             return False
@@ -174,7 +176,7 @@ class Shadow:
         return True
 
     def settle(self) -> None:
-        """Enters the repetitions of the held access."""
+        """Enters the repetitions of the held access (see `repeats`)."""
         if self.held is not None and self.repeated:
             for write, site in self.repeated.items():
                 elements, keys = self.address(*self.held, site)
@@ -216,8 +218,8 @@ class Shadow:
             self.held = (flat, mask)
 
     def meet(self, flat: Index, mask: Mask, site: int) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Checks a write against earlier accesses without entering it; returns its elements, keys,
-        and whether it races."""
+        """Checks a write against earlier accesses, without entering it. Returns its elements, its
+        keys, and whether it races."""
         self.release()
         self.flush()
         elements, keys = self.address(flat, mask, site)
@@ -236,7 +238,8 @@ class Shadow:
         return self.writer.take(elements)
 
     def end(self, flat: Index, mask: Mask, site: int, write: bool) -> None:
-        """Enters the access of an asynchronous copy, which was checked at its issue, at its end."""
+        """Enters the access of an asynchronous copy when the copy ends; it was checked when the
+        copy was issued."""
         self.release()
         if write:
             self._enter(*self.address(flat, mask, site))
@@ -244,8 +247,8 @@ class Shadow:
             self._wait(flat, mask, site)
 
     def barrier(self, everyone: bool) -> None:
-        """Called before a barrier ends the interval. `everyone`: it orders all earlier accesses
-        with all later ones."""
+        """Must run before a barrier ends the interval. `everyone`: the barrier orders all
+        earlier accesses before all later ones."""
         if everyone:
             self.pending.clear()
             self.held, self.repeated = None, {}
@@ -263,7 +266,8 @@ class Shadow:
             self.readers.enter(self.size, elements, keys)
 
     def widen(self, copies: int) -> None:
-        """Gives every element `copies` shadows: from one for all blocks to one per block."""
+        """Gives each element `copies` shadows: from now on each block has its own, instead of one
+        for all blocks."""
         self.size *= copies
         if self.writer is not None:
             self.writer = np.repeat(self.writer, copies)

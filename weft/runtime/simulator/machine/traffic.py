@@ -1,10 +1,10 @@
-"""Traffic of global memory, counted during execution: bytes read and written of a buffer, and the
-width of accesses.
+"""Traffic of global memory, counted during execution: the bytes of a buffer that are read and
+written, and the width of the accesses.
 
-An access of a lane moves at most 16 bytes; a wider vector takes several. Caches, and sectors shared
-by lanes of a warp, are not modelled: these are the bytes that the kernel requests, which memory
-moves if each element is requested once. Whether each is requested once is tracked as long as
-possible: elements are marked until more were requested than exist.
+An access of a lane moves at most 16 bytes; a wider vector takes several accesses. Caches, and
+sectors shared by lanes of a warp, are not modelled: the count is of the bytes that the kernel
+requests. Memory moves exactly these if each element is requested once. To find out whether that
+holds, requested elements are marked, until more were requested than exist.
 """
 
 from __future__ import annotations

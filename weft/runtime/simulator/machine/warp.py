@@ -16,7 +16,7 @@ from .memory import Memory, poison_of
 
 
 def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
-    """The value by linear thread id, in whichever order the lanes are."""
+    """The value, with the lanes in the order of their linear thread ids."""
     full = np.broadcast_to(value, lanes.shape)
     out = np.empty_like(full)
     out[lanes.local] = full
@@ -24,7 +24,7 @@ def by_thread(lanes: Lanes, value: Lane) -> np.ndarray:
 
 
 def whole_warps(lanes: Lanes, mask: Any, site: int) -> None:
-    """Records a fault where some lanes of a warp are inactive, or have diverged."""
+    """Records a fault if some lanes of a warp are inactive, or have diverged."""
     if mask is None and lanes.nt % WARP == 0:
         return
     here = np.zeros((-(-lanes.nt // WARP) * WARP, lanes.nb), bool)
@@ -50,8 +50,8 @@ def barrier(lanes: Lanes, named: Lane, mask: Any, site: int) -> None:
 
 
 def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: Any, site: int) -> tuple[Lane, Lane]:
-    """`gpu.shuffle`: the value of another lane of the warp, and whether it is in the group; else
-    poison."""
+    """`gpu.shuffle`: the value of another lane of the warp, and whether that lane is in the group;
+    if it is not, the value is poison."""
     whole_warps(lanes, mask, site)
     table = by_thread(lanes, numeric.typed(value))
     thread = lanes.local[:, None].astype(np.int64)
@@ -65,8 +65,8 @@ def shuffle(lanes: Lanes, value: Lane, offset: Lane, asked: WarpShuffle, mask: A
 
 
 def reduce(lanes: Lanes, value: Lane, kind: str, mask: Any, site: int) -> Lane:
-    """Combines the values of a block's threads, in their order; a partly active block is a
-    divergent barrier."""
+    """Combines the values of a block's threads, in the order of the threads. If only some threads
+    are active, that is the fault of a divergent barrier."""
     table = by_thread(lanes, numeric.typed(value))
     here = lanes.full(mask)
     total = table[0]

@@ -25,7 +25,7 @@ def pieces(carried: Made) -> tuple[Val, ...]:
 
 
 def at_depth(carried: Made, depth: int) -> Made:
-    """The variables, seen from another scope."""
+    """The variables as values of another scope."""
     made = [replace(part, depth=depth, const=None) for part in pieces(carried)]
     return carried.of(made) if isinstance(carried, Mem) else made[0]
 
@@ -39,12 +39,14 @@ def assign(t: Translator, targets: Sequence[Made], sources: Sequence[Made]) -> N
 
 
 def chosen(where: str, a: Val, b: Val, like: Made, arms: str = "") -> str:
-    """`a` in the lanes of the mask (or condition) `where`, else `b`: a part of a value like `like`."""
+    """The text of a choice: `a` in the lanes of the mask or condition `where`, `b` elsewhere. Both
+    are parts of a value of the same form as `like`."""
     return f"L.choose({where}, {pinned(a, like)}, {pinned(b, like)}, {None if isinstance(like, Mem) else b.rank}{arms})"
 
 
 def pinned(part: Val, like: Made) -> str:
-    """A part's text, with a NumPy type if it is a value: another lane's may replace it."""
+    """The text of a part. A value gets a NumPy type, because another lane's value may replace
+    it."""
     return part.text if isinstance(like, Mem) else part.pinned
 
 
@@ -84,8 +86,8 @@ def scf_for(t: Translator, op: ir.Operation) -> None:
 
 
 def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value]) -> list[Made]:
-    """The variables that a loop carries, with their initial values; `arguments` are the block
-    arguments for them."""
+    """The variables that a loop carries, with their initial values. `arguments`: the block
+    arguments that represent them."""
     starts = [t.values[v] for v in inits]
     carried = [declare(t, start, t.depth) for start in starts]
     assign(t, carried, starts)
@@ -95,7 +97,7 @@ def start(t: Translator, inits: Sequence[ir.Value], arguments: Sequence[ir.Value
 
 
 def go_on(t: Translator, carried: Sequence[Made], yielded: Sequence[Made], mask: str, outer: str) -> None:
-    """Assigns yielded values to carried variables in the lanes of `mask`, a part of `outer`."""
+    """Assigns yielded values to carried variables in the lanes of `mask`, a subset of `outer`."""
     if carried:
         with t.block(f"if {mask} is {outer}:"):
             assign(t, carried, yielded)
@@ -243,7 +245,8 @@ def identity(t: Translator, op: ir.Operation) -> Val:
 
 @handles("gpu.barrier")
 def barrier(t: Translator, op: ir.Operation) -> None:
-    """A fence of some address spaces orders only these, an empty one nothing; no list means all.
+    """A barrier. It orders the address spaces in its list: none if the list is empty, all if there
+    is no list.
 
     A barrier of a narrower scope than the block orders nothing across the block.
     """

@@ -26,7 +26,8 @@ def _barrier(t: Translator, op: ir.Operation) -> str:
 
 @contextmanager
 def _where(t: Translator, predicate: ir.Value | None) -> Iterator[None]:
-    """Code emitted inside runs only in the lanes for which a predicate holds."""
+    """A context: the code that is emitted in it is executed only in the lanes for which a predicate
+    holds."""
     if predicate is None:
         yield
         return
@@ -104,7 +105,7 @@ def numbered_barrier(t: Translator, op: ir.Operation) -> None:
 
 
 def _begin(t: Translator, memref: ir.Value) -> str:
-    """A memref's buffer, and its first element."""
+    """The buffer of a memref, and the number of the memref's first element."""
     mem = t.memref(memref)
     return f"{mem.root.text}, {flat_index(t, mem, [literal(0)] * len(mem.sizes)).text}"
 
@@ -206,8 +207,8 @@ def wait_for_cluster(t: Translator, op: ir.Operation) -> None:
 
 @handles(mbarriers.ADDRESS, mbarriers.POINTER, mbarriers.OTHER_BLOCK)
 def address(t: Translator, op: ir.Operation) -> Val:
-    """The address of a barrier, and of the corresponding one in another block: the arrival itself
-    finds the barrier."""
+    """The address of a barrier, or of the corresponding barrier in another block: a placeholder,
+    since the arrival finds the barrier itself."""
     return literal(0)
 
 

@@ -29,8 +29,8 @@ from ..values.numeric import COMBINE
 
 
 def bounds_hold(t: Translator, mem: Mem, indices: Sequence[Val], sizes: Sequence[Val], flat: Val) -> str:
-    """A boolean expression: every lane, active or not, is in bounds. Its parts are hoisted out of
-    loops in which they are invariant."""
+    """The text of a boolean expression: every lane, active or not, is in bounds. Its parts are
+    hoisted out of loops in which they are invariant."""
     parts: list[str] = []
     for index, size in zip(indices, sizes, strict=True):
         if index.const is not None and size.const is not None and 0 <= index.const < size.const:
@@ -56,8 +56,8 @@ _WIDEST = 16
 
 
 def expect_aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: tuple[int, ...], site: int) -> None:
-    """Checks that the access starts where hardware can. Sizes that are not powers of two are moved
-    one by one."""
+    """Emits a check that the access is aligned as hardware requires. A vector with a number of
+    bytes that is no power of two moves element by element, and needs no check."""
     needed = int(np.prod(shape, dtype=np.int64)) * mem.dtype.itemsize
     if "alignment" in op.attributes:
         needed = ir.IntegerAttr(op.attributes["alignment"]).value
@@ -71,9 +71,9 @@ def expect_aligned(t: Translator, op: ir.Operation, mem: Mem, flat: Val, shape: 
 
 
 def reach(t: Translator, mem: Mem, at: list[Val], shape: tuple[int, ...]) -> tuple[Val, Val, list[Val], str]:
-    """For an access to a vector of that shape (empty for a scalar): the number of its first
-    element, the numbers of all, the valid starts in each dimension, and a boolean expression: every
-    lane is in bounds."""
+    """The elements of an access to a vector of that shape (empty for a scalar): the number of the
+    first element, the numbers of all elements, the number of valid starts in each dimension, and
+    the text of a boolean expression: every lane is in bounds."""
     flat, sizes = flat_index(t, mem, at), list(mem.sizes)
     where = flat
     if shape:
@@ -91,8 +91,8 @@ def reach(t: Translator, mem: Mem, at: list[Val], shape: tuple[int, ...]) -> tup
 def _access(
     t: Translator, op: ir.Operation, mem: Mem, at: list[Val], site: int, shape: tuple[int, ...], value: Val | None
 ) -> str:
-    """The call that loads or stores a value: unchecked where every lane is in bounds, else checked
-    per lane."""
+    """The call that loads or stores a value: unchecked if every lane is in bounds, otherwise with a
+    check of each lane."""
     does, root = "load" if value is None else "store", mem.root.text
     flat, where, sizes, fine = reach(t, mem, at, shape)
     if shape:
@@ -126,7 +126,7 @@ def store_value(t: Translator, op: ir.Operation) -> None:
 
 
 def _moved(op: ir.Operation, kind: ir.Type) -> tuple[int, ...]:
-    """The shape of the value loaded or stored, empty for a scalar."""
+    """The shape of the loaded or stored value; empty for a scalar."""
     _, shape = value_type(kind, op)
     if not shape and isinstance(kind, ir.VectorType):
         raise refuse("W0750", "a vector of rank 0", op)

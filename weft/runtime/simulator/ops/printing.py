@@ -1,4 +1,4 @@
-"""`gpu.printf`: C's formats in Python; each thread's text is collected for the report."""
+"""`gpu.printf`: the formats of C in Python. The text of each thread is collected for the report."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _REAL = frozenset("eEfFgGaA")
 
 @record
 class Conversion:
-    """One value in a format: flags, width and precision; the length in bits; the conversion, `d`,
-    `f`, …."""
+    """The conversion of one value in a format: flags, width and precision; the length in bits; and
+    the letter, `d`, `f`, …."""
 
     flags: str
     bits: int
@@ -39,7 +39,8 @@ class Conversion:
 
 @record
 class Format:
-    """A parsed format: its values' conversions, and the texts before, between and after them."""
+    """A parsed format: the conversions of its values, and the texts before, between and after
+    these."""
 
     conversions: tuple[Conversion, ...]
     texts: tuple[str, ...]

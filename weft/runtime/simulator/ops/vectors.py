@@ -101,8 +101,8 @@ def _kind(op: ir.Operation) -> str:
 
 @handles("vector.reduction", "vector.multi_reduction")
 def reduction(t: Translator, op: ir.Operation) -> Val:
-    """Elements are combined in order, rounded each time, beginning with the accumulator if there is
-    one."""
+    """Combines the elements in order, beginning with the accumulator if there is one, and rounds
+    after each of them."""
     values = t.operands(op)
     axes = integers(op.attributes["reduction_dims"]) if op.name == "vector.multi_reduction" else [0]
     start = values[1].text if len(values) > 1 else "None"
@@ -133,7 +133,8 @@ def step(t: Translator, op: ir.Operation) -> Val:
 
 
 def _elements(t: Translator, op: ir.Operation) -> Iterator[tuple[list[Val], Val, Val]]:
-    """Per vector element: its indices, its mask, the element of the value, and of the pass-through."""
+    """For each element of a vector: its indices, its mask, the element of the stored value, and
+    that of the pass-through."""
     first = int(op.name == "vector.transfer_write")
     # the last operand of `maskedstore`, the first of `transfer_write`
     stored = None if op.results else t.value(op.operands[0 if first else len(op.operands) - 1])

@@ -1,8 +1,9 @@
 """Boxes that the tensor memory accelerator copies asynchronously
 (`hardware/hopper/tensor_maps.py`).
 
-A load owns its tile from its issue until a thread has waited for the phase of its barrier; until
-the bytes arrive, the tile is poisoned. A store reads its tile until its thread has waited for that.
+A load owns its tile from its issue until a thread has waited for the phase of its barrier. Until
+the bytes arrive, the tile is poisoned. A store reads its tile until its thread has waited for the
+end of the read.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class BoxShape:
     """The box of a tensor map's type, in elements.
 
     Args:
-        sizes: of the box, outermost first.
-        swizzle: its width in bytes.
-        alignment: of a tile in shared memory, in bytes.
+        sizes: the sizes of the box, outermost first.
+        swizzle: the width of the swizzle in bytes.
+        alignment: the alignment of a tile in shared memory, in bytes.
         fill: the value of elements outside the tensor.
         window: the window of a map of pixels (im2col); else None.
     """
@@ -85,7 +86,7 @@ class TensorBoxes:
         return replace(self, memory=group.of_launch(self.memory))
 
     def wrong(self, coordinates: Sequence[int], offsets: Sequence[int]) -> str | None:
-        """Why no load of pixels can begin there, as text; None if one can."""
+        """The reason, as text, why no load of pixels can begin there; None if it can."""
         window = self.shape.window
         if window is None:
             return None
@@ -103,8 +104,8 @@ class TensorBoxes:
         )
 
     def pixels(self, coordinates: Sequence[int], offsets: Sequence[int]) -> Place:
-        """Flat indices of the pixels' elements in global memory, channels innermost, and a mask of
-        those inside the tensor."""
+        """The flat indices of the pixels' elements in global memory, with channels innermost, and a
+        mask of the elements inside the tensor."""
         window = self.shape.window
         assert window is not None
         image, *first = reversed(coordinates[1:])
@@ -122,8 +123,8 @@ class TensorBoxes:
         return (flat[:, None] + channel * self.strides[-1]).reshape(-1) + self.offset, inside.reshape(-1)
 
     def at(self, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> Place:
-        """Flat indices of a box's elements in global memory, row-major, and a mask of those inside
-        the tensor."""
+        """The flat indices of the box's elements in global memory, row-major, and a mask of the
+        elements inside the tensor."""
         if self.shape.window is not None:
             return self.pixels(coordinates, offsets)
         flat, there = np.zeros((1,), np.int64), np.ones((1,), np.bool_)
@@ -137,8 +138,8 @@ class TensorBoxes:
 
 
 def tile(group: GroupLanes, memory: Shared, first: int, shape: BoxShape, lane: int, site: int) -> np.ndarray | None:
-    """The tile's elements in the order of the box; None, with a fault, if the box does not fit
-    there."""
+    """The elements of the tile in the order of the box; None, with a recorded fault, if the box
+    does not fit there."""
     unit = shape.alignment // shape.dtype.itemsize
     bad = np.zeros(group.shape, np.bool_)
     bad[lane] = True
@@ -164,7 +165,8 @@ def load(
     group: GroupLanes, memory: Shared, first: Lane, boxes: TensorBoxes, coordinates: Sequence[Lane], offsets: Sequence[Lane],
     barriers: BarrierGroup, number: Lane, multicast: Lane | None, mask: Mask, site: int,
 ) -> None:  # fmt: skip
-    """`nvgpu.tma.async.load`, and the load of pixels (with `offsets`): each active lane issues one.
+    """`nvgpu.tma.async.load`, and the load of pixels (with `offsets`): each active lane issues a
+    load.
 
     Args:
         multicast: a bit for each destination block of the cluster.
@@ -205,7 +207,7 @@ def load(
 
 
 def _box(boxes: TensorBoxes, place: Place) -> np.ndarray:
-    """Current values of the box in global memory."""
+    """The current values of the box in global memory."""
     where, there = place
     found = boxes.memory.data.take(where, mode="clip")
     return np.where(there, found, np.asarray(boxes.shape.fill).astype(found.dtype))
@@ -226,7 +228,7 @@ def _land(
 
 
 def note(memory: Shared | Global, elements: Elements, flight: Flight, *, write: bool) -> None:
-    """Marks elements as accessed by an operation until it completes."""
+    """Records that an operation accesses elements until it completes."""
     shadow: Any = memory.shadow
     if isinstance(shadow, ClockShadow):
         key = flight.group.cluster.key(flight, memory.layout)
@@ -239,7 +241,7 @@ def note(memory: Shared | Global, elements: Elements, flight: Flight, *, write: 
 
 
 def _expect_written(memory: Shared | Global, elements: Elements, flight: Flight) -> None:
-    """A fault where an operation reads elements that were never written."""
+    """Records a fault if an operation reads elements that were never written."""
     assert memory.written is not None
     unwritten = ~memory.written[elements]
     if unwritten.any():
@@ -271,7 +273,7 @@ class StoredBox:
 
 @dataclass(eq=False)
 class StoreGroups:
-    """By lane of a group: its uncommitted stores, and its committed groups of stores."""
+    """For each lane of a group, its uncommitted stores, and its committed groups of stores."""
 
     open: dict[int, list[StoredBox]] = field(default_factory=dict)
     groups: dict[int, list[list[StoredBox]]] = field(default_factory=dict)
@@ -334,7 +336,8 @@ def commit(group: GroupLanes, mask: Mask) -> None:
 
 @record(eq=False)
 class StoresOver:
-    """Completes stores up to a level: 1, their tiles have been read; 2, they are written."""
+    """Waits for stores, up to a stage: 1, their tiles have been read; 2, their writes are
+    complete."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes
@@ -369,5 +372,5 @@ def drain(group: GroupLanes, most: int, read: bool, mask: Mask) -> Steps:
 
 
 def all_but(groups: list[T], most: int) -> list[T]:
-    """The groups that a wait drains, oldest first, if `most` may remain pending."""
+    """The groups that a wait completes, oldest first, if `most` may stay pending."""
     return groups[: max(len(groups) - most, 0)]

@@ -1,12 +1,12 @@
 """Vector clocks of threads and asynchronous operations (Fidge, Mattern, 1988; FastTrack).
 
 Each agent has a row: first the threads of a cluster, block by block, then the asynchronous
-operations. A row holds, for every other row, the last epoch of that row which happens before its
-own next access; its own entry is its current epoch, which ends whenever it publishes its clock. An
-operation starts with the minimum over the clocks of the threads that issue it.
+operations. For every other agent, a row holds the last epoch of that agent that happens before the
+row's own next access. Its entry for itself is its current epoch, which ends when it publishes its
+clock. An operation begins with the minimum of the clocks of the threads that issue it.
 
-Completion in time is tracked apart from visibility of memory: a relaxed arrival publishes only the
-former.
+Completion in time and visibility of memory are tracked separately: a relaxed arrival publishes only
+completion.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OperationKind = Literal["load", "store", "product"]
 
 @record(eq=False)
 class Moment:
-    """A published clock, in the order of `VectorClocks.tables`."""
+    """A published clock: a row of each table, in the order of `VectorClocks.tables`."""
 
     tables: tuple[np.ndarray, ...]
 
@@ -49,11 +49,11 @@ class VectorClocks:
     """The vector clocks of a cluster of `threads` threads.
 
     Attributes:
-        known: by space and row, for each other row the last epoch whose memory accesses are
-            visible.
-        over: by row, for each other row the last epoch that is complete in time.
-        fenced: by space and row, for each other row the last epoch of its stores that is fenced for
-            the async proxy.
+        known: for each memory space and row, the last epoch of every other row of which the memory
+            accesses are visible.
+        over: for each row, the last epoch of every other row that is complete in time.
+        fenced: for each memory space and row, the last epoch of every other row of which the stores
+            are fenced for the async proxy.
     """
 
     def __init__(self, threads: int) -> None:
@@ -80,14 +80,16 @@ class VectorClocks:
             table[rows, rows] += 1
 
     def told(self, rows: np.ndarray, *, relaxed: bool = False) -> Moment:
-        """The joined clock that these threads publish (relaxed: `over` alone). Their epochs end."""
+        """Ends the epochs of these threads, and returns the joined clock that they publish. If
+        `relaxed`, it holds only `over`."""
         *of_memory, over = (table[rows].max(axis=0) for table in self.tables)
         made = Moment((*(np.zeros_like(one) if relaxed else one for one in of_memory), over))
         self._end(rows)
         return made
 
     def strangers(self, rows: np.ndarray, moment: Moment) -> np.ndarray:
-        """Positions of the rows for which the published clock is not yet complete."""
+        """The positions of those `rows` for which some access in the published clock is not
+        complete."""
         told = moment.tables[-1]
         return np.flatnonzero((self.over[rows, : len(told)] < told).any(axis=1))
 
@@ -109,9 +111,10 @@ class VectorClocks:
     # ---- asynchronous operations -----------------------------------------------------------------
 
     def start(self, rows: np.ndarray, kind: OperationKind) -> int:
-        """A row for an operation that the threads issue together. It starts with their common
-        clock, and after all that is complete for any of them, since it begins once all have
-        arrived. Their epochs end."""
+        """A row for an operation that the threads issue together. Memory accesses are visible to it
+        if they are visible to all threads. Accesses count as complete if they are for any of the
+        threads, because the operation begins when all of them have arrived. The threads' epochs
+        end."""
         common = [*(table[rows].min(axis=0) for table in self.tables[:-1]), self.over[rows].max(axis=0)]
         row = self._free(np.minimum(common[0], common[1]), common[-1], kind)
         epoch = self.epochs(np.array([row]))[0] + 1
@@ -123,7 +126,7 @@ class VectorClocks:
         return row
 
     def _free(self, known: np.ndarray, over: np.ndarray, kind: OperationKind) -> int:
-        """The row of a completed operation of that kind, or a new one."""
+        """The row of a completed operation of that kind, to be used again, or a new row."""
         first = self.threads
         used = first + np.flatnonzero([one == kind for one in self.kinds])
         for told in (known, over) if len(used) >= MOST_IN_TIME else (known,):
@@ -156,12 +159,13 @@ STARTED = -1
 
 @record
 class Ranking:
-    """A priority order of agents: the ready agent that is first in it runs.
+    """A priority order of agents: among the agents that are ready, the first in this order runs.
 
     Args:
         agents: warp groups of a cluster, and `STARTED`, highest priority first; others come last.
-        last_arm: of the arms of a diverged warp group, the last one runs first.
-        dropped: turns at which the agent that would run moves to the end, permanently.
+        last_arm: in a diverged warp group, the last arm runs first.
+        dropped: the numbers of decisions at which the agent that would run moves to the end for
+            good.
     """
 
     agents: tuple[int, ...] = ()
@@ -173,5 +177,6 @@ class Ranking:
         return float(len(self.agents) - self.agents.index(agent)) if agent in self.agents else 0.0
 
     def arm(self, number: int, of: int) -> float:
-        """Priority of an arm relative to its group: less than the distance between two groups."""
+        """The priority of an arm relative to its group; it is less than the difference between two
+        groups."""
         return (number if self.last_arm else of - 1 - number) / (2 * of)

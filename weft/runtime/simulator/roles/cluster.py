@@ -1,8 +1,8 @@
-"""A cluster of blocks in flight: warp groups as coroutines, asynchronous operations, schedule.
+"""The execution of a cluster: warp groups as coroutines, asynchronous operations, a schedule.
 
-A group runs until it waits. `GroupSchedule` then chooses the next one, and when each operation in
-flight completes: at once, or as late as possible, when no group can proceed without it. If no group
-can proceed at all, that is a deadlock.
+A group runs until it waits; then `GroupSchedule` chooses the next one. It also chooses when each
+operation in flight completes: immediately, or as late as possible, when no group can proceed
+without it. If no group can proceed at all, that is a deadlock.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class ClusterMeeting:
     """The barrier of a cluster.
 
     Args:
-        generation: how often it has completed.
-        count: arrivals since.
-        arrivals, waits: of each row, how many.
+        generation: how often the barrier has completed.
+        count: the arrivals since then.
+        arrivals, waits: how often each row has arrived, and waited.
     """
 
     generation: int = 0
@@ -55,11 +55,11 @@ class BlockState:
     """State that the warp groups of a block share.
 
     Args:
-        rank, number: in its cluster, and in the grid (linear).
-        memories, orders: shared buffers and their shadow memory, by number in the kernel.
-        barriers: groups of memory barriers, by number likewise.
-        met: by number of a named barrier, the clock that its last phase published.
-        free: registers that no thread of the block holds.
+        rank, number: the linear numbers of the block: in its cluster, and in the grid.
+        memories, orders: shared buffers, and their shadow memory, by their numbers in the kernel.
+        barriers: the groups of memory barriers, by their numbers in the kernel.
+        met: for each named barrier, by number, the clock that its last phase published.
+        free: the number of registers that no thread of the block holds.
     """
 
     rank: int
@@ -75,11 +75,11 @@ class GroupLanes(Lanes):
     """The lanes of a warp group: threads of one block, as a batch.
 
     Args:
-        threads, number: their linear ids in the block; the group's number.
+        threads, number: the linear ids of the threads in the block, and the number of the group.
 
     Attributes:
-        registers: of each thread.
-        products: in flight or not yet waited for, oldest first.
+        registers: the registers of each thread.
+        products: the products that are in flight, or have not been waited for, oldest first.
     """
 
     def __init__(self, cluster: Cluster, home: BlockState, number: int, threads: np.ndarray) -> None:
@@ -194,7 +194,7 @@ class GroupLanes(Lanes):
         self.found.fault(Fault("missing proxy fence", message, second, name, element, len(elements)))
 
     def doing(self, lane: int, site: int) -> ThreadOp:
-        """A lane that executes an op, for a report."""
+        """The thread of a lane that executes an op, for a report."""
         return self.access(site, int(self.threads[lane]), self.home.number)
 
     def same(self, value: Lane, mask: Mask, what: str, site: int) -> int:
@@ -214,10 +214,10 @@ class Flight:
     """An asynchronous operation in flight.
 
     Args:
-        row, epoch: in the clocks.
+        row, epoch: the operation's row in the clocks, and its epoch.
         finish: completes it.
-        lanes, site: that issued it.
-        first: its priority, as that of a coroutine.
+        lanes, site: the lanes, and the number of the op, that issued it.
+        first: its priority, as in `Ranked`.
     """
 
     row: int
@@ -230,7 +230,7 @@ class Flight:
     over: bool = False
 
     def witness(self, unlike: int | None = None) -> ThreadOp:
-        """A thread that issued it; where there are several, another thread than that of a row."""
+        """A thread that issued the operation; if several did, not that of the row `unlike`."""
         rows = self.group.rows[self.lanes]
         lane = int(self.lanes[int((rows != unlike).argmax())])
         return self.group.doing(lane, self.site)
@@ -243,16 +243,16 @@ class GroupLaunch:
     Args:
         run, values: the generated function and its arguments.
         threads: ids of a block's threads, in the order in which they execute.
-        seed: of the schedule: 0 (forward), 1 (reverse), or 2 and more (random).
+        seed: the seed of the schedule: 0 (forward), 1 (reverse), or 2 and more (random).
         ranking: a priority order in place of the seed's.
         banks: counts bank conflicts.
 
     Attributes:
-        dims: blocks of a cluster along x, y, z.
-        registers: of each thread at the beginning.
+        dims: the numbers of blocks of a cluster along x, y, z.
+        registers: the registers of each thread at the beginning.
         turns: the largest number of scheduling decisions in a cluster.
         orders: shadow memory, by buffer in global memory.
-        owners: the issuing thread, by the keys of operations on global memory.
+        owners: for each operation on global memory, by its key, the thread that issued it.
     """
 
     run: Callable[..., Steps]
@@ -284,8 +284,8 @@ class GroupLaunch:
                 self.orders[id(memory)] = OrderedMemory(memory.size, self.layout, self.atomics)
 
     def counter(self, threads: np.ndarray) -> BankCounter | None:
-        """The bank counter of a warp group: shared by groups of one size; its tallies are shared by
-        all."""
+        """The bank counter of a warp group. Groups of one size share a counter, and all counters
+        share their tallies."""
         if self.banks is None:
             return None
         made = self.counters.setdefault(len(threads), BankCounter(threads - threads.min()))
@@ -356,7 +356,7 @@ class Cluster:
         return bool(torn)
 
     def _after(self) -> None:
-        """Checks at the end of the blocks that every operation in flight has been waited for."""
+        """Checks, at the end of the blocks, that threads have waited for every operation."""
         for home in self.blocks:
             for barriers in home.barriers.values():
                 barriers.at_end()
@@ -368,7 +368,7 @@ class Cluster:
                 self.launch.found.fault(Fault("unfinished copy", message, doing))
 
     def owe(self, home: BlockState, row: int, epoch: int, doing: ThreadOp, what: str) -> None:
-        """Records an access to a block's shared memory that a thread of that block must acquire
+        """Records an access to a block's shared memory that a thread of that block must observe
         before the block ends."""
         self.owed[home.rank, row] = epoch, doing, what
 
@@ -380,7 +380,7 @@ class Cluster:
             yield Joined([self._start(arm, self.turns.of_arm(number, len(arms))) for number, arm in enumerate(arms)])
 
     def pause(self) -> Steps:
-        """Lets another group run, where the schedule is random."""
+        """Lets another group run, if the schedule is random."""
         if self.turns.pauses:
             yield None
 
@@ -422,8 +422,8 @@ class Cluster:
         return int(layout.threads_of(key)) >= self.clocks.threads
 
     def witness(self, key: int, layout: KeyLayout, home: BlockState, unlike: int | None = None) -> ThreadOp:
-        """The thread of the access with this key; of an operation that several threads issued,
-        another one than that of a row."""
+        """The thread of the access with this key; if several issued the operation, not that of the
+        row `unlike`."""
         owned = self.launch.owners.get(key)
         row, site = int(layout.threads_of(key)), int(layout.sites_of(key))
         if owned is not None:

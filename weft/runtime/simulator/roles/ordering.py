@@ -1,13 +1,13 @@
 """Shadow memory of kernels with memory barriers: the last accesses of each element, ordered by
 vector clocks.
 
-It keeps, per element, the last write and, for each warp group (and each kind of operation that it
-issued), the last read and one more that is not ordered before it. An access is one number
-(`KeyLayout`): epoch of a row, cluster, row, site. It happens before another access of its cluster
-if the row of the latter has acquired its epoch, and is unordered with accesses of other clusters.
-An ordinary store must also be fenced for an agent that reads or overwrites the element through the
-async proxy. A read by a product needs only be complete, in time, before an overwrite; so does a box
-that arrives before another one.
+For each element it keeps the last write; and for each warp group, and each kind of operation that
+the group has issued, the last read and another read that is not ordered before it. An access is one
+number (`KeyLayout`): the epoch of a row, the cluster, the row, the site. It happens before another
+access of its cluster if the row of that access has acquired its epoch; it is unordered with
+accesses of other clusters. If an agent reads or overwrites an element through the async proxy, an
+ordinary store to the element must also be fenced. In two cases completion in time suffices: a read
+by a product before a write, and a box that arrives before another box.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OrderedMemory:
     """Shadow memory of one buffer.
 
     Args:
-        atomics: sites that are atomic; two of them never race.
+        atomics: the sites of atomic accesses, which never race with each other.
     """
 
     def __init__(self, size: int, layout: KeyLayout, atomics: frozenset[int]) -> None:
@@ -44,16 +44,17 @@ class OrderedMemory:
 
 
 class ClockShadow:
-    """A warp group's view of `OrderedMemory`: takes the place of `Shadow` in the group's memory.
+    """A warp group's view of `OrderedMemory`, with the interface of `Shadow`.
 
     Args:
-        clocks: of the cluster.
+        clocks: the clocks of the cluster.
         cluster: its number.
         group: the warp group's number.
-        address: gives flat element numbers and keys of the lanes of an access.
-        found: receives races: kind, elements, keys of the first and of the second accesses.
-        unfenced: receives accesses through the async proxy: elements, keys of the stores, keys of
-            the accesses.
+        address: gives the flat element numbers and the keys of the lanes of an access.
+        found: receives races: the kind, the elements, and the keys of the first and of
+            the second accesses.
+        unfenced: receives accesses through the async proxy after unfenced stores: the
+            elements, the keys of the stores, and those of the accesses.
         space: the memory's address space.
     """
 
@@ -126,7 +127,7 @@ class ClockShadow:
         self._writer()[elements] = key
 
     def _expect_fenced(self, elements: Elements, old: np.ndarray, key: int, unordered: np.ndarray) -> None:
-        """A fault where an operation follows an ordinary store of a thread without a fence."""
+        """Reports operations that follow an ordinary store of a thread without a fence."""
         stored = (old >= 0) & ~unordered & (self.layout.threads_of(old) < self.clocks.threads)
         if stored.any():
             row, ours = int(self.layout.threads_of(key)), self._ours(old)
@@ -148,7 +149,7 @@ class ClockShadow:
 
     def _unordered(self, old: np.ndarray, new: np.ndarray | int, lasting: np.ndarray | bool = False) -> np.ndarray:
         """A mask of unordered pairs. The key -1 (no access) is ordered with every access.
-        `lasting`: first accesses for which completion in time suffices."""
+        `lasting`: the old accesses for which completion in time suffices."""
         layout, known = self.layout, self.clocks.known[self.space]
         agents = np.minimum(layout.threads_of(old), len(known) - 1)
         row = layout.threads_of(new)
@@ -213,5 +214,5 @@ def _by_products(agents: Hashable) -> bool:
 
 
 def _from(table: np.ndarray, row: Any, agents: np.ndarray) -> np.ndarray:
-    """The epochs that a row, or each of several, has acquired of others."""
+    """The epochs of `agents` that a row, or each of several rows, has acquired."""
     return table[row].take(agents) if np.ndim(row) == 0 else table[row, agents]

@@ -22,10 +22,10 @@ class PhasedBarrier:
     """A memory barrier.
 
     Args:
-        count: arrivals of a phase; 0: not initialized.
-        made: row and epoch of its initialization.
-        fenced: row and epoch of the fence after it.
-        gathering: the joined clock of this phase's arrivals and copies.
+        count: the number of arrivals that complete a phase; 0: not initialized.
+        made: the row and epoch of its initialization.
+        fenced: the row and epoch of the fence after its initialization.
+        gathering: the joined clock of the arrivals and copies of the current phase.
         told: the clock that the previous phase published.
     """
 
@@ -39,7 +39,7 @@ class PhasedBarrier:
     told: Moment | None = None
 
     def settle(self) -> None:
-        """Begins the next phase if this one is complete."""
+        """Begins the next phase if the current one is complete."""
         if self.pending == 0 and self.bytes == 0:
             self.told, self.gathering = self.gathering, None
             self.phase, self.pending = self.phase + 1, self.count
@@ -62,7 +62,8 @@ class BarrierGroup:
         return f"`{self.name}`[{number}]"
 
     def usable(self, number: int, group: GroupLanes, lanes: np.ndarray, site: int) -> bool:
-        """Whether the barrier is initialized for those lanes; a fault if not."""
+        """Whether the barrier is initialized, and those lanes have observed it; records a fault if
+        not."""
         lane = int(lanes[0])
         self.last = group, lane, site
         if not 0 <= number < len(self.all):
@@ -81,8 +82,8 @@ class BarrierGroup:
         return True
 
     def expect_fenced(self, number: int, group: GroupLanes, lane: int, site: int) -> None:
-        """Records a fault where a copy or another block arrives at a barrier, but no fence after
-        its initialization is known."""
+        """Records a fault if a copy or another block arrives at a barrier, and the lane has not
+        observed a fence after the barrier's initialization."""
         fence, row = self.all[number].fenced, group.rows[lane]
         if fence is None or group.cluster.clocks.known[SHARED][row, fence[0]] < fence[1]:
             message = (
@@ -105,8 +106,8 @@ def _misused(group: GroupLanes, lane: int, site: int, message: str, name: str) -
 def by_number(
     group: GroupLanes, mask: Mask, number: Lane, *others: Lane
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Distinct tuples of barrier number and further operands, each with the active lanes that have
-    it."""
+    """The distinct tuples of a barrier number and further operands, each with the active lanes that
+    have these values."""
     active = group.active(mask)
     columns = [
         np.broadcast_to(np.asarray(value), group.shape)[:, 0][active].astype(np.int64) for value in (number, *others)
@@ -208,7 +209,8 @@ def arrived(
     *,
     relaxed: bool = False,
 ) -> None:
-    """Lanes arrive at a barrier of their own or of another block, and each expects `more` bytes."""
+    """Records that lanes arrive at a barrier of their own or of another block, and that each lane
+    expects `more` bytes."""
     one, left, rows = barriers.all[at], len(lanes), group.rows[lanes]
     _expect_known(barriers, at, rows, group, lanes, site)
     told = group.cluster.clocks.told(rows, relaxed=relaxed)
@@ -240,8 +242,8 @@ def landed(barriers: BarrierGroup, at: int, flight: Flight, count: int) -> None:
 def _expect_known(
     barriers: BarrierGroup, at: int, rows: np.ndarray, group: GroupLanes, lanes: np.ndarray, site: int
 ) -> None:
-    """A fault where an arrival, or bytes, are not ordered after the end of the previous phase,
-    which may be incomplete."""
+    """Records a fault if an arrival, or arriving bytes, are not ordered after the end of the
+    previous phase: that phase might still be incomplete."""
     one = barriers.all[at]
     if one.told is not None and len(found := group.cluster.clocks.strangers(rows, one.told)):
         arrival = f"an arrival in phase {one.phase} of {barriers.named(at)}"
@@ -255,8 +257,8 @@ def _bytes(one: PhasedBarrier) -> str:
 
 @dataclass(eq=False)
 class PhaseWait:
-    """Lanes that wait for phases: per barrier and parity, the lanes, and the phase at which they
-    began to wait."""
+    """Lanes that wait for phases: for each barrier and parity, the lanes, and the phase in which
+    they began to wait."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes
@@ -265,7 +267,7 @@ class PhaseWait:
     site: int
 
     def ready(self) -> bool:
-        """Whether all may proceed: the current phase has another parity, or a later phase has
+        """Whether all lanes may proceed: the current phase has another parity, or a later phase has
         begun."""
         return all(self._over(at, parity, began) for at, parity, _, began in self.asked)
 
@@ -309,7 +311,7 @@ def wait(group: GroupLanes, barriers: BarrierGroup, number: Lane, parity: Lane, 
 
 
 def whole(group: GroupLanes, mask: Mask, site: int, what: str) -> None:
-    """A fault where threads of a warp group are inactive, or have diverged."""
+    """Records a fault if threads of a warp group are inactive, or have diverged."""
     here: Any = group.full(mask)
     if group.nt != 128 or not here.all():
         group.fault("divergent barrier", here, site, f"not all 128 threads of its warp group are there, which {what}")

@@ -1,5 +1,5 @@
-"""Products of warp groups (`hardware/hopper/warpgroups.py`), which read their matrices until the
-group has waited."""
+"""Products of warp groups (`hardware/hopper/warpgroups.py`). A product reads its matrices until the
+group has waited for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .schedule import Steps
 
 @record(eq=False)
 class DescribedMatrix:
-    """A descriptor: where a matrix begins in shared memory."""
+    """A descriptor: the place in shared memory at which a matrix begins."""
 
     memory: Shared
     first: Lane
@@ -41,9 +41,9 @@ class GroupProductForm:
 
     @cached_property
     def left(self) -> np.ndarray:
-        """The offset of each element of the left operand (rows x depth) from the matrix's beginning
-        in memory; for an operand in registers, its position in the group's fragments, thread by
-        thread."""
+        """The place of each element of the left operand (rows x depth): its offset from the
+        beginning of the matrix in memory. For an operand in registers, its position in the
+        fragments of the group, thread by thread."""
         if self.stated.left is not None:
             return _elements(self.stated.left, self.stated.rows, self.depth, self.stated.starts[0])
         held = left_layout(self.stated.product, self.depth)
@@ -64,7 +64,8 @@ class GroupProductForm:
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """By thread of the group and register: the element of the result."""
+        """For each thread of the group and each register, the number of the element of the
+        result."""
         where = sum_layout(self.stated.rows, self.stated.product.n).table("thread", "register", "element")
         return where["row"] * self.stated.product.n + where["column"]
 
@@ -96,8 +97,8 @@ class ProductsOver:
 def multiply(
     group: GroupLanes, left: Any, right: DescribedMatrix, before: Lane, form: GroupProductForm, mask: Mask, site: int
 ) -> Any:
-    """`nvgpu.warpgroup.mma` and its wait: a generator of each thread's fragment of the sums, once
-    complete."""
+    """`nvgpu.warpgroup.mma` and its wait: a generator that returns each thread's fragment of the
+    sums, once they are complete."""
     whole(group, mask, site, "multiplies together")
     operands: list[tuple[np.ndarray, np.ndarray]] = []
     touched: list[tuple[Shared, np.ndarray]] = []
@@ -152,7 +153,7 @@ def wait(group: GroupLanes, most: int, mask: Mask, site: int) -> Steps:
 
 
 def _flat(elements: np.ndarray) -> np.ndarray | slice:
-    """The elements, as a slice where they are consecutive."""
+    """The elements, as a slice if they are consecutive."""
     first, last = int(elements.min()), int(elements.max())
     return slice(first, last + 1) if last - first + 1 == elements.size else elements.reshape(-1)
 

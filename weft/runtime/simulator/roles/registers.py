@@ -1,5 +1,5 @@
-"""Registers that warp groups of a block exchange: a request waits until others have released
-enough."""
+"""Registers that the warp groups of a block exchange: a request waits until other groups have
+released enough."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .schedule import Steps
 
 @dataclass(eq=False)
 class RegisterWait:
-    """A warp group that waits for `needed` more registers of those that its block has free."""
+    """A warp group that waits until its block has `needed` free registers."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes

@@ -1,9 +1,9 @@
-"""Schedules of a cluster: which warp group runs next, and when operations complete; from a seed or
-a `Ranking`.
+"""Schedules of a cluster, from a seed or a `Ranking`: which warp group runs next, and when
+operations complete.
 
-Seed 0 is program order, seed 1 the reverse: each group runs until it waits. Of the other seeds,
-half draw at every decision; the others draw a priority order that holds for a while, which finds
-bugs that need a slow thread.
+Seed 0 is program order, seed 1 the reverse: each group runs until it waits. Half of the other seeds
+draw at every decision. The other half draw a priority order that holds for some time, which finds
+bugs that occur only if a thread is slow.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class GroupSchedule:
 
     Args:
         seed: 0 (forward), 1 (reverse), or 2 and more (random).
-        number: the cluster's.
+        number: the number of the cluster.
 
     Attributes:
-        count: decisions so far.
+        count: the number of decisions so far.
         running: the agent chosen last.
     """
 
@@ -116,13 +116,14 @@ class Waiting(Protocol):
     def ready(self) -> bool: ...
 
     def stuck(self) -> Iterator[Fault]:
-        """The faults to report if it never becomes true."""
+        """The faults to report if the condition never becomes true."""
         ...
 
 
 @dataclass(eq=False)
 class Coroutine:
-    """A group, or some of its lanes, executing a part of the kernel; `first`: as in `Ranked`."""
+    """A warp group, or some of its lanes, that executes a part of the kernel. `first`: as in
+    `Ranked`."""
 
     steps: Steps
     first: float = 0.0

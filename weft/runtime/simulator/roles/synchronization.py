@@ -1,4 +1,5 @@
-"""Points where threads synchronize: arms of a branch, barriers of a block, and of a cluster."""
+"""Points at which threads synchronize: the arms of a branch, barriers of a block, and barriers of a
+cluster."""
 
 from __future__ import annotations
 
@@ -21,12 +22,13 @@ AtBarrier = TypeVar("AtBarrier", bound="BlockBarrier | NumberedBarrier")
 
 
 def fork(lanes: GroupLanes, *arms: tuple[Any, Callable[[], Steps]]) -> Steps:
-    """Runs the arms of a branch that have lanes concurrently."""
+    """Runs, concurrently, the arms of a branch that have lanes."""
     yield from lanes.cluster.split([arm() for mask, arm in arms if mask is not False])
 
 
 def _there(one: AtBarrier) -> list[AtBarrier]:
-    """Lanes of the same block that wait at a barrier of that kind, and have not passed."""
+    """The lanes of the same block that wait at a barrier of the same kind, and have not passed
+    it."""
     found = (other.waits for other in one.group.cluster.coroutines)
     return [w for w in found if isinstance(w, type(one)) and w.group.home is one.group.home and not w.passed]
 
@@ -146,7 +148,7 @@ def numbered_barrier(group: GroupLanes, number: Lane, count: Lane | None, mask: 
 
 @record(eq=False)
 class ClusterWait:
-    """Lanes that wait for their cluster, after they have arrived."""
+    """Lanes that have arrived, and wait for the other lanes of their cluster."""
 
     releases: ClassVar[bool] = False
     group: GroupLanes

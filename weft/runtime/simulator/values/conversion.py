@@ -1,4 +1,4 @@
-"""Conversions between types, as NumPy scalars and arrays; Python integers as in `numeric`."""
+"""Conversions between types, on NumPy scalars and arrays. Python integers are as in `numeric`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def typed(value: Any) -> Any:
-    """The value with a NumPy type: a value that may become an array in another lane must not remain
-    a Python integer."""
+    """The value with a NumPy type. A value that is merged with those of other lanes must not stay a
+    Python integer."""
     if isinstance(value, bool):
         return np.bool_(value)
     return np.int64(value) if isinstance(value, int) else value
@@ -41,7 +41,7 @@ def convert_unsigned(value: Any, dtype: np.dtype) -> Any:
 
 
 def _converted(value: np.ndarray, dtype: np.dtype) -> Any:
-    """A value with its meaning in its NumPy type: i1 has become 0 and 1, or 0 and -1."""
+    """A value in a NumPy type that has its meaning: an i1 becomes 0 and 1, or 0 and -1."""
     if dtype.kind == "b":
         return (value.astype(np.int64) & 1).astype(bool)[()]
     if value.dtype.kind in "iu" and dtype.kind not in "iub" and dtype.itemsize == 2:
@@ -53,7 +53,8 @@ def _converted(value: np.ndarray, dtype: np.dtype) -> Any:
 
 
 def _integers_to_odd(value: np.ndarray) -> np.ndarray:
-    """Integers in f64; unrepresentable ones rounded to odd, so that a second rounding is correct."""
+    """Integers in f64. Integers that f64 does not represent are rounded to odd, so that a second
+    rounding is correct."""
     if value.dtype.itemsize < 8:
         return value.astype(np.float64)
     number = value.dtype.type
@@ -75,8 +76,8 @@ def bitcast(value: Any, dtype: np.dtype) -> Any:
 
 
 def odd(near: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """A rounded number, less than the exact one by `error`, rounded to odd instead: no second
-    rounding ties wrongly."""
+    """A rounded number, less than the exact one by `error`, rounded to odd instead, so that a
+    second rounding never takes it for a tie."""
     bits = near.view(np.dtype(f"i{near.itemsize}"))
     inexact = (error != 0) & np.isfinite(near) & ((bits & 1) == 0)
     away = np.where(np.signbit(error) == np.signbit(near), 1, -1)

@@ -1,7 +1,6 @@
-"""Arithmetic of `arith` and `math` on NumPy scalars and arrays: rounded once per op, integers wrap
-in their width.
+"""Arithmetic of `arith` and `math` on NumPy scalars and arrays: each op rounds once; integers wrap.
 
-Python integers are uniform `index` and `i64` values; everything else carries its NumPy type.
+Uniform `index` and `i64` values are Python integers; all other values have NumPy types.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def too_far(distance: Any) -> Any:
 
 
 def overflows(a: Any, b: Any) -> Any:
-    """Whether a quotient exceeds its signed type: the least number divided by -1."""
+    """Whether a quotient overflows its signed type: the least number divided by -1."""
     a = np.asarray(typed(a))
     return np.equal(a, np.iinfo(a.dtype).min) & np.equal(b, -1)
 
@@ -66,7 +65,7 @@ def unfit(value: Any, bits: int, has_sign: bool) -> Any:
 
 
 def lanes(elements: Any) -> Any:
-    """The lanes that have a true element in vectors of booleans."""
+    """The lanes in which some element of a vector of booleans is true."""
     return elements.any(axis=tuple(range(2, elements.ndim))) if np.ndim(elements) > 2 else elements
 
 
@@ -177,8 +176,8 @@ def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def through_double(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Evaluates in f64 and rounds: a transcendental function with an f32 result that is nearly
-    always correctly rounded."""
+    """Evaluates a transcendental function in f64 and rounds the result to its own type; an f32
+    result is nearly always correctly rounded."""
 
     def evaluate(*values: Any) -> Any:
         dtype = np.asarray(values[0]).dtype
@@ -196,8 +195,8 @@ def _round_half_away(x: Any) -> Any:
 
 
 def _power(x: Any, y: Any) -> Any:
-    """The C library's `pow`. NumPy takes the square root for the exponent 0.5, with other signs of
-    -0 and -inf."""
+    """The C library's `pow`. For the exponent 0.5, NumPy takes the square root instead, with other
+    results for -0 and -inf."""
     return np.where(np.equal(y, 0.5) & (np.equal(x, 0) | np.isneginf(x)), np.abs(x), np.power(x, y))[()]
 
 
@@ -238,7 +237,8 @@ def maximum_of(*values: Any) -> Any:
 
 
 def spread(flat: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    """The element numbers of a vector that starts at `flat`, with the vector's dimensions appended."""
+    """The numbers of the elements of a vector that begins at `flat`, with the vector's dimensions
+    appended."""
     offsets: Any = 0
     for axis, (count, stride) in enumerate(zip(shape, strides, strict=True)):
         offsets = offsets + (np.arange(count, dtype=np.int64) * stride).reshape((-1,) + (1,) * (len(shape) - axis - 1))

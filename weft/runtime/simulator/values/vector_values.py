@@ -1,4 +1,5 @@
-"""Vectors as values: arrays (threads or 1, blocks or 1, …the vector's own dimensions)."""
+"""Vectors as values: arrays with the axes (threads or 1, blocks or 1, the vector's own dimensions
+…)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def _lanes_first(value: Lane) -> np.ndarray:
 
 
 def gather(parts: Sequence[Lane], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A vector of its elements, row-major."""
+    """The vector of these elements, in row-major order."""
     arrays = [_lanes_first(part) for part in parts]
     lead = np.broadcast_shapes(*(a.shape for a in arrays))
     out = np.empty((*lead, len(arrays)), dtype)
@@ -36,7 +37,8 @@ def gather(parts: Sequence[Lane], shape: tuple[int, ...], dtype: np.dtype) -> np
 
 
 def _select(vector: np.ndarray, position: tuple[Lane, ...], lanes: Lanes) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """The vector in all lanes, and the index of a position that may differ between them."""
+    """The vector, broadcast to all lanes, and the index that selects a position that may differ
+    between lanes."""
     rows = np.arange(lanes.nt)[:, None]
     columns = np.arange(lanes.nb)[None, :]
     full = np.broadcast_to(vector, lanes.shape + vector.shape[2:])
@@ -67,7 +69,7 @@ def insert(value: Lane, rank: int, vector: np.ndarray, position: tuple[Lane, ...
 
 
 def arrange(parts: Sequence[Lane], numbers: np.ndarray) -> Lane:
-    """The elements with those numbers, counted over all parts, row-major."""
+    """The elements with these numbers; elements are numbered in row-major order, over all parts."""
     arrays = [_lanes_first(part) for part in parts]
     lead = np.broadcast_shapes(*(a.shape[:2] for a in arrays))
     flat = [np.broadcast_to(a, lead + a.shape[2:]).reshape(*lead, -1) for a in arrays]
@@ -75,8 +77,8 @@ def arrange(parts: Sequence[Lane], numbers: np.ndarray) -> Lane:
 
 
 def bitcast_elements(marked: np.ndarray, count: int) -> np.ndarray:
-    """The elements with bits of marked ones, if a vector is seen as `count` wider or narrower
-    elements along its last dimension."""
+    """The elements that contain bits of marked elements, if a bitcast divides the last dimension of
+    a vector into `count` wider or narrower elements."""
     size = marked.shape[-1]
     if count >= size:
         return np.repeat(marked, count // size, axis=-1)
@@ -94,8 +96,8 @@ def reduce(combine: Callable[..., Any], vector: Any, start: Lane | None, axes: t
 
 
 def mask(limits: tuple[Lane, ...], shape: tuple[int, ...]) -> np.ndarray:
-    """True below the limit in every dimension; for a vector of rank 0, where its one limit is
-    positive."""
+    """True for elements below the limit in every dimension; a vector of rank 0 is true if its only
+    limit is positive."""
     if not shape:
         return _lanes_first(limits[0]) > 0
     out: Any = np.True_

@@ -1,4 +1,5 @@
-"""Bodies of structured ops: nested ops, arithmetic, masks; beside those of loops."""
+"""Bodies of structured ops: nested ops, arithmetic, masks; and their comparison with bodies of
+loops."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ def inside(block: ir.Block, name: str) -> list[ir.Operation]:
 
 
 def choice_of(value: ir.Value) -> tuple[ir.Operation, int, ir.Attribute | None] | None:
-    """The choice (a `select` or a branch) between a value, or arithmetic of it alone, and a
-    constant: the op, the value's arm, and the constant, if it is one."""
+    """The choice (a `select` or a branch) between a value, or a function of this value alone, and
+    another one: the op, the number of the value's arm, and the other value if that is constant."""
     while len(asked := users(value)) == 1:
         (user,) = asked
         if user.name == "arith.select" and value in list(user.operands)[1:]:
@@ -63,8 +64,8 @@ def chosen(
     values: Values, value: ir.Value, body: ir.Block, when: Formula, outside: ir.Attribute | None
 ) -> tuple[Formula, ir.Attribute | None]:
     """The condition under which a body uses an element that is read where `when` holds, and the
-    constant elsewhere: `select(%inside, %value, 0)`; None where there are several constants, or
-    none. Conditions on data are part of the arithmetic."""
+    constant that it takes elsewhere: `select(%inside, %value, 0)`. The constant is None if there
+    are several, or none. Conditions on data are no masks: they belong to the arithmetic."""
     for condition, other in choices(values, value, body):
         several = when != TRUE and other is not None and value_of(outside) != value_of(other)
         outside = None if several else outside if other is None else other
@@ -73,8 +74,8 @@ def chosen(
 
 
 def choices(values: Values, value: ir.Value, body: ir.Block) -> Iterator[tuple[Formula, ir.Attribute | None]]:
-    """The conditions on indices under which a body uses a value, innermost first, each with the
-    constant that it takes elsewhere, if it is one."""
+    """The conditions on indices under which a body uses a value, innermost first. Each comes with
+    the constant that is used where the condition fails; None if that is no constant."""
     while (choice := choice_of(value)) is not None and not is_of_data(choice[0].operands[0], body):
         taken, arm, other = choice
         condition = values.condition(taken.operands[0])
@@ -112,8 +113,9 @@ def is_of_data(value: ir.Value, body: ir.Block | None = None) -> bool:
 
 
 def computes(op: ir.Operation) -> Counter[str]:
-    """The arithmetic on data in the body of a structured op that results depend on, and choices
-    between data, each once: not index arithmetic or masks."""
+    """How often each op name occurs among the ops of a structured op's body that compute with data,
+    or choose between data, and on which results depend. Equal ops count once; index arithmetic and
+    masks do not count."""
     found: Counter[str] = Counter()
     used, seen = live(op), dict[object, ir.Value]()
     same: dict[ir.Value, ir.Value] = {}
@@ -134,9 +136,10 @@ def computes(op: ir.Operation) -> Counter[str]:
 
 
 def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dict[Hashable, int]) -> Arithmetic:
-    """The results of the body of a structured op as expressions of what it reads, without
-    conversions, masks, and the order of the operands of commutative ops; equal numbers are equal
-    expressions. None if it computes with something else.
+    """The results of the body of a structured op as expressions of the elements that it reads.
+    Conversions, masks and the order of the operands of commutative ops are left out. An expression
+    is represented by a number: equal numbers are equal expressions. None if the body computes with
+    any other value.
 
     Args:
         leaves: the values that are read, each with its element's tensor.
@@ -216,8 +219,8 @@ def live(op: ir.Operation) -> set[ir.Operation | ir.Value]:
 
 
 def read_in_order(op: ir.Operation) -> list[ir.Value]:
-    """The inputs and loads that the results of a structured op are computed from, each once, in the
-    order of its arithmetic, which masks and the order of operands leave as it is."""
+    """The inputs and loads from which the results of a structured op are computed, each once, in
+    the order in which its arithmetic reads them. Masks do not change this order."""
     found, seen = list[ir.Value](), set[ir.Value]()
     given = list(body_of(op).arguments)
     waiting = list(reversed(yielded(op)))
@@ -248,7 +251,8 @@ def through_casts(value: ir.Value) -> ir.Value:
 
 
 def repeats(op: ir.Operation) -> bool:
-    """Whether an op only repeats its input along further dimensions, and no function returns it."""
+    """Whether an op only repeats its input along further dimensions, and no function returns its
+    result."""
     if not is_structured(op) or len(op.results) != 1 or len(op.operands) != 2:
         return False
     space, given = structure(op), op.operands[0]
@@ -277,14 +281,15 @@ def hands_on(op: ir.Operation, number: int) -> bool:
 
 @record(eq=False)
 class CarriedBody:
-    """The body of a loop of the payload that carries numbers, beside that of the structured op that
-    executes it.
+    """A comparison of two bodies: that of a loop of the payload that carries numbers from iteration
+    to iteration, and that of the structured op that executes it.
 
     Args:
         nest: the loop, and those inside that it consists of.
         point: the iteration of the payload.
-        same_result: whether a value of the payload is a loop's result, and one of the kernel, too.
-        terms: of a `scf.reduce`, by the argument of its combiner.
+        same_result: a test of two values: the first, of the payload, is the result of a loop, and
+            the second, of the kernel, is the same result.
+        terms: the terms of a `scf.reduce`, by the argument of its combiner.
     """
 
     nest: Sequence[ir.Operation]
@@ -315,11 +320,12 @@ class CarriedBody:
         return all(self._same(one, other, pairs) for one, other in zip(ends, yielded(self.op), strict=True))
 
     def is_same_value(self, one: ir.Value, other: ir.Value) -> bool:
-        """Whether a value outside of the loop, and one outside of the op, are computed equally."""
+        """Whether a value from outside the loop and a value from outside the op are computed in the
+        same way."""
         return self._same(one, other, {})
 
     def _same(self, one: ir.Value, other: ir.Value, pairs: dict[ir.Value, ir.Value]) -> bool:
-        """Whether a value of the loop, and one of the op, are computed equally."""
+        """Whether a value of the loop and a value of the op are computed in the same way."""
         one = self.terms.get(one, one)
         if one in pairs:
             return pairs[one] == other

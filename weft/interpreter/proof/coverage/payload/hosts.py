@@ -1,6 +1,6 @@
-"""Loops of the host around a launch. In the payload's own loops, a launch is one iteration; loops
-around an op that are not the payload's count as loops of the kernel around all of it: each tile is
-a launch of its own.
+"""Loops of the host around a launch. A loop of the payload around a launch stays a loop: each
+launch executes one of its iterations. A loop that a statement has made, with a launch for each
+tile, counts as a loop of the kernel around its whole body.
 
     for t in 0 … 4: launch …                            the payload's loop over t; the kernel executes the loops inside
 """
@@ -29,11 +29,11 @@ class HostLoops:
 
     Args:
         values: forms of the payload's values and the host's.
-        sizes: run-time sizes of arguments of the payload's function with the launch.
-        loops: of the host, the payload's own.
+        sizes: the run-time sizes of the arguments of the payload function that contains the launch.
+        loops: the loops of the host that are also the payload's.
         counters: their iterations.
         tiles: the other loops, which tile an op, with their counters.
-        guards: conditions for an iteration of these.
+        guards: the conditions under which iterations of `tiles` are executed.
     """
 
     values: Values
@@ -105,15 +105,16 @@ class HostLoops:
 
 
 def _open_axes(mine: ir.Value, its: ir.Value) -> list[tuple[int, ir.Value]]:
-    """The axes of an argument of a host function, identified with one of the payload's, with sizes
-    known only at run time."""
+    """The axes with sizes known only at run time of an argument of a host function, each with the
+    payload's argument that it corresponds to."""
     shaped = all(isinstance(value.type, ir.ShapedType) and value.type.has_rank for value in (mine, its))
     rank = its.type.rank if shaped and mine.type.rank == its.type.rank else 0
     return [(axis, its) for axis in range(rank) if its.type.is_dynamic_dim(axis)]
 
 
 def _share(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> None:
-    """Facts stated about sizes of an argument hold for all equal sizes."""
+    """Binds all equal sizes of arguments to one form, so that a fact about one of them holds for
+    all."""
     if mine.type == its.type and not isinstance(mine.type, ir.ShapedType):
         values.bind(mine, values.linear(its))
     for axis, _ in _open_axes(mine, its):
@@ -122,8 +123,8 @@ def _share(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) 
 
 
 def _share_computed(mine: ir.Value, its: ir.Value, untouched: Untouched, values: Values) -> None:
-    """Sizes that the payload computes from others, as of a convolution's result, are also those of
-    an operand added to it."""
+    """Binds sizes that the payload computes from others, such as those of a convolution's result,
+    also for the operands that are added to that result."""
     for axis, _ in _open_axes(mine, its):
         same, own = untouched.same_sizes(its, axis), values.extent(its, axis)
         computed = (values.number(size) for size in same if not isinstance(size, tuple))

@@ -1,5 +1,5 @@
-"""The payload at the start of a session, by location: identifies the origin of ops that statements
-have rewritten; sizes and initial values of ops."""
+"""The payload at the start of a session. The location of an op that statements have rewritten leads
+to the payload's op that it comes from, with its sizes and initial values."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ class Untouched:
 
     Args:
         functions: by name.
-        places: structured ops by location; None where several have one, or none is known.
-        nested: accesses, branches and loops in loops of the payload, and loops that carry values, by
-            location; None where several have one, or none is known.
-        lowered: functions with `scf` loops in place of affine ones, and their accesses and
-            branches, once computed.
+        places: the structured op at each location; None where several ops have that location, or
+            none is known.
+        nested: the access, branch or loop at each location: those inside loops of the payload, and
+            loops that carry values. None where several have that location, or none is known.
+        lowered: functions with `scf` loops in place of affine ones, each with its accesses and
+            branches; computed on demand.
     """
 
     functions: dict[str, ir.Operation]
@@ -43,7 +44,7 @@ class Untouched:
 
     @classmethod
     def of(cls, module: ir.Module) -> Untouched:
-        """Indexes a module once, so that no statement searches all of it."""
+        """Indexes a module once, so that statements need not search all of it."""
         functions = {symbol(f): f for f in operations(module.operation, "func.func") if len(f.regions[0].blocks) == 1}
         places: dict[str, ir.Operation | None] = {}
         nested: dict[str, ir.Operation | None] = {}
@@ -59,16 +60,16 @@ class Untouched:
         return cls(functions, places, nested)
 
     def same_sizes(self, value: ir.Value, axis: int) -> list[Axis | int | ir.Value]:
-        """The axes of a function's arguments with the size of this one, and numbers and index
-        values that are equal to it."""
+        """What is known to be equal to the size of an argument along an axis: axes of the
+        function's arguments, numbers, and index values."""
         if (function := maker(value)) not in self._sizes:
             self._sizes[function] = equal_sizes(function)
         groups = (group for group in self._sizes[function] if (value, axis) in group)
         return list(next(groups, [(value, axis)]))
 
     def number(self, value: ir.Value) -> int:
-        """The number of a value in its function, original or lowered: its name in the text would
-        take a walk for each."""
+        """The number of a value in its function, original or lowered. It identifies the value
+        without a walk over the module, which the name in the text would require for each value."""
         block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
         function = next(op for op in (block.owner.operation, *ancestors(block.owner)) if op.name == "func.func")
         if function not in self._numbers:
@@ -89,8 +90,8 @@ dialects."""
 
 
 def start_of(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
-    """The constant with which an output is filled: a tensor, or a buffer without other writes in
-    between."""
+    """The constant with which an output is filled before the op; None if a buffer has other writes
+    in between, or is not filled."""
     made = producer(value)
     if isinstance(value.type, ir.MemRefType):
         for before in reversed(list(takewhile(lambda each: each != op, ops_of(op.block)))):
@@ -102,8 +103,8 @@ def start_of(op: ir.Operation, value: ir.Value) -> ir.Attribute | None:
 
 
 def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linear | None]:
-    """The extents of an op's dimensions, each by the first operand that has it; None where none
-    has."""
+    """The extents of an op's dimensions, each from the first operand that is indexed by the
+    dimension alone; None where there is no such operand."""
     found: list[Linear | None] = [None] * space.rank
     for operand, axis, expression in subscripts(op, space.maps):
         if (d := dimension_of(expression)) is not None and found[d] is None:
@@ -112,7 +113,7 @@ def extents_of(values: Values, op: ir.Operation, space: Structure) -> list[Linea
 
 
 def fits_of(values: Values, op: ir.Operation, space: Structure, maps: Sequence[Sequence[Linear]]) -> Formula:
-    """The condition that subscripts are inside of operands, of those that are no dimension.
+    """The condition that composed subscripts, such as `2*i + k`, are inside their operands.
 
     Args:
         maps: the values of the op's indexing maps.

@@ -1,9 +1,9 @@
-"""The payload's structured ops, as the elements that their iterations read and write: of arguments,
-and of other ops' results.
+"""The payload's structured ops, each as the elements that its iterations read and write: elements
+of arguments, and of the results of other ops.
 
-An op of a kernel is identified by its location, which tiling and fusing keep; and its iterations by
-the elements that they read, whatever the loops around them have become: `A[i, k]` and `B[k, j]`
-determine (i, j, k).
+The location of an op of a kernel identifies the payload's op, since tiling and fusing keep
+locations. The elements that it reads identify the iteration, whatever loops are around it: `A[i,
+k]` and `B[k, j]` determine (i, j, k).
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ class PayloadOp:
         reductions: the dimensions that are reduced.
         dims: a symbol for each dimension of its iteration space, from 0.
         extents: sizes of the dimensions; None where no operand gives them.
-        reads, writes: the elements of operands in an iteration, and those that its body loads; none for
-            a scalar input.
+        reads, writes: the elements that an iteration reads, from inputs and by loads of its body,
+            and those that it writes; None for a scalar input.
         starts: for each output, the constant with which it is filled before; None where it is not
             filled with one.
         begins: for each output, the element that is its initial value.
         fills: it writes one value to all elements of its result.
         copies: it only copies its input.
-        repeats: its results are its input's elements, for the ops that read them.
-        computes: the arithmetic of its body: count by op name.
+        repeats: it only repeats its input: ops that read its result count as reading the input.
+        computes: how often each op name occurs in the arithmetic of its body.
         arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
         indexed: its results depend on the iteration itself, too.
@@ -104,23 +104,23 @@ class PayloadOp:
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
-        """Represents an unknown op that an op executes."""
+        """A placeholder for the unknown op of the payload that an op executes."""
         return cls(str(op.location), op.name, (), (), (), (), (), (), False, Counter(), False, None)
 
     def is_running(self, output: int) -> bool:
-        """Whether an output has an element for each iteration of the reduction, with the running
-        result."""
+        """Whether an output holds running results, an element for each iteration of the
+        reduction."""
         at = self.writes[output].at if output < len(self.writes) else ()
         return output >= len(self.writes) or not {self.dims[d] for d in self.reductions}.isdisjoint(involved(*at))
 
 
 @dataclass
 class PayloadOps:
-    """The untouched module, as coverage needs it.
+    """The structured ops of the payload, as coverage needs them.
 
     Args:
-        ops: those that were read, by location; None where several ops have one, or one is in a loop
-            that is not around the launch.
+        ops: the ops read so far, by location; None if several ops have the location, or the op is
+            in a loop that is not around the launch.
         around: the loops around the launch.
         elements: those of its tensors.
         of_data: the values of indices that depend on data.
@@ -177,7 +177,7 @@ class PayloadOps:
         return any(each is not None and self.elements.pieces_at(each.key, each.at) for each in of.given.values())
 
     def made_of(self, element: Element, most: int = 8) -> list[Element]:
-        """The elements from which one is computed, by at most `most` successive ops without
+        """The elements from which an element is computed by at most `most` successive ops without
         reductions."""
         made = self.at(element.key[1]) if element.key[0] == "result" and most else None
         if made is None or made.reductions:
@@ -195,7 +195,7 @@ class PayloadOps:
         return [one for e in read for one in (e, *self.made_of(e, most - 1))]
 
     def divides(self, key: Key, at: Coordinates, by: Key, by_at: Coordinates) -> bool:
-        """Whether each term of a sum is divided by an element, which is the same for all of them.
+        """Whether the payload divides each term of a sum by the same given element.
 
         Args:
             key, at: the element of the op's result.
@@ -272,32 +272,31 @@ class PayloadOps:
         return Linear.of(self._of_data[value])
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
-        """A reduction with running results, as one without them."""
+        """The reduction without its running results."""
         if of.location not in self._totals:
             whole = of.arithmetic and of.arithmetic[:1]
             self._totals[of.location] = replace(of, writes=of.writes[:1], starts=of.starts[:1], arithmetic=whole)
         return self._totals[of.location]
 
     def undivided(self, of: PayloadOp) -> PayloadOp:
-        """A sum of quotients, with the division still to come."""
+        """A sum of quotients with the division postponed until after the sum."""
         if of.location not in self._undivided:
             writes = tuple(replace(each, key=(UNDIVIDED, *each.key[1:])) for each in of.writes)
             self._undivided[of.location] = replace(of, writes=writes)
         return self._undivided[of.location]
 
     def are_divisions(self, elements: Sequence[Element]) -> bool:
-        """Whether elements, at least one, are quotients of the payload."""
+        """Whether all of the elements, at least one, are quotients of the payload."""
         made = [self.at(each.key[1]) if each.key[0] == "result" else None for each in elements]
         return bool(made) and all(of is not None and of.divisor is not None for of in made)
 
     def of_parts(
         self, location: str, of_result: ir.AffineMap, known: Sequence[Linear], sizes: Sequence[Linear]
     ) -> PayloadOp | None:
-        """The combination of the parts of an op's result in one buffer: a reduction over that.
+        """The reduction that combines the parts of an op's result from one buffer.
 
         Args:
-            of_result: coordinates of the buffer → the element of the result that the element there
-                is a part of.
+            of_result: coordinates of a part in the buffer → the element of the result.
             known: the values of its symbols.
             sizes: of the buffer.
         """
@@ -320,7 +319,7 @@ class PayloadOps:
 
 
 def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:
-    """The tensor by whose elements an op divides those of another one, if it does nothing else."""
+    """The tensor by which an op divides another one, if it does nothing else; else None."""
     ends = yielded(op)
     division = made_by(through_casts(ends[0]), "arith.divf") if len(ends) == 1 else None
     if division is None:
