@@ -96,14 +96,8 @@ class Contents:
         self._before: dict[RootBuffer, int] = {}
 
     def argument(
-        self,
-        value: ir.Value,
-        key: Key | None,
-        held: Left | None = None,
-        pieces: Content | None = None,
-        *,
-        depth: int = 0,
-    ) -> None:
+        self, value: ir.Value, key: Key | None, held: Left | None = None, pieces: Content | None = None, *, depth: int = 0
+    ) -> None:  # fmt: skip
         """A buffer that is passed to the kernel.
 
         Args:
@@ -119,8 +113,8 @@ class Contents:
             self.given[root] = key
             self.labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
         if pieces is not None:
-            known = labels_of(pieces, root.name, tuple(map(self.cell, root.shape)), self.payload.elements)
-            self.labels[root] = known or self.labels.get(root, ())
+            found = labels_of(pieces, root.name, tuple(map(self.cell, root.shape)), self.payload.elements)
+            self.labels[root] = found or self.labels.get(root, ())
         if held is None:
             return
         if held.key is None:
