@@ -20,7 +20,7 @@ from ...memory.view_steps import Step, step_of
 from ...memory.views import changes, is_view, last_writer
 from ..solver import Unknown, point_where
 from .labels import Label, where_bounds_leave_it
-from .launch_contents import Left, in_argument, result_of
+from .launch_contents import UNCHANGED, Left, in_argument, result_of
 from .payload.elements import PIECES, Coordinates, Element, Elements, Key, Piece
 from .payload.initial_payload import digits, joined
 from .payload.payloads import PayloadOps
@@ -91,9 +91,9 @@ class HostPieces:
                 found.append(lambda _: [UNKNOWN])
             else:
                 found += (self._through(steps or (), entry) for entry in entries)
-        if not found:
-            return None
-        return self._first_of(found if number is None else [*found, self._argument(number)])
+        if number is not None:
+            found.append(self._argument(number))
+        return self._first_of(found) if found else None
 
     def _argument(self, number: int) -> Content:
         name = own_name(self.function)
@@ -136,8 +136,7 @@ class HostPieces:
         if text is None:
             return lambda _: [UNKNOWN]
         if isinstance(text, str):
-            left = Left.read(text)
-            return None if left == Left(None, None) else self._of(left)
+            return None if text == UNCHANGED else self._of(Left.read(text))
         if isinstance(text, list):
             return self._of(result_of(text[0], text[1], text[2], self.payload.untouched))
         steps: list[Step] = [(kind, rows) for kind, rows in text["view"]]

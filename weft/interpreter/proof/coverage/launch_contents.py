@@ -284,7 +284,7 @@ def written_after(value: ir.Value, root: ir.Operation, untouched: Untouched) -> 
 
 def _may_write(user: ir.Operation, view: ir.Value, untouched: Untouched) -> bool:
     if user.name == GAP or LEAVES in user.attributes:
-        return any(text is None or Left.read(text) != Left(None, None) for text in _texts(user, view, untouched))
+        return any(text is None or text != UNCHANGED for text in _texts(user, view, untouched))
     return view in written(user) or (len(user.regions) > 0 and not is_structured(user))
 
 
