@@ -12,19 +12,18 @@ uses the same values as the run. So a rewrite that is valid in the part is valid
 from __future__ import annotations
 
 import dataclasses
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import takewhile
 
 from ...dsl.records import record
-from ..ir.cloning import LEAVES, clone_module, empty_module
-from ..ir.functions import arguments, symbol
+from ..ir.cloning import clone_module, empty_module
+from ..ir.functions import symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, operations, ops_of
 from ..ir.structured import is_structured, structure
-from ..memory.views import VIEWS, last_writer
+from ..memory.views import VIEWS
+from .leaves import state_leaves
 from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, MAP, Body, Edit, Section, close
 
@@ -281,6 +280,7 @@ def _part(
             if body.is_argument(value):
                 values[value] = block.arguments[value - body.first]
         kinds.update(section.types(lambda n: not body.is_argument(n) and n not in inside))
+    passed = [n for n, value in values.items() if isinstance(value.type, ir.MemRefType)]
     between = [(start, stop) for start, stop in _between(places, len(body.sections) - 1) if start < stop]
     starts = [start for start, _ in between]
     makes: list[list[int]] = [[] for _ in starts]
@@ -298,7 +298,7 @@ def _part(
             if start < place:
                 stretch = following[start]
                 gap = _gap(stretch, kinds, values, unseen, end)
-                _state_leaves(gap, stretch, body)
+                state_leaves(gap, (stretch.start, stretch.stop), (*stretch.uses, *stretch.makes), passed, body)
                 values.update(zip(stretch.makes, gap.results, strict=True))
             if place < len(body.sections) - 1:
                 op = body.sections[place].open(end, values)
@@ -332,50 +332,6 @@ def _gap(
     if hidden:
         gap.attributes["unseen"] = ir.DenseI64ArrayAttr.get(hidden)
     return gap
-
-
-MOST_LAUNCHES = 16
-"""Launches in a stretch that are inspected for the contents they leave in a buffer."""
-
-
-def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
-    """Annotates a gap with the contents that the ops in its stretch leave in each buffer, its
-    operands, then its results."""
-    found = [_left(number, stretch.start, stretch.stop, body) for number in (*stretch.uses, *stretch.makes)]
-    if any(found):
-        gap.attributes[LEAVES] = ir.StringAttr.get(json.dumps(found))
-
-
-def _left(number: int, start: int, stop: int, body: Body) -> list[str | tuple[str, int] | None]:
-    """The contents that launches in a range leave in a buffer, or in the buffer of which it is a
-    copy; the last launch comes first. For an op that is not launched yet, the op that writes the
-    buffer; null if any other op uses it."""
-    left: list[str | tuple[str, int] | None] = []
-    for user in body.users_between(number, start, stop):
-        block = user.holder.regions[0].blocks[0]
-        passed = block.arguments[user.inputs.index(number)]
-        if not isinstance(passed.type, ir.MemRefType):
-            break
-        if user.op.name == "memref.copy" and user.op.operands[1] != passed:
-            continue
-        is_gap = user.op.name == GAP
-        if is_gap and LEAVES not in user.op.attributes:
-            continue
-        places = [] if LEAVES not in user.op.attributes else [*user.op.operands] if is_gap else arguments(user.op)
-        if passed not in places or len(left) >= MOST_LAUNCHES:
-            if is_gap:
-                return [*left, None]
-            source, at = user.op.operands[0] if user.op.name == "memref.copy" else None, body.place(user)
-            if source is None or source.type != passed.type or source.owner != block or not at:
-                return [*left, last_writer(user.op, passed)]
-            copied = user.inputs[list(block.arguments).index(source)]
-            texts = [] if body.is_argument(copied) else _left(copied, 0, at, body)
-            return [*left, *takewhile(lambda text: isinstance(text, str), texts), None]
-        stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)[places.index(passed)]
-        left += stated if is_gap else [stated]
-        if is_gap and any(not isinstance(one, str) for one in stated):
-            break
-    return left
 
 
 SMALL = 40

@@ -9,7 +9,7 @@ from ..hardware.instructions import Shown
 from ..hardware.queries import SHOWN
 from ..ir.mlir import GAP, ir, made_by, maker, operations, producer, users
 from ..ir.structured import is_structured, loop_inits, structure
-from .effects import accesses, is_memref
+from .effects import accesses, is_memref, written
 from .table import ALLOCATIONS, CONTROL, STORED
 
 VIEWS: dict[str, Shown] = {
@@ -171,6 +171,11 @@ def may_share(one: ir.Value, other: ir.Value) -> bool:
         return True
     mine, its = roots(one), roots(other)
     return mine is None or its is None or not mine.isdisjoint(its)
+
+
+def changes(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether an op, or one in it, may write a buffer."""
+    return any(value in way(each) for inner in operations(op) for each in written(inner))
 
 
 def terminator(block: ir.Block) -> ir.Operation:

@@ -24,7 +24,8 @@ from ...indices.linear import TRUE, Floor, Formula, Linear, Symbol, at_least, bo
 from ..kernels.model import digits_of
 from ..solver import Unknown, point_where
 from .labels import Read, collect_radices, is_within
-from .payloads import Coordinates, PayloadOp
+from .payload.elements import Coordinates
+from .payload.payloads import PayloadOp
 from .points import Executes, Iterations
 
 

@@ -31,7 +31,7 @@ from ...mapping.shares import Owned
 from ..solver import Unknown, point_where
 from .exactly_once import Unclear, expect_once
 from .labels import conjuncts_of
-from .payloads import PayloadOp
+from .payload.payloads import PayloadOp
 from .points import Iterations
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...indices.linear import NOTHING, Formula, Linear, involved
-from ...indices.values import Values
-from ...ir.functions import own_name
-from ...ir.mlir import ancestors, ir, ops_of
-from ...ir.structured import body_of
-from ...memory.table import ALLOCATIONS
-from ...memory.views import is_view
+from ....indices.linear import NOTHING, Formula, Linear, involved
+from ....indices.values import Values
+from ....ir.functions import own_name
+from ....ir.mlir import ancestors, ir, ops_of
+from ....ir.structured import body_of
+from ....memory.table import ALLOCATIONS
+from ....memory.views import is_view
 from .initial_payload import Untouched
 
 Size = tuple[str, int, int]
