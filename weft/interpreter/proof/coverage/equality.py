@@ -386,7 +386,7 @@ def _computed(name: str, kind: str, operands: Sequence[Constant]) -> Constant | 
 
 
 def _proposed(execution: Executes) -> list[tuple[Linear, Linear]]:
-    """Equations for dimensions that no element tells: results are at their places in a buffer of their
+    """Equations for dimensions that no element shows: results are at their places in a buffer of their
     shape, and a reduction is made in one piece."""
     of, found = execution.of, list[tuple[Linear, Linear]]()
     for write, cell in zip(of.writes, execution.cells, strict=False):

@@ -32,7 +32,7 @@ UNKNOWN: Piece = (TRUE, None)
 
 @record(eq=False)
 class HostPieces:
-    """Finds contents in front of a launch.
+    """Finds contents before a launch.
 
     Args:
         payload: the untouched module.
@@ -43,7 +43,7 @@ class HostPieces:
     function: ir.Operation
 
     def of(self, operand: ir.Value, root: ir.Operation) -> Content | None:
-        """The contents of a buffer or a view in front of an op; None if nothing is known of them."""
+        """The contents of a buffer or a view before an op; None if nothing is known of them."""
         steps = list[Step]()
         while (made := producer(operand)) is not None and is_view(made):
             if (step := step_of(made)) is None:
@@ -54,7 +54,7 @@ class HostPieces:
         return None if content is None else lambda at: content(self._source(steps, at))
 
     def before(self, buffer: ir.Value, root: ir.Operation) -> Content | None:
-        """The contents of a buffer in front of an op of a function's own block; None if nothing is known
+        """The contents of a buffer before an op of a function's own block; None if nothing is known
         of them.
 
         Args:
