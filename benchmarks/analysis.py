@@ -141,8 +141,14 @@ def main(counts: tuple[int, ...]) -> None:
     before: tuple[int, float] | None = None
     for count in counts:
         seconds, barriers = measured(mlir.parse(staged(count), mlir.context()))
-        growth = "" if before is None else f", grows like n^{math.log(seconds / before[1]) / math.log(count / before[0]):.1f}"
-        print(f"{count:3d} staged buffers: {seconds * 1e3:7.1f} ms, {barriers} barriers chosen of {count + 2} places{growth}")
+        growth = (
+            ""
+            if before is None
+            else f", grows like n^{math.log(seconds / before[1]) / math.log(count / before[0]):.1f}"
+        )
+        print(
+            f"{count:3d} staged buffers: {seconds * 1e3:7.1f} ms, {barriers} barriers chosen of {count + 2} places{growth}"
+        )
         before = (count, seconds)
 
 

@@ -172,7 +172,9 @@ def computed(asked: tuple[Key, Row, Gpu]) -> tuple[Key, Times]:
     """What the model says of a row."""
     key, row, chip = asked
     bundle = read_bundle(Path(row.bundle))
-    shapes = {a.name: tuple(n for n in a.shape if n is not None) for a in bundle.signature.arguments if a.shape is not None}
+    shapes = {
+        a.name: tuple(n for n in a.shape if n is not None) for a in bundle.signature.arguments if a.shape is not None
+    }
     plan = resolve(bundle.plan, shapes, {})
     try:
         found = predict(plan, bundle.cuda, replace(chip, launch=0.0), code=machine(row, chip))

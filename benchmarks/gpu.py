@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measure.add_argument("folder", type=Path)
     measure.add_argument("-o", dest="output", type=Path, default=Path("gpu.json"), help="where the measurement goes")
     measure.add_argument("--budget", type=float, default=measuring.BUDGET, help="seconds after which no item is begun")
-    measure.add_argument("--longest", type=float, default=measuring.LONGEST, help="seconds after which an item is given up")
+    measure.add_argument(
+        "--longest", type=float, default=measuring.LONGEST, help="seconds after which an item is given up"
+    )
     record = commands.add_parser("record", help="keep a measurement, and write its tables into docs/performance.md")
     record.add_argument("file", type=Path)
     record.add_argument("--docs", type=Path, default=measuring.ROOT / "docs", help="the folder of the pages")

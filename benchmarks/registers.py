@@ -72,14 +72,24 @@ def random_sizes(recipe: str, draw: random.Random) -> Sizes:
 
     names = _names(recipe)
     if "causal" in names:
-        chosen = {"b": some(20), "n": some(3000), "m": some(3000), "d": draw.randint(1, 256), "causal": draw.randint(0, 1)}
+        chosen = {
+            "b": some(20),
+            "n": some(3000),
+            "m": some(3000),
+            "d": draw.randint(1, 256),
+            "causal": draw.randint(0, 1),
+        }
     elif "m" in names:
         chosen = {name: some(3000) for name in "mnk" if name in names}
     elif names.keys() in ({"n", "type"}, {"n", "bins"}):
         chosen = {"n": some(10**6)}
     elif "stride" in names:
         taps = {name: draw.choice((1, 1, 2, 3, 3, 4, 5, 7)) for name in "rs"}
-        steps = {"stride": draw.choice((1, 1, 2, 3)), "dilation": draw.choice((1, 1, 1, 2, 3)), "pad": draw.choice((0, 1, 1, 2, 3))}
+        steps = {
+            "stride": draw.choice((1, 1, 2, 3)),
+            "dilation": draw.choice((1, 1, 1, 2, 3)),
+            "pad": draw.choice((0, 1, 1, 2, 3)),
+        }
         images = {side: max(some(120), steps["dilation"] * (taps[tap] - 1) + 1) for side, tap in ("hr", "ws")}
         chosen = {"n": some(60), "c": some(300), "k": some(300), **images, **taps, **steps}
         if "residual" in names:
@@ -149,7 +159,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("recipes", nargs="*", metavar="RECIPE", help="all that ship, if none is given")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--chip", action="append", choices=ARCHITECTURES)
-    parser.add_argument("--random", type=int, default=0, metavar="COUNT", help="random sizes in place of the listed ones")
+    parser.add_argument(
+        "--random", type=int, default=0, metavar="COUNT", help="random sizes in place of the listed ones"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--spills", action="store_true", help="only what spills")
     arguments = parser.parse_args()

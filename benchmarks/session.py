@@ -32,14 +32,18 @@ def session(name: str) -> Costs:
     time.perf_counter = time.process_time  # what sessions measure their steps with
     from weft import pipeline
 
-    open_one = pipeline.Choice(name).open if hasattr(pipeline, "Choice") else lambda: vars(pipeline)["Recipe"].open(name)
+    open_one = (
+        pipeline.Choice(name).open if hasattr(pipeline, "Choice") else lambda: vars(pipeline)["Recipe"].open(name)
+    )
     recipe = open_one()
     runs: list[Costs] = []
     for _ in range(RUNS + 1):  # the first one imports
         started = time.process_time()
         steps = pipeline.applied(recipe).session.steps
         all_of_it = time.process_time() - started
-        runs.append([(s.text, s.seconds) for s in steps] + [("(around them)", all_of_it - sum(s.seconds for s in steps))])
+        runs.append(
+            [(s.text, s.seconds) for s in steps] + [("(around them)", all_of_it - sum(s.seconds for s in steps))]
+        )
     return least(runs[1:])
 
 

@@ -177,7 +177,13 @@ class Sides:
         with tempfile.TemporaryDirectory() as folder:
             environment["WEFT_CACHE_DIR"] = f"{folder}/cache"
             done = subprocess.run(
-                [python, *arguments], env=environment, cwd=folder, capture_output=True, text=True, timeout=600, check=False
+                [python, *arguments],
+                env=environment,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=600,
+                check=False,
             )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode:
@@ -190,10 +196,14 @@ class Sides:
 
     def recipes(self) -> dict[str, list[str]]:
         """`apply` and `build` of the recipes that all checkouts have."""
-        listed = [self.run(side, ["-c", "from weft.recipes import schedules; print(*schedules())"])[1] for side in self.paths]
+        listed = [
+            self.run(side, ["-c", "from weft.recipes import schedules; print(*schedules())"])[1] for side in self.paths
+        ]
         names = sorted(set.intersection(*(set(text.split()) for text in listed)))
         commands = {"apply": [], "build": ["-o", "bundle"]}
-        return {f"{does} {name}": ["-m", "weft", does, name, *more] for name in names for does, more in commands.items()}
+        return {
+            f"{does} {name}": ["-m", "weft", does, name, *more] for name in names for does, more in commands.items()
+        }
 
     def whole(self, heading: str, rows: dict[str, list[str]], only: str) -> None:
         """A table of whole processes, each of which is started once before: byte code, parse tables."""
@@ -201,7 +211,11 @@ class Sides:
         for arguments in rows.values():
             for side in self.paths:
                 self.run(side, arguments)
-        self.table(heading, {row: lambda side, a=arguments: self.run(side, a)[0] for row, arguments in rows.items()}, self.rounds)
+        self.table(
+            heading,
+            {row: lambda side, a=arguments: self.run(side, a)[0] for row, arguments in rows.items()},
+            self.rounds,
+        )
 
     def table(self, heading: str, rows: dict[str, Callable[[str], float]], rounds: int) -> dict[str, dict[str, float]]:
         """By row and side, the least of some rounds; printed."""
@@ -210,7 +224,11 @@ class Sides:
             for row, measured in rows.items():
                 for side in self.paths:
                     found[row][side] = min(measured(side), found[row].get(side, math.inf))
-        print(f"{heading:<42}" + "".join(f"{side:>10}" for side in self.paths) + ("  new / old" if "old" in self.paths else ""))
+        print(
+            f"{heading:<42}"
+            + "".join(f"{side:>10}" for side in self.paths)
+            + ("  new / old" if "old" in self.paths else "")
+        )
         for row, seconds in found.items():
             ratio = f"{seconds['new'] / seconds['old']:11.2f}" if "old" in seconds else ""
             print(f"{row:<42}" + "".join(f"{each:9.3f}s" for each in seconds.values()) + ratio, flush=True)
@@ -253,7 +271,9 @@ def main() -> None:
         if "bitonic" in given.parts:
             for looped, what in ((False, ""), (True, ", again and again")):
                 sorts = [bitonic(length, folder, looped=looped) for length in LENGTHS]
-                rows = {f"{count} mapped loops": lambda side, p=path: sides.told(side, BARRIERS, p) for path, count in sorts}
+                rows = {
+                    f"{count} mapped loops": lambda side, p=path: sides.told(side, BARRIERS, p) for path, count in sorts
+                }
                 found = sides.table(f"`insert-barriers` of a bitonic sort{what}", rows, few)
                 print("growth:", growth((count, found[f"{count} mapped loops"]["new"]) for _, count in sorts))
 

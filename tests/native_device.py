@@ -42,6 +42,9 @@ class NativeDevice(Capturing):
     def alloc(self, name: str, dtype: str, count: int) -> np.ndarray:
         return np.empty(count, NUMPY[dtype])
 
+    def part(self, storage: np.ndarray, name: str, dtype: str, count: int, place: int) -> np.ndarray:
+        return storage.view(np.uint8)[place : place + count * NUMPY[dtype].itemsize].view(NUMPY[dtype])
+
     def free(self, memory: Any) -> None: ...
 
     def poison(self, memory: np.ndarray, byte: int, stream: Any) -> None:

@@ -25,7 +25,7 @@ file."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini("weft_goldens", "collect the the goldens beside .weft schedules", type="bool", default=False)
+    parser.addini("weft_goldens", "collect the goldens beside .weft schedules", type="bool", default=False)
     group = parser.getgroup("weft", "goldens of Weft schedules")
     group.addoption("--weft-update", action="store_true", help="write goldens of schedules anew where they differ")
 

@@ -81,7 +81,9 @@ class _Contest:
         raw = {name: array.view(SIGNED.get(dtypes[name], array.dtype)) for name, array in self.given.items()}
         self.arrays = {name: cupy.asarray(array) for name, array in raw.items()}
         """What lies in memory."""
-        wider = {name: cupy.asarray(widen(array, dtypes[name])) for name, array in self.given.items() if dtypes[name] in BITS}
+        wider = {
+            name: cupy.asarray(widen(array, dtypes[name])) for name, array in self.given.items() if dtypes[name] in BITS
+        }
         self.numbers = self.arrays | wider
         """As CuPy computes with them."""
         self.type = item["values"].get("type")

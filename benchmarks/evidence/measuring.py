@@ -86,7 +86,9 @@ def _watched(log: Log, item: Mapping[str, Any], longest: float, anew: Callable[[
     """A kernel that does not end is ended by nothing but the end of the process: the next one goes on with the next item."""
 
     def give_up() -> None:
-        log.keep({**item, "right": False, "failed": f"it did not end in {longest:g} seconds (--longest)", "took": longest})
+        log.keep(
+            {**item, "right": False, "failed": f"it did not end in {longest:g} seconds (--longest)", "took": longest}
+        )
         print(line(log.results[-1]), flush=True)
         anew()
 

@@ -264,7 +264,9 @@ class _Writer:
 
     def groups(self, rungs: Sequence[Path], size: int) -> Item:
         """The rungs of warp groups side by side."""
-        return self.contest("warp groups", f"{size}", {path.stem: (str(path), _mnk(size, size, size)) for path in rungs})
+        return self.contest(
+            "warp groups", f"{size}", {path.stem: (str(path), _mnk(size, size, size)) for path in rungs}
+        )
 
     def half(self, layer: str, sizes: Settings) -> Item:
         """A layer of half precision."""

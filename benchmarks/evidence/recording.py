@@ -41,6 +41,8 @@ def record(file: Path, docs: Path) -> int:
 
 def _one_a_line(measured: Mapping[str, Any]) -> str:
     """As JSON, each result in a line of its own: a file of a fraction of the size, of which a difference can be read."""
-    about = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in measured.items() if name != "results")
+    about = "".join(
+        f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in measured.items() if name != "results"
+    )
     results = ",\n".join(json.dumps(result) for result in measured["results"])
     return f'{{{about}"results": [\n{results}\n]}}\n'

@@ -25,7 +25,7 @@ from weft.interpreter.ir.structured import body_of, is_read, structure, subscrip
 from weft.interpreter.launch import launch
 from weft.interpreter.memory.layouts import subview
 from weft.interpreter.outlining.kernel import Outlined
-from weft.interpreter.proof.coverage.bodies import hands_on
+from weft.interpreter.proof.coverage.payload.bodies import hands_on
 from weft.interpreter.session.session import Session
 from weft.interpreter.statements.insert_barriers.trials import CANDIDATE
 from weft.payloads.payload import parse_payload
@@ -127,7 +127,9 @@ def _view(op: ir.Operation, *, which: int, by: int) -> bool:
         return False
     before, next_one = parts[which][axis], ir.AffineMap.get(1, 0, [ir.AffineExpr.get_dim(0) + by])
     with mlir.ahead_of(op):
-        parts[which][axis] = before + by if isinstance(before, int) else mlir.affine.AffineApplyOp(next_one, [before]).result
+        parts[which][axis] = (
+            before + by if isinstance(before, int) else mlir.affine.AffineApplyOp(next_one, [before]).result
+        )
         size = parts[1][axis]
         shape = [size if isinstance(size, int) else ir.ShapedType.get_dynamic_size()]
         made = subview(op.operands[0], parts, ir.MemRefType.get(shape, kind.element_type, kind.layout))
@@ -140,7 +142,9 @@ def _combined(op: ir.Operation) -> bool:
     """Terms are combined in another way."""
     if op.name not in ("arith.addi", "arith.maxsi") or op.parent.name != "linalg.generic":
         return False
-    made = ir.Operation.create("arith.muli", [op.results[0].type], list(op.operands), ip=ir.InsertionPoint(op), loc=op.location)
+    made = ir.Operation.create(
+        "arith.muli", [op.results[0].type], list(op.operands), ip=ir.InsertionPoint(op), loc=op.location
+    )
     op.results[0].replace_all_uses_with(made.results[0])
     op.erase()
     return True
@@ -259,10 +263,13 @@ COPIES: dict[str, Change] = {
 """Of copies, fills and loads, which a kernel has when its loop is outlined."""
 
 
-
 def is_elementwise(op: ir.Operation) -> bool:
     """An op that computes something, without a reduction."""
-    if not op.name.startswith("linalg.") or not len(op.regions) or op.name in ("linalg.fill", "linalg.copy", "linalg.transpose"):
+    if (
+        not op.name.startswith("linalg.")
+        or not len(op.regions)
+        or op.name in ("linalg.fill", "linalg.copy", "linalg.transpose")
+    ):
         return False
     space = structure(op)
     return "reduction" not in space.iterators and not all(hands_on(op, n) for n in range(space.outputs))
@@ -302,7 +309,10 @@ def _tile_fewer(op: ir.Operation) -> bool:
 def _exchanged(op: ir.Operation) -> bool:
     """The operands of an op that does not commute are exchanged."""
     for inner in body_of(op).operations:
-        if inner.operation.name in ("arith.subf", "arith.subi", "arith.divf") and inner.operands[0] != inner.operands[1]:
+        if (
+            inner.operation.name in ("arith.subf", "arith.subi", "arith.divf")
+            and inner.operands[0] != inner.operands[1]
+        ):
             inner.operation.operands[0], inner.operation.operands[1] = list(inner.operands)[::-1]
             return True
     return False
@@ -313,9 +323,16 @@ def _constant(op: ir.Operation) -> bool:
     for inner in operations(op):
         for number, value in enumerate(inner.operands):
             made, kind = producer(value), value.type
-            if inner.name.startswith("arith.") and made is not None and made.name == "arith.constant" and str(kind) != "index":
+            if (
+                inner.name.startswith("arith.")
+                and made is not None
+                and made.name == "arith.constant"
+                and str(kind) != "index"
+            ):
                 with mlir.ahead_of(op):
-                    other = ir.FloatAttr.get(kind, 2.5) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 1)
+                    other = (
+                        ir.FloatAttr.get(kind, 2.5) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 1)
+                    )
                     inner.operands[number] = mlir.arith.ConstantOp(kind, other).result
                 return True
     return False
@@ -325,6 +342,30 @@ def _guarded(op: ir.Operation) -> bool:
     return end_moved(op, by=-1) or _masked(op)
 
 
+def _subscript(op: ir.Operation, *, how: str) -> bool:
+    """Two subscripts of an access or a view are exchanged, or one of them is the next number, or 0."""
+    if op.name not in ("memref.load", "memref.subview"):
+        return False
+    places = [n for n, value in enumerate(op.operands) if n and isinstance(value.type, ir.IndexType)]
+    if len({op.operands[n] for n in places[:2]}) < 2:
+        return False
+    one, other = places[:2]
+    with mlir.ahead_of(op):
+        if how == "exchanged":
+            op.operands[one], op.operands[other] = op.operands[other], op.operands[one]
+        elif how == "moved":
+            next_one = ir.AffineMap.get(1, 0, [ir.AffineExpr.get_dim(0) + 1])
+            op.operands[one] = mlir.affine.AffineApplyOp(next_one, [op.operands[one]]).result
+        else:
+            op.operands[other] = mlir.arith.ConstantOp(ir.IndexType.get(), 0).result
+    return True
+
+
+SUBSCRIPTS: dict[str, Change] = {
+    "subscripts are exchanged": partial(_subscript, how="exchanged"), "a subscript is moved": partial(_subscript, how="moved"),
+    "a subscript is dropped": partial(_subscript, how="dropped"),
+}  # fmt: skip
+"""Of accesses and views in a kernel."""
 ELEMENTS: dict[str, Change] = {
     "an op is dropped": _of_elements(_erased), "a tile fewer": _tile_fewer, "a guard is narrowed": _guarded,
     "a map is shifted": _of_elements(partial(part_of, first=1, of="source")),
@@ -333,7 +374,10 @@ ELEMENTS: dict[str, Change] = {
     "results go to their neighbours": _of_elements(partial(part_of, first=1, of="result")),
 }  # fmt: skip
 """Of element-wise ops, likewise. Guards are of any op."""
-CHANGED = {"loop": ("scf.forall",), "tile fewer": ("scf.forall",), "guard": ("affine.min", "arith.cmpi"), "": MOVING}
+CHANGED = {
+    "subscript": ("memref.load", "memref.subview"), "loop": ("scf.forall",), "tile fewer": ("scf.forall",),
+    "guard": ("affine.min", "arith.cmpi"), "": MOVING,
+}  # fmt: skip
 """The names of ops that a change is of, by a word in its own."""
 
 Place = tuple[int, int, Change]

@@ -23,7 +23,8 @@ from weft.runtime.host import functions
 from weft.runtime.host.functions import entry_function
 from weft.runtime.host.host import interpreted, plan_of
 from weft.runtime.host.program import Host
-from weft.runtime.plan.plan import Alloc, Free, Plan, closed, used_buffers
+from weft.runtime.plan.order import closed
+from weft.runtime.plan.plan import Alloc, Free, Plan, used_buffers
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
 from weft.verify import verify_source

@@ -78,6 +78,9 @@ class GuardedDevice(NativeDevice):
         self.rooms.append((room, room.copy(), zone))
         return room[zone : zone + size].view(NUMPY[dtype])
 
+    def part(self, storage: np.ndarray, name: str, dtype: str, count: int, place: int) -> np.ndarray:
+        return self.alloc(name, dtype, count)
+
     def launch(self, kernel: KernelEntry, *args: Any) -> None:
         super().launch(replace(kernel, name=self.prefix + kernel.name), *args)
         self.outside |= any((room != was)[np.r_[:zone, -zone:0]].any() for room, was, zone in self.rooms)

@@ -76,6 +76,12 @@ class NumpyDevice(Capturing):
         self.alive["memory"] += 1
         return {"data": np.zeros(count, NUMPY[dtype]), "name": name, "alive": True}
 
+    def part(self, storage: dict[str, Any], name: str, dtype: str, count: int, place: int) -> dict[str, Any]:
+        self._call("part", name, dtype, count, place)
+        self.alive["memory"] += 1
+        size = count * NUMPY[dtype].itemsize
+        return {"data": storage["data"].view(np.uint8)[place : place + size].view(NUMPY[dtype]), "name": name, "alive": True}
+
     def free(self, memory: dict[str, Any]) -> None:
         self.log.append(("free", memory["name"]))
         self.expect_no_capture("freeing")

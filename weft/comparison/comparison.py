@@ -63,7 +63,7 @@ class ComparedOnce:
 
 
 def _equal(lines: tuple[str, ...]) -> ComparedOnce:
-    """The result for equal values, from the lines of `comparison_lines`."""
+    """The result of a comparison that found equal values, from the lines of `comparison_lines`."""
     return ComparedOnce(lines[1:], summary=lines[0])
 
 

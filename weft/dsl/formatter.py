@@ -59,7 +59,7 @@ class _Piece:
         unary: whether it is a unary minus; for a comment, whether the statement continues after it.
         column: the column of a comment in the source: a comment after code keeps it if there is
             room.
-        short: whether it is in a block, with its `else`, that stays in its line.
+        short: whether it is in a block that stays on one line, together with its `else`.
     """
 
     kind: str
@@ -71,7 +71,8 @@ class _Piece:
 
 
 def _in_one_line(items: tuple[tree.Item, ...]) -> Iterator[range]:
-    """The places of the items with blocks that are in one line of the source, with their `else`."""
+    """The source ranges of items with blocks, and of blocks, that are on one line together with
+    their `else`."""
     for item in items:
         blocks: tuple[tuple[tree.Item, ...], ...] = ()
         match item:
@@ -92,7 +93,7 @@ def _in_one_line(items: tuple[tree.Item, ...]) -> Iterator[range]:
 
 
 def _pieces(text: str, tokens: list[Token], short: set[int]) -> Iterator[_Piece]:
-    """The tokens and comments of a text. `short`: the places in blocks that stay in their lines."""
+    """The tokens and comments of a text. `short`: the offsets in blocks that stay on one line."""
     end = 0
     before: str | None = None
     for index, token in enumerate(tokens):

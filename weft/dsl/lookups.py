@@ -166,7 +166,7 @@ class ScopeCheck:
     def expect_visible(self, ref: tree.NameRef | tree.HandleRef) -> None:
         """Raises W0229 for a name that ended with the block that binds it."""
         if (ended := self.scope.ended.get(ref.name)) is not None:
-            message = f"`{ref.name}` is not visible here: a block that binds it ends before"
+            message = f"`{ref.name}` is not visible here: the block that binds it has ended"
             raise fail("W0229", message, span=ref.span, notes=(ended.reason,), hint=ended.hint)
 
     def _present(self, ref: tree.NameRef) -> UnknownValue | None:
@@ -209,14 +209,14 @@ class ScopeCheck:
         return (bound.number, part), tuple(rest)
 
     def iterate(self, listed: str, span: Span) -> None:
-        """Notes the list for which the statement is executed. Raises W0221 for a second one, and
-        where one handle is meant."""
+        """Records the list for each element of which the statement is executed. Raises W0221 for a
+        second list, and for a list in a place that takes a single handle."""
         if self.each not in (listed, ""):
             raise one_is_meant(listed, span, f" beside the list `{self.each}`" if self.each else "")
         self.each = listed
 
     def live(self, ref: tree.HandleRef, part: Part) -> None:
-        """Raises W0223 or W0227 for a handle that was consumed; notes the use of a handle of the
+        """Raises W0223 or W0227 for a handle that was consumed; records the use of a handle of the
         schedule around this one."""
         if (gone := self.scope.gone.get(part)) is not None:
             raise consumed(ref.spelling, ref.span, gone)

@@ -151,7 +151,7 @@ class Scope:
         self.ended.pop(name, None)
 
     def use(self, name: str) -> None:
-        """Notes that a name is used."""
+        """Records that a name is used."""
         if name in self.parameters:
             self.parameters[name] = True
         else:
@@ -252,7 +252,7 @@ def written_handles(listed: tree.ListExpr, is_handle: Callable[[str], bool]) -> 
     if not any(ref.fields or is_handle(ref.name) for ref in refs):
         return None
     if other := [item for item in items if not isinstance(item, tree.HandleRef)]:
-        raise fail("W0233", "a list is one of handles or one of values, and this one has both", span=other[0].span)
+        raise fail("W0233", "a list holds either handles or values, and this one has both", span=other[0].span)
     return refs
 
 

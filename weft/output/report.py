@@ -109,16 +109,35 @@ def _steps(steps: Sequence[Step]) -> Table:
 
 def _launches(report: Report) -> RenderableType:
     launches = Counter((k.name, k.grid, k.block, k.shared_bytes) for k in report.kernels)
+    most = {k.name: 0 for k in report.kernels}
+    for kernel in report.kernels:
+        most[kernel.name] = max(most[kernel.name], kernel.temporary_bytes)
     repeated = (">launches",) if launches.total() > len(launches) else ()
-    table = columns("kernel", *repeated, "grid", "block", ">threads", ">shared")
+    stored = (">temporaries",) if report.storage is not None else ()
+    table = columns("kernel", *repeated, "grid", "block", ">threads", ">shared", *stored)
     for (name, grid, block, shared_bytes), times in launches.items():
         threads = block[0] * block[1] * block[2]
         shared = size(shared_bytes) if shared_bytes else "–"
         table.add_row(
-            Text(name, "bold"), *(str(times) for _ in repeated), extent(grid), extent(block), f"{threads:,}", shared
+            Text(name, "bold"),
+            *(str(times) for _ in repeated),
+            extent(grid),
+            extent(block),
+            f"{threads:,}",
+            shared,
+            *(size(most[name]) for _ in stored),
         )
     unproven = {k.name: f" is not proven race-free: {k.unproven}" for k in report.kernels if k.unproven is not None}
     marks = [Text.assemble((name, "bold"), why, style="yellow") for name, why in unproven.items()]
+    if (storage := report.storage) is not None:
+        streams = f", of which streams add {size(storage.by_streams)}" if report.streams_created > 1 else ""
+        marks.append(
+            Text(
+                f"temporaries  {size(storage.size)}{streams}; {size(storage.needed)} are live at once,"
+                f" {size(storage.apart)} in all",
+                "dim",
+            )
+        )
     if report.unchecked is not None:
         marks.append(Text(f"values not compared when it was built: {report.unchecked}", "yellow"))
     return Group(table, *marks)

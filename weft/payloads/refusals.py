@@ -64,13 +64,14 @@ _REFUSALS = (
     ),
     (
         r"expected operand #(\d+) rank \((\d+)\) to match the result rank of indexing_map \((\d+)\)", "W0487",
-        "{op}: operand {0} has {1} axes, and {2} are needed", "reshape it, or use another op",
+        "{op}: operand {0} has {1} axes, and {2} are needed",
+        "`tensor.expand_shape` or `tensor.collapse_shape` changes the number of its axes; or use another op",
     ),
     (
         r"invalid indexing maps are non-invertible", "W0487",
         "no operand of {op} determines the extent of one of its loops",
-        "each dimension needs a subscript of its own in some operand: `d0` is one, `d0 + d1` and `3 - d0` are not; add one of "
-        "that shape, `tensor.empty()`, which the body leaves out, or write the loops as `affine.for`",
+        "each dimension needs a subscript of its own in some operand: `d0` is one, `d0 + d1` and `3 - d0` are not; add an "
+        "operand of that shape, `tensor.empty()`, that the body does not read, or write the loops as `affine.for`",
     ),
     (r"unexpected loop dimension for convolution op", "W0487", "{op}: a stride or a dilation is below 1", _STEPS),
     (r"unexpected result less than 0 at expression", "W0487", "{op}: an operand has a negative index", _STEPS),

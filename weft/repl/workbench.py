@@ -18,7 +18,7 @@ from ..interpreter.session.frames import arguments
 from ..interpreter.session.session import Session
 from ..interpreter.session.state import SKIP, Fork, Frame, Step, condition, elements, scope, statement_text
 from ..interpreter.session.statement import Handle, signatures
-from ..interpreter.session.versions import known_sizes, open_at
+from ..interpreter.session.versions import open_at
 from ..pipeline import TYPED, Applied, Choice, Recipe, opened
 from ..runtime.run.execution import Clock
 
@@ -240,7 +240,7 @@ def total(session: Session) -> str:
     left = _remaining(state.frames, schedules)
     for frame in state.frames:
         if (fork := frame.fork) is not None and not fork.last:
-            left += _others(fork, schedules) if open_at(fork, known_sizes(state.module)) else _Count(0, certain=False)
+            left += _others(fork, schedules) if open_at(fork, state.version) else _Count(0, certain=False)
     left = sum((_others(fork, schedules) for fork in state.forks), left)
     return f"{len(session.states) - 1 + left.number}{'+' * (not left.certain)}"
 

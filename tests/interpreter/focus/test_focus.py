@@ -222,7 +222,9 @@ def test_barriers_in_a_small_function_beside_a_large_one(tmp_path: Path, monkeyp
     payload = chain(2).replace("@main", "@few") + "\n" + _function(arguments, adds, None)
     whole = run(session(tmp_path, payload, IN_BOTH))
     assert not whole[2], whole[2]
-    assert sum("barrier" in line for line in whole[0][-1]) > 16 and any("RAW on shared" in line for line in whole[0][-1])
+    assert sum("barrier" in line for line in whole[0][-1]) > 16 and any(
+        "RAW on shared" in line for line in whole[0][-1]
+    )
     monkeypatch.setattr(sections, "LARGE", 12)
     assert run(session(tmp_path, payload, IN_BOTH))[0] == whole[0]
 

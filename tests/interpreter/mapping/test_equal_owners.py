@@ -53,4 +53,4 @@ def test_other_owners_are_told_apart(to: str, tmp_path: Path) -> None:
 
 def test_the_hint_names_the_map_that_the_others_have(tmp_path: Path) -> None:
     said = refusal(tmp_path, PAYLOAD, SCHEDULE.replace("FINISH", "map t to threads(y: 8, x: 16)"))
-    assert codes(said) == ["W0380"] and "by [1, 1], and map that loop as another is: `threads(y, x)`" in said
+    assert codes(said) == ["W0380"] and "by [1, 1], and map that loop like the other: `threads(y, x)`" in said

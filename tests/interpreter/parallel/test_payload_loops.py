@@ -303,7 +303,7 @@ def test_what_the_payload_calls_parallel(spelling: str, tmp_path: Path) -> None:
     scatter += "memref.store %one, %s[%at] : memref<40xf32>"
     assert not refusal(tmp_path, payload(f"{spelling} {{ {scatter} }}"), statements)
     said = refusal(tmp_path, payload(f"{spelling} {{ {indices('d0', 'd0 + 1')} }}"), statements)
-    assert codes(said) == ["W0343"] and f"the payload says that this {name} is parallel, but iterations" in said
+    assert codes(said) == ["W0343"] and f"the payload declares this {name} parallel, but iterations" in said
 
 
 def test_affine_loops_are_lowered_alone() -> None:
@@ -410,7 +410,7 @@ def test_a_result_that_leaves_the_loops_processor_is_refused(tmp_path: Path) -> 
         ("scf.forall (%i) in (11) { scf.forall (%j) in (%i) { BODY } }", "depend on the variable"),
         (
             "scf.for %i = %c0 to %c11 step %c1 { memref.store %one, %s[%i] : memref<40xf32>\n"
-            "scf.for %j = %c0 to %c11 step %c1 { BODY } }", "stands between",
+            "scf.for %j = %c0 to %c11 step %c1 { BODY } }", "is between the loops",
         ),
     ],
 )  # fmt: skip

@@ -47,7 +47,7 @@ NAMED_WRONG = {
     "no dialect of that name": ("let y = match linlag.fill", "W0241", "warning"),
     "no such kind": ("let y = match fil", "W0241", "error"),
     "no such kind, among several": ("let y = match* contraction or elemntwise", "W0241", "error"),
-    "a rest before the end": ("let t = tile op [..., 4]", "W0232", "error"),
+    "a rest in the middle": ("let t = tile op [4, ..., 4]", "W0232", "error"),
     "a rest alone": ("let t = tile op [...]", "W0232", "error"),
     "a rest of an order": ("let t = interchange op [0, ...]", "W0232", "error"),
     "no such property": ("let y = match any where rnk == 2", "W0246", "error"),

@@ -205,7 +205,7 @@ def test_a_producer_in_front_of_parts(tmp_path: Path) -> None:
     body += "map zeros to threads(*) cyclic\n"
     body += "let (each, add) = tile sum [1, 1]\nfuse init into each\nmap each to grid(y, x)\ninsert-barriers\nlaunch t\nlaunch each"
     found = refused(RELU, body, tmp_path, "W0326")
-    assert found.hint is not None and "before `as-gemm` or `split-k`, `map` and `launch` it on its own" in found.hint
+    assert found.hint is not None and "`map` and `launch` it on its own, before `as-gemm` or `split-k`" in found.hint
     body = body.replace("fuse relu into t", "map relu to grid(y, x)").replace("launch t\n", "launch relu\nlaunch t\n")
     expect_followed(RELU, body, tmp_path)
 

@@ -32,7 +32,7 @@ def refused(text: str) -> Diagnostic:
 def test_copies_that_are_mapped_behind_the_pipeline() -> None:
     said = refused(moved(["to tma"], "pipeline k"))
     assert said.code == "W0376" and said.hint == (
-        "move `map copy_a to tma` (line 21), `map copy_b to tma` (line 22) before this `pipeline`, which is legal then"
+        "move `map copy_a to tma` (line 21), `map copy_b to tma` (line 22) before this `pipeline`: then it is legal"
     )
     assert "move `map copy_b to tma` (line 22) before" in str(refused(moved(["copy_b to tma"], "pipeline k")).hint)
 
@@ -41,14 +41,14 @@ def test_a_producer_before_there_are_warp_groups() -> None:
     said = refused(moved(["pipeline k"], "map copy_b"))
     assert said.code == "W0406" and said.hint == (
         "move `let (groups, group_mm) = tile step [64, _]` (line 19), `map groups to warpgroups(y)` (line 20) before this "
-        "`pipeline`, which is legal then"
+        "`pipeline`: then it is legal"
     )
 
 
 def test_a_product_of_a_warp_group_before_the_map() -> None:
     said = refused(moved(["map groups"], "let product"))
     assert said.code == "W0379" and said.hint == (
-        "move `map groups to warpgroups(y)` (line 20) before this `mma`, which is legal then"
+        "move `map groups to warpgroups(y)` (line 20) before this `mma`: then it is legal"
     )
     without = refused(LADDER.read_text().replace("  map groups to warpgroups(y)\n", ""))
     assert without.code == "W0379" and without.hint == "`map` the loop around the op `to warpgroups(y)`, before `mma`"

@@ -14,6 +14,7 @@ from weft.dsl.parameters import bind_parameters
 from weft.dsl.parser import parse_items, parse_text
 from weft.interpreter.ir import mlir
 from weft.interpreter.ir.mlir import ir
+from weft.interpreter.session.frames import around
 from weft.interpreter.session.session import Session
 from weft.interpreter.session.statement import signatures
 from weft.pipeline import Choice, applied
@@ -282,7 +283,7 @@ def test_a_statement_on_a_list_returns_lists() -> None:
                    "let none_of_them = match* fill in gone\nlet flat = coalesce none_of_them", GENERICS)
     while made.step() is not None and len(made.steps) < 4:
         pass
-    assert "iteration 2 of 2 in line 5" in made.steps[3].within[0] and made.steps[2].skipped
+    assert "iteration 2 of 2 in line 5" in next(around(made.steps[3].frames, str)) and made.steps[2].skipped
     at = made.upcoming()
     assert at is not None and at.span.line == 5
     made.run()

@@ -37,9 +37,24 @@ def rows(shape: str, result: str) -> str:
 
 
 CASES = {
-    "few tiles: parts of the sum": (product("linalg.matmul", "40x1100", "1100x72", "40x72"), "simt_split_k", {}),
-    "small tiles": (product("linalg.matmul", "200x140", "140x136", "200x136"), "simt", {"blocks": "4"}),
-    "large tiles": (product("linalg.matmul", "260x136", "136x260", "260x260"), "simt", {"blocks": "1"}),
+    "few tiles: parts of the sum": (product("linalg.matmul", "40x1100", "1100x72", "40x72"), "tensor_split_k", {}),
+    "few tiles, no tensor cores": (
+        product("linalg.matmul", "40x1100", "1100x72", "40x72"),
+        "simt_split_k",
+        {"units": "simt"},
+    ),
+    "small tiles": (product("linalg.matmul", "200x140", "140x136", "200x136"), "tensor", {"blocks": "4"}),
+    "small tiles, no tensor cores": (
+        product("linalg.matmul", "200x140", "140x136", "200x136"),
+        "simt",
+        {"blocks": "4", "units": "simt"},
+    ),
+    "large tiles": (product("linalg.matmul", "260x136", "136x260", "260x260"), "tensor", {"blocks": "1"}),
+    "large tiles, no tensor cores": (
+        product("linalg.matmul", "260x136", "136x260", "260x260"),
+        "simt",
+        {"blocks": "1", "units": "simt"},
+    ),
     "a batch": (product("linalg.batch_matmul", "3x70x64", "3x64x90", "3x70x90"), "batched", {"large": "100000"}),
     "images in parts": (
         product("linalg.conv_2d_nchw_fchw", "2x40x9x9", "70x40x3x3", "2x70x7x7"),
@@ -54,7 +69,17 @@ CASES = {
     "few filters": (
         product("linalg.conv_2d_nchw_fchw", "1x20x18x18", "64x20x3x3", "1x64x16x16"),
         "igemm_nchw",
-        {"deep": "1000000", "blocks": "2"},
+        {"deep": "1000000", "blocks": "4", "units": "simt"},
+    ),
+    "images by tensor cores": (
+        product("linalg.conv_2d_nchw_fchw", "1x20x18x18", "64x20x3x3", "1x64x16x16"),
+        "igemm_tensor_nchw",
+        {"deep": "1000000", "blocks": "4"},
+    ),
+    "pixels by tensor cores": (
+        product("linalg.conv_2d_nhwc_hwcf", "1x18x18x20", "3x3x20x64", "1x16x16x64"),
+        "igemm_tensor",
+        {"deep": "1000000", "blocks": "4"},
     ),
     "16 bytes a thread": (elements("6x5x8"), "by_vectors", {}),
     "an element a thread": (elements("6x5x7"), "by_threads", {}),

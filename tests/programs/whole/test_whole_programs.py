@@ -48,10 +48,11 @@ SMALL = {"large": "1", "deep": "1", "several": "1", "long": "3", "threads": "128
 """Settings with which small ops are scheduled as large ones are: products by recipes, rows by warps, several elements a thread."""
 
 
-@pytest.mark.parametrize("seed", [seed for seed in SEEDS if is_cheap(program(seed))] if "WEFT_SOAK" in os.environ else SEEDS[::4])
-def test_rules_of_large_ops(seed: int) -> None:
+@pytest.mark.parametrize("units", ["tensor", "simt"])
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if is_cheap(program(seed))] if "WEFT_SOAK" in os.environ else SEEDS[::5])
+def test_rules_of_large_ops(seed: int, units: str) -> None:
     made = program(seed)
-    done = applied(api.load(None, payload=made.text, settings=SMALL))
+    done = applied(api.load(None, payload=made.text, settings={**SMALL, "units": units}))
     assert done.unproven == [], made.text
     for entry, sizes in made.sizes.items():
         options = RunOptions("sim", seed, sizes={place: str(size) for place, size in sizes.items()})

@@ -22,6 +22,7 @@ from weft.recipes import builders
 from weft.runtime.cpu.reference import reference
 from weft.runtime.cuda.nvrtc import ARCHITECTURES, compile_cubin
 from weft.runtime.files.bundle import read_bundle, write_bundle
+from weft.runtime.plan.plan import Alloc, used_buffers
 from weft.runtime.run.execution import RunOptions, run_bundle
 from weft.runtime.run.runner import run_plan
 from weft.runtime.simulator.device import SimDevice
@@ -141,7 +142,9 @@ def test_the_convolutions_run_on_two_streams_and_the_sum_after_both() -> None:
     first, second, both = plan.launches
     assert first.stream != second.stream and not first.after and not second.after
     other = second if both.stream == first.stream else first
-    assert both.stream in (first.stream, second.stream) and both.after == (plan.steps.index(other),)
+    waiting = plan.steps[plan.steps.index(both) - 1]  # the memory of the sum is allocated once both are done
+    assert isinstance(waiting, Alloc) and waiting.buffer in used_buffers(both) and waiting.stream == both.stream
+    assert both.stream in (first.stream, second.stream) and waiting.after == (plan.steps.index(other),) and not both.after
     assert len({step.stream for step in plan.steps}) == 2
 
 

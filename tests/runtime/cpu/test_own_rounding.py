@@ -14,6 +14,8 @@ import weft
 from weft.api import load
 from weft.execution import _program
 from weft.pipeline import applied
+from weft.runtime.plan.signature import Argument, FunctionSignature
+from weft.runtime.run.compare import compare
 from weft.runtime.run.execution import Program, RunOptions, open_device
 from weft.runtime.run.judging import Arbiter, _sparse
 from weft.runtime.run.report import Report
@@ -188,6 +190,24 @@ def test_no_term_is_hidden_by_a_payload_that_is_far_off() -> None:
     assert ran(done).ok
     wrong = ran(done, shorter(k, by=k // 5))
     assert wrong.ok is False and 0.1 < (wrong.max_rel_error or 0) < 0.4
+
+
+def test_outputs_no_farther_from_f64_than_the_payload_in_f32() -> None:
+    """Up to 16 times the tolerance, which is 1e-5; farther than the payload is wrong."""
+    signature = FunctionSignature("f", (), (Argument("y", "f32", (2,), "output"),))
+
+    def judged(kernel: float, payload: float) -> bool:
+        exact = {"y": np.array([1.0, 0.5])}
+        mine, theirs = ({"y": (exact["y"] * (1 + error)).astype(np.float32)} for error in (kernel, payload))
+        arbiter = Arbiter(signature, lambda _: exact, lambda *_: theirs, lambda _: mine)
+        found = compare(signature, mine, theirs)
+        assert not found.ok
+        better = arbiter.reconsidered({}, mine, theirs, found)
+        return better is not None and better[0].ok
+
+    assert judged(-3e-5, 4e-5) and judged(1.2e-5, -1.3e-5)
+    assert not judged(5e-5, -4e-5)
+    assert not judged(-3e-4, 4e-4), "beyond 16 tolerances"
 
 
 def test_witnesses_are_small_integers_and_leave_indices_alone() -> None:

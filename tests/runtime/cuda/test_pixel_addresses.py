@@ -135,7 +135,7 @@ def test_the_simulator_walks_as_the_hardware_does() -> None:
             found = np.where(there, images.reshape(-1).take(flat, mode="clip"), 0).reshape(box)
             np.testing.assert_array_equal(found, pixels(images, window, box, at, offsets))
             outside = (at[0], w, h + shape[1] + upper[0] - h, at[3])
-            assert "none of the window" in (boxes.wrong(outside, offsets) or "")
+            assert "outside of the window" in (boxes.wrong(outside, offsets) or "")
             assert "away" in (boxes.wrong(at, (0, 256)) or "")
 
 

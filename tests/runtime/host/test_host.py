@@ -76,8 +76,8 @@ def test_temporaries_are_allocated_and_freed() -> None:
         memref.copy %u, %b : memref<8xf32> to memref<8xf32> return }}""")
     assert steps(plan) == [
         "alloc temp0",
-        "alloc temp1",
         "copy(arg0, temp0)",
+        "alloc temp1",
         "temp0 -> temp1",
         "free temp0",
         "temp1 -> arg1",

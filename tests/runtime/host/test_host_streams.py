@@ -80,7 +80,7 @@ TABLE = {
         f"{asynchronous('%t', '%r0', '%a', '%x')}\n{asynchronous('%u', '%r1', '%a', '%y')}\n"
         f"{asynchronous('%v', '%t', '%x', '%b')}\n{asynchronous('%w', '%u', '%y', '%c')}\n"
         f"gpu.wait [%v, %w]\nmemref.dealloc %x : {M}\nmemref.dealloc %y : {M}",
-        ["alloc temp0 @0", "alloc temp1 @1", "a>temp0 @0", "a>temp1 @1", "temp0>b @0", "free temp0 @0", "temp1>c @1",
+        ["alloc temp0 @0", "a>temp0 @0", "alloc temp1 @1", "a>temp1 @1", "temp0>b @0", "free temp0 @0", "temp1>c @1",
          "free temp1 @1"],
     ),
     "memory that several streams use is there before, and until all are done": (

@@ -11,7 +11,7 @@ from work import lines_run
 
 from weft.runtime.host import streams
 from weft.runtime.host.streams import EXACT, members, waited
-from weft.runtime.plan.plan import closed
+from weft.runtime.plan.order import closed
 
 Needs = list[tuple[int, ...]]
 

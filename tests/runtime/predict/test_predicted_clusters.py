@@ -54,7 +54,7 @@ def test_fences_of_arrivals_take_their_time() -> None:
 
 
 def test_what_waits_for_ever_in_a_cluster() -> None:
-    with pytest.raises(WeftError, match=r"W0782: .*warps wait at a memory barrier for ever"):
+    with pytest.raises(WeftError, match=r"W0782: .*warps wait at a memory barrier forever"):
         predicted(pair().text(), ("(unsigned short)3", "(unsigned short)1"))
 
 

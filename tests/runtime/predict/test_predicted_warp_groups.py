@@ -50,7 +50,7 @@ def test_a_producer_that_waits_for_copies_before_it_starts_the_next_is_slower() 
 
 
 def test_waits_for_what_never_comes() -> None:
-    with pytest.raises(WeftError, match=r"W0782: .*warps wait at a memory barrier for ever"):
+    with pytest.raises(WeftError, match=r"W0782: .*warps wait at a memory barrier forever"):
         predicted(Product(), "ring", ("barrier_expect(&full[d0], 49152);", "barrier_expect(&full[d0], 49168);"))
 
 

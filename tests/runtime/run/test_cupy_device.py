@@ -7,6 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,6 +54,33 @@ def test_a_plan_runs(cupy: ModuleType) -> None:
     assert result.races is None and result.barriers is None
     assert (result.streams_created, result.streams_destroyed) == (2, 2)
     assert cupy.LIVE["bytes"] == 0
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_temporaries_share_an_allocation(cupy: ModuleType, graph: bool) -> None:
+    """Four in a chain take the bytes of two, also where all stay allocated: in repeated runs and in graphs."""
+    scale, live = cupy.KERNELS["scale"], []
+
+    def watched(*launched: Any) -> None:
+        live.append(cupy.LIVE["bytes"])
+        scale(*launched)
+
+    cupy.KERNELS["scale"] = watched
+    plan, names = two_stream_plan(), ("x", "a", "b", "c", "d", "y")
+    launch = plan.launches[1]
+    steps = [
+        replace(launch, stream=0, after=(), args=(whole(source, 8), whole(target, 8), ScalarValue("f32", 2.0)))
+        for source, target in pairwise(names)
+    ]
+    inside = names[1:-1]
+    ordered = [Alloc(buffer="a"), steps[0]]
+    for step, name, following in zip(steps[1:], inside, (*inside[1:], None), strict=True):
+        ordered += [*([Alloc(buffer=following)] if following else []), step, Free(buffer=name)]
+    buffers = (*plan.buffers[:2], *(Buffer(name, "f32", (8,), "temp") for name in inside))
+    chain = replace(plan, buffers=buffers, steps=tuple(ordered), scalars=())
+    result = run_plan(chain, CupyDevice(), {"x": INPUTS["x"]}, text="text", repeat=2, graph=graph)
+    np.testing.assert_array_equal(result.outputs["y"], 32 * INPUTS["x"])
+    assert len(live) == 15 and set(live) == {2 * 32 + 2 * 256} and cupy.LIVE["bytes"] == 0
 
 
 def test_one_stream_is_timed_by_events(cupy: ModuleType) -> None:

@@ -59,7 +59,8 @@ def test_right(folder: Path) -> None:
     found = json.loads(done.stdout)
     assert found["ok"] is True and found["max_rel_error"] == 0 and found["races"] is None
     assert found["device"] == "Fake GPU" and found["target"] == "cuda"
-    assert found["kernels"] == [{"name": "scale", "grid": [1, 1, 1], "block": [8, 1, 1], "shared_bytes": 128, "unproven": None}] * 2
+    launch = {"name": "scale", "grid": [1, 1, 1], "block": [8, 1, 1], "shared_bytes": 128, "unproven": None}
+    assert found["kernels"] == [launch | {"temporary_bytes": live} for live in (256, 512)]
     assert found["streams_created"] == found["streams_destroyed"] == 2
     assert len(found["repeats"]) == 3
     text = run(str(folder), "--bench", "2").stdout

@@ -113,7 +113,7 @@ def test_sizes_that_are_known_at_run_time_alone() -> None:
 
 
 LAYOUTS: list[tuple[dict[str, Any], str]] = [
-    ({"rounded": "tf32"}, "W0703.*numbers of bf16 are not rounded to `tf32` on the way"),
+    ({"rounded": "tf32"}, "W0703.*a copy does not round bf16 to `tf32`"),
     ({"box": [128, 512]}, "W0703.*1 to 256 elements"), ({"box": [128]}, "W0748.*2 dimensions, and boxes of 1"),
     ({"box": [128, 4]}, "W0703.*8 bytes, which are not a multiple of 16"), ({"swizzle": 48}, "W0703.*48 is none of 0, 32"),
     ({"box": [128, 128]}, "W0703.*rows of 256 bytes, which are more than its swizzle of 128"), ({"fill": "one"}, "W0703.*`one`"),

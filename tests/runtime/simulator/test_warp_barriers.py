@@ -72,7 +72,7 @@ def test_what_it_orders(case: str) -> None:
 
 WRONG = {
     "nothing in between": (staged(""), "put a `gpu.barrier` between"),
-    "the lane of another warp": (staged(SYNC, "%over"), r"nvvm.bar.warp.sync at .* orders the threads of each warp alone"),
+    "the lane of another warp": (staged(SYNC, "%over"), r"nvvm.bar.warp.sync at .* orders only the threads of a warp"),
     "one warp alone": (staged(ONE_WARP), "put a `gpu.barrier` between"),
 }
 

@@ -105,7 +105,8 @@ class Run:
             self.counts["wrong"] += 1
 
     def one(self, golden: Golden) -> None:
-        """Compares or writes one golden, and reports the result. Raises what is wrong with it."""
+        """Compares or writes one golden, and reports the result. Raises the errors of its schedule
+        and of its first line."""
         from ...dsl.diagnostics import WeftError
         from ...goldens import judging
         from ...output.console import colored, emit, say

@@ -74,7 +74,7 @@ class StructuredOp:
         return is_used(self.block.arguments[number])
 
     def wide(self, number: int, lanes: int) -> bool:
-        """Whether the op's last dimension walks `lanes` aligned, adjacent elements of this operand."""
+        """Whether `lanes` iterations of the op's last dimension access aligned, adjacent elements."""
         if (number, lanes) not in self._wide:
             walked, last = list(map(dimension_of, self.maps[number].results)), self.maps[number].n_dims - 1
             alone = None not in walked and walked[-1:] == [last] and walked.count(last) == 1
@@ -304,8 +304,8 @@ def is_per_thread(op: ir.Operation) -> bool:
 
 
 def goes_along(op: ir.Operation) -> bool:
-    """Whether an op reaches each element of its result once, and walks all operands in the order of
-    its own dimensions. Then it gains nothing from elements in registers, and its accesses are as
+    """Whether an op accesses each element of its result once, and all operands in the order of its
+    own dimensions. Then it gains nothing from elements in registers, and its accesses are as
     wide as memory allows."""
     if not is_parallel_op(op):
         return False

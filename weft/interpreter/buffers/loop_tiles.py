@@ -109,7 +109,7 @@ def tile_of(
         if before is None:
             raise fail(
                 "W0468",
-                f"of `{name}` loads and stores of single elements are staged, and {describe(op)} is neither",
+                f"only loads and stores of single elements of `{name}` can be staged, and {describe(op)} is neither",
                 _WAY,
             )
         if value != buffer:

@@ -99,14 +99,14 @@ def _not_in_registers(
     """The error W0380. `mapped`: an op that is mapped over the whole buffer, if loops over threads
     also take tiles of it."""
     hint = (
-        "`map` all loops and ops that access it in the same way, to as many threads as there are parts; an accumulator"
-        " has one tile per thread, or pieces, mapped to `registers`"
+        "`map` all loops and ops that access it to the same threads, as many as it has parts; an accumulator has one"
+        " tile per thread, or pieces mapped to `registers`"
     )
     if mapped is not None and thread_tile is not None:
         cut = f"`tile` {describe(mapped)} by [{', '.join(map(str, thread_tile.kind.shape))}]"
-        as_others = f"map that loop as another is: `{mapping_of(thread_tile.nest[-1])}`"
+        as_others = f"map that loop like the other: `{mapping_of(thread_tile.nest[-1])}`"
         hint = f"`{mapping_of(mapped)}` is on the op itself: {cut}, and {as_others}"
-    message = f"the {'x'.join(map(str, kind.shape))} buffer cannot live in each thread's registers: {reason}"
+    message = f"the {'x'.join(map(str, kind.shape))} buffer cannot be in the registers of each thread: {reason}"
     return fail("W0380", message, hint)
 
 

@@ -143,9 +143,9 @@ def one_each(loop: ir.Operation) -> bool:
 
 def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
     """The number of elements of a temporary that each thread keeps. It keeps them if it makes all
-    accesses to them: all ops that walk the temporary have the same map, and walk it in the order in
-    which the map distributes elements. Otherwise, or if these are too many for a thread, 0 and the
-    reason.
+    accesses to them: all ops that access the temporary have the same map, and access it in the
+    order in which the map distributes elements. Otherwise, or if these are too many for a thread, 0
+    and the reason.
 
     `threads`: the number of threads in a block, None if it is not known.
     """
@@ -154,11 +154,14 @@ def kept_elements(alloc: ir.Operation, threads: int | None) -> tuple[int, str]:
         return 0, str(walked_otherwise(walks[None]))
     if len(walks) != 1:
         ways = [f"`{mapping_of(op)}` on {describe(op)}" for op in walks.values()]
-        return 0, f"ops walk it in different ways, {' and '.join(ways[:2])}" if ways else "no op accesses it"
+        return 0, f"ops access it in different orders, {' and '.join(ways[:2])}" if ways else "no op accesses it"
     ((mapping, _),) = (walk for walk in walks if walk is not None)
     kept = slots_of(next(iter(walks.values())), threads)
     if kept is None or mapping.dist is None or min(mapping.counts, default=0) < 0:
-        return 0, f"how much of it `{mapping}` gives a thread is not known: the map needs counts and a distribution"
+        return (
+            0,
+            f"the part of it that `{mapping}` gives a thread is not known: the map needs counts and a distribution",
+        )
     around = {one.space for _, one in enclosing_maps(alloc)}
     if mapping.space == "lanes" and threads != WARP and "warps" not in around:
         return 0, f"`{mapping}` fills it in one warp, and others of the block read it: map the loop around it to warps"
@@ -210,7 +213,7 @@ def chunk_of(trips: int, count: int, mapping: Mapping) -> int:
 
 
 def _walk(op: ir.Operation, buffer: ir.Value) -> tuple[Mapping, tuple[int | None, ...]] | None:
-    """The map of an op, and the extents that it distributes, if it walks the whole buffer row by
+    """The map of an op, and the extents that it distributes, if it accesses the whole buffer row by
     row; else None."""
     mapping = mapping_of(op)
     if mapping is None or not mapping.distributes or not is_structured(op) or is_scan(op):

@@ -75,7 +75,7 @@ class Part:
 
     @property
     def order(self) -> list[int]:
-        """The dimension of the copy that walks each axis of the temporary."""
+        """The dimension of the copy that indexes each axis of the temporary."""
         return single_dimensions(self.copy.maps[self.number])
 
     def emit(self, bounds: Sequence[Bound], most_lanes: int = 1) -> None:
@@ -334,7 +334,8 @@ def _followed(root: ir.Operation, copy: ir.Operation) -> tuple[int, ir.Value, _O
 
 
 def _walks(structured: StructuredOp, number: int) -> bool:
-    """Whether the copy walks an operand from its buffer's first element, each element once."""
+    """Whether the copy accesses each element of an operand once, beginning with the first element of
+    the buffer."""
     view = made_by(structured.operands[number], "memref.subview")
     return structured.maps[number].is_permutation and (view is None or all(o == 0 for o in subview_offsets(view)))
 
@@ -402,9 +403,9 @@ def _copy_elements(
 def _walked(
     owner: _Owner, op: ir.Operation, temporary: ir.Value
 ) -> tuple[list[int], list[int], ir.Operation | None] | None:
-    """For each dimension of the temporary, the dimension of the owner's op that walks it; the
-    extents of that op; and the tile that it walks (None: the whole temporary). None unless the op
-    walks each element of the temporary, or of a tile, once."""
+    """For each dimension of the temporary, the dimension of the owner's op that indexes it; the
+    extents of that op; and the tile that it accesses (None: the whole temporary). None unless the
+    op accesses each element of the temporary, or of a tile, once."""
     structured = StructuredOp.of(op)
     space = [extent for extent in structure(op).extents if extent is not None]
     for number, operand in reversed(list(enumerate(structured.operands))):

@@ -1,30 +1,29 @@
 """Carves the part that a statement accesses out of a sectioned module, and merges the rewritten
 part back.
 
-The part is a module of its own: the function with the touched sections. An op of unknown effects
-(`GAP`) replaces each stretch of other sections between them. The gap defines the values that the
-stretch defines, and uses the values that it uses, so that a rewrite that is valid in the part is
-valid in the whole.
+The part is a module of its own: the function with the sections that the statement accesses. Each
+run of other sections is replaced by one op of unknown effects, the gap (`GAP`), which defines and
+uses the same values as the run. So a rewrite that is valid in the part is valid in the whole.
 
-    sections   a  b  c  d  e  f        `d` is touched, which uses the results of `a` and `c`; `f` uses the result of `d`
-    part       gap  c  d  gap          … where `c` is a view that `d` reads through
+    sections   a  b  c  d  e  f        the statement accesses `d`, which uses the result of `a` and reads through the view `c`
+    part       gap  c  d  gap          the first gap is `a` and `b`, the second `e` and `f`
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import takewhile
 
 from ...dsl.records import record
-from ..ir.cloning import LEAVES, clone_module, empty_module
-from ..ir.functions import arguments, symbol
+from ..ir.cloning import clone_module, empty_module
+from ..ir.functions import symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, operations, ops_of
-from ..memory.views import last_writer
+from ..ir.structured import is_structured, structure
+from ..memory.views import VIEWS
+from .leaves import state_leaves
 from .modules import ContentChange, Sectioned, take_apart
 from .sections import HOLDER, MAP, Body, Edit, Section, close
 
@@ -145,7 +144,11 @@ class Focus:
         return shell if given.keys() <= attributes(shell.operation).keys() else empty_module(shell, given)
 
 
-def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
+Beside = Callable[[Body, Set[Section]], Iterable[Section]]
+"""Sections that belong to a part beside the touched ones."""
+
+
+def carve(version: Sectioned, tags: Sequence[str] | None, beside: Beside = lambda *_: ()) -> Focus | None:
     """The part around the ops with these tags; for None, around all mapped ops. None if the ops are
     not all in one sectioned function, or refer to other symbols."""
     found: dict[int, set[Section]] = {}
@@ -161,7 +164,32 @@ def carve(version: Sectioned, tags: Sequence[str] | None) -> Focus | None:
     ((number, touched),) = found.items()
     if not all(tag in version.content.body(number).tagged for tag in tags or ()):
         return None
-    return _checked(version, number, touched)
+    return _checked(version, number, touched | {*beside(version.content.body(number), touched)})
+
+
+def writers(body: Body, touched: Set[Section]) -> Iterator[Section]:
+    """For each buffer that touched sections access, the last access before, by a structured op."""
+    for section in touched:
+        for number, kind in section.types(lambda _: True):
+            while (maker := body.makers.get(number)) is not None and maker.name in VIEWS and maker.inputs:
+                number = maker.inputs[0]
+            if isinstance(kind, ir.MemRefType):
+                accesses = body.users_between(number, 0, body.place(section)) if body.place(section) else ()
+                last = next((user for user in accesses if user.name not in VIEWS), None)
+                if last is not None and is_structured(last.op):
+                    yield last
+
+
+def readers(body: Body, touched: Set[Section]) -> Iterator[Section]:
+    """The readers of the tensors that touched sections make; where it is one elementwise op, those
+    of its result, too."""
+    waiting = list(touched)
+    while waiting:
+        found = [user for number in waiting.pop().outputs for user in body.users(number)]
+        found = [user for user in found if user is not body.sections[-1]]
+        yield from found
+        if len(found) == 1 and is_structured(found[0].op) and "reduction" not in structure(found[0].op).iterators:
+            waiting += found
 
 
 def carve_around(version: Sectioned, body: Body, section: Section) -> Focus | None:
@@ -252,6 +280,7 @@ def _part(
             if body.is_argument(value):
                 values[value] = block.arguments[value - body.first]
         kinds.update(section.types(lambda n: not body.is_argument(n) and n not in inside))
+    passed = [n for n, value in values.items() if isinstance(value.type, ir.MemRefType)]
     between = [(start, stop) for start, stop in _between(places, len(body.sections) - 1) if start < stop]
     starts = [start for start, _ in between]
     makes: list[list[int]] = [[] for _ in starts]
@@ -269,7 +298,7 @@ def _part(
             if start < place:
                 stretch = following[start]
                 gap = _gap(stretch, kinds, values, unseen, end)
-                _state_leaves(gap, stretch, body)
+                state_leaves(gap, (stretch.start, stretch.stop), (*stretch.uses, *stretch.makes), passed, body)
                 values.update(zip(stretch.makes, gap.results, strict=True))
             if place < len(body.sections) - 1:
                 op = body.sections[place].open(end, values)
@@ -305,48 +334,8 @@ def _gap(
     return gap
 
 
-MOST_LAUNCHES = 16
-"""Launches in a stretch that are inspected for the contents they leave in a buffer."""
-
-
-def _state_leaves(gap: ir.Operation, stretch: Stretch, body: Body) -> None:
-    """Annotates a gap with the contents that the ops in its stretch leave in each buffer, its
-    operands, then its results."""
-    found = [_left(number, stretch.start, stretch.stop, body) for number in (*stretch.uses, *stretch.makes)]
-    if any(found):
-        gap.attributes[LEAVES] = ir.StringAttr.get(json.dumps(found))
-
-
-def _left(number: int, start: int, stop: int, body: Body) -> list[str | tuple[str, int] | None]:
-    """The contents that launches in a range leave in a buffer, or in the buffer of which it is a
-    copy; the last launch comes first. For an op that is not launched yet, the op that writes the
-    buffer; null if any other op uses it."""
-    left: list[str | tuple[str, int] | None] = []
-    for user in body.users_between(number, start, stop):
-        block = user.holder.regions[0].blocks[0]
-        passed = block.arguments[user.inputs.index(number)]
-        if not isinstance(passed.type, ir.MemRefType):
-            break
-        if user.op.name == "memref.copy" and user.op.operands[1] != passed:
-            continue
-        is_gap = user.op.name == GAP
-        if is_gap and LEAVES not in user.op.attributes:
-            continue
-        places = [] if LEAVES not in user.op.attributes else [*user.op.operands] if is_gap else arguments(user.op)
-        if passed not in places or len(left) >= MOST_LAUNCHES:
-            if is_gap:
-                return [*left, None]
-            source, at = user.op.operands[0] if user.op.name == "memref.copy" else None, body.place(user)
-            if source is None or source.type != passed.type or source.owner != block or not at:
-                return [*left, last_writer(user.op, passed)]
-            copied = user.inputs[list(block.arguments).index(source)]
-            texts = [] if body.is_argument(copied) else _left(copied, 0, at, body)
-            return [*left, *takewhile(lambda text: isinstance(text, str), texts), None]
-        stated = json.loads(ir.StringAttr(user.op.attributes[LEAVES]).value)[places.index(passed)]
-        left += stated if is_gap else [stated]
-        if is_gap and any(not isinstance(one, str) for one in stated):
-            break
-    return left
+SMALL = 40
+"""A part of more sections than this is not copied for a statement on a few of them."""
 
 
 class Version:
@@ -379,6 +368,16 @@ class Version:
             self._apart, self._part = True, None
         return self._sections
 
+    @property
+    def functions(self) -> tuple[ir.Operation, ...]:
+        """The functions with bodies, not to be changed; those in sections without the ops in their
+        bodies. A statement that changes no op beside those of a part leaves the same ones."""
+        items = ops_of(self.module.body) if self.sections is None else self.sections.content.items
+        found = [
+            op for item in items for op in ([item.husk] if isinstance(item, Body) else operations(item, "func.func"))
+        ]
+        return tuple(op for op in found if len(op.regions[0].blocks))
+
     def tagged(self, tag: str) -> ir.Operation | None:
         """The op with a tag, not to be changed."""
         bodies = () if self.sections is None else self.sections.content.bodies
@@ -386,11 +385,11 @@ class Version:
         root = self.module.operation if section is None else section.op
         return next((op for op in operations(root) if tag in op.attributes), None)
 
-    def parts(self, tags: Sequence[str] | None) -> Iterator[Focus]:
+    def parts(self, tags: Sequence[str] | None, beside: Beside = lambda *_: ()) -> Iterator[Focus]:
         """The parts of a large module around the ops with these tags, or around all mapped ops: the
-        part of the previous statement if it covers them, and a newly carved one."""
-        if self._part is not None and tags and self._part.covers(tags):
+        part of the previous statement if it covers them and is small, and a newly carved one."""
+        if self._part is not None and tags and len(self._part.places) <= SMALL and self._part.covers(tags):
             yield self._part.again()
-        focus = None if self.sections is None else carve(self.sections, tags)
+        focus = None if self.sections is None else carve(self.sections, tags, beside)
         if focus is not None:
             yield focus

@@ -4,15 +4,19 @@ all versions of the module. Edits, each with an inverse, change the function in 
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ...dsl.records import record
-from ..ir.functions import name_of
-from ..ir.mlir import attributes, ir, is_tensor, operations, walk
+from ..ir.cloning import LEAVES
+from ..ir.functions import arguments, name_of
+from ..ir.mlir import GAP, attributes, ir, is_tensor, operations, walk
+from ..memory.effects import is_memref, written
 from ..memory.table import ALLOCATIONS
+from ..memory.views import is_view, way
 
 HOLDER = "scf.execute_region"
 """Holds a section's op; never visible outside and never verified."""
@@ -21,6 +25,11 @@ LARGE = 40
 """A function with more ops than this in its body is divided into sections."""
 
 MAP = "weft.map"
+
+
+def changes_buffer(text: str | None) -> bool:
+    """Whether what a launch states of a buffer (`LEAVES`) is not that it leaves it as it is."""
+    return text is None or any(json.loads(text)[n] is not None for n in (1, 3))
 
 
 @record(eq=False)
@@ -57,6 +66,21 @@ class Section:
         """Whether rewrites trace values through the op to its operands: only ops without regions,
         and paddings."""
         return not len(self.op.regions) or self.name.startswith("tensor.")
+
+    @cached_property
+    def changed(self) -> tuple[int, ...]:
+        """The buffers that the op may write, or of which it makes a view."""
+        passed = [
+            (n, v) for n, v in zip(self.inputs, self.holder.regions[0].blocks[0].arguments, strict=True) if is_memref(v)
+        ]
+        if LEAVES in self.op.attributes and self.name != GAP:
+            texts = zip(arguments(self.op), json.loads(ir.StringAttr(self.op.attributes[LEAVES]).value), strict=True)
+            changed = [value for value, text in texts if changes_buffer(text)]
+            return tuple(dict.fromkeys(n for n, v in passed if v in changed))
+        if not is_view(self.op):
+            changed = {v for op in operations(self.op) for each in written(op) for v in way(each)}
+            passed = [(n, v) for n, v in passed if v in changed]
+        return tuple(dict.fromkeys(n for n, _ in passed))
 
     @cached_property
     def loops(self) -> bool:
@@ -214,8 +238,7 @@ class Body:
     def _enter(self, section: Section) -> None:
         label = self._label[section]
         for number in section.inputs:
-            if not self.is_argument(number):
-                insort(self._users.setdefault(number, []), label)
+            insort(self._users.setdefault(number, []), label)
         for name, count in section.structured:
             for _ in range(count):
                 insort(self._named.setdefault(name, []), label)
@@ -229,9 +252,8 @@ class Body:
     def _leave(self, section: Section) -> None:
         label = self._label.pop(section)
         for number in section.inputs:
-            if not self.is_argument(number):
-                labels = self._users[number]
-                del labels[bisect_left(labels, label)]
+            labels = self._users[number]
+            del labels[bisect_left(labels, label)]
         for name, count in section.structured:
             labels = self._named[name]
             at = bisect_left(labels, label)
@@ -253,12 +275,15 @@ class Body:
         return bisect_left(self._labels, self._label[section])
 
     def users(self, number: int) -> Iterator[Section]:
-        """The sections that use a value, which is not an argument."""
+        """The sections that use a value, in their order."""
         return map(self._at, self._users.get(number, ()))
 
     def users_between(self, number: int, start: int, stop: int) -> Iterator[Section]:
-        """The sections in a range that use the value, the last one first."""
+        """The sections in a range that use the value, the last one first; none for an argument that no
+        section changes."""
         labels = self._users.get(number, [])
+        if self.is_argument(number) and not any(number in section.changed for section in self.users(number)):
+            return iter(())
         first, end = bisect_left(labels, self._labels[start]), bisect_right(labels, self._labels[stop - 1])
         return map(self._at, reversed(labels[first:end]))
 

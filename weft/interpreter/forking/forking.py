@@ -130,12 +130,12 @@ def _expect_readable(function: ir.Operation, effects: Effects) -> None:
                 "W0431", f"{op.name} takes a token", op, hint="wait for it where it comes from: `gpu.wait [%t]`"
             )
         if op.name not in DEVICE and op.name != "gpu.wait" and any(is_token(v) for v in (*op.operands, *op.results)):
-            raise refuse("W0431", f"{op.name} hands a token on", op, hint="wait for it here: `gpu.wait [%t]`")
+            raise refuse("W0431", f"{op.name} passes a token on", op, hint="wait for it here: `gpu.wait [%t]`")
     unseen = effects.unseen(function)
     if unseen is not None:
         through = effects.launches_on_pointers(unseen) or goes_through_pointers(unseen)
-        raise refuse("W0432", f"what {describe(unseen)} does to memory{' through pointers' * through} cannot be"
-                              f" seen", unseen,
+        raise refuse("W0432", f"the effects of {describe(unseen)} on memory{' through pointers' * through} are"
+                              f" not known", unseen,
                        hint="use memrefs instead of `!llvm.ptr`: which memory a pointer means is not known" if through
                        else "give the function a body, or put the kernel's `gpu.module` into this module")  # fmt: skip
 

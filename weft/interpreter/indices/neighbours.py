@@ -62,8 +62,8 @@ class Neighbours:
         return self._first.linear(one) == self._first.linear(other)
 
     def steps(self, value: ir.Value) -> bool:
-        """Whether the value increases by one from each neighbour to the next, from a multiple of
-        their number."""
+        """Whether the value increases by one from each neighbour to the next, and is a multiple of the
+        number of neighbours for the first of them."""
         first = self._first.linear(value)
         return first.content % self.lanes == 0 and all(
             each.linear(value) == first + e for e, each in enumerate(self._all)

@@ -41,6 +41,10 @@ LEAVES = "weft.leaves"
 """On a launch: the contents it leaves in the buffers passed to it (`proof/coverage`). Removed
 likewise."""
 
+LEAVES_IN_ARGUMENTS = "weft.leaves_in_arguments"
+"""On a gap (`focus`): the contents that the ops in its place leave in arguments of the function, by their
+numbers."""
+
 _STATED = (PROVEN, COMBINED, LEAVES)
 _TAG = "|".join((r"(?:weft\.h\d+", *(rf'{re.escape(name)} = "[^"]*"' for name in _STATED))) + ")"
 _TAGS = [re.compile(pattern) for pattern in (f"{_TAG}, ", f", {_TAG}", rf" attributes \{{{_TAG}\}}", rf" \{{{_TAG}\}}")]

@@ -86,6 +86,12 @@ def size_origin(value: ir.Value, axis: int) -> int | ir.Value | Axis:
     elif made.name.endswith(".expand_shape"):
         sizes, given = list(ir.DenseI64ArrayAttr(made.attributes["static_output_shape"])), list(made.operands)[1:]
         return given[sizes[:axis].count(DYNAMIC)]
+    elif made.name.endswith(".collapse_shape") and len(group := groups_of(made)[axis]) == 1:
+        return size_origin(made.operands[0], group[0])
+    elif isinstance(made.opview, tensor.InsertSliceOp):
+        return size_origin(made.operands[1], axis)
+    elif isinstance(made.opview, tensor.ConcatOp) and ir.IntegerAttr(made.attributes["dim"]).value != axis:
+        return size_origin(made.operands[0], axis)
     elif made.name in _LOOPS:
         return size_origin(loop_inits(made)[list(made.results).index(value)], axis)
     elif is_structured(made) and isinstance(value.type, ir.RankedTensorType):

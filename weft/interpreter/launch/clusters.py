@@ -119,7 +119,7 @@ class Sharing:
         the whole tile for its own use."""
         size = self.cluster.size
         if not any(PRODUCER in around.attributes for around in ancestors(op)):
-            self.alone[name] = "no producer starts itand waits until the other blocks have released the tile"
+            self.alone[name] = "no producer starts it: nothing waits until the other blocks have released the tile"
             return None
         if not all(self._neighbours.steady(term) for start in starts for term, _ in terms_of(start)):
             self.alone[name] = "each block of a cluster has another tile of it"

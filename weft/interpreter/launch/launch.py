@@ -175,7 +175,7 @@ def prepare(module: ir.Module, root: ir.Operation, *, taken: Taken | None = None
         outlined = outline(module, root, taken=taken)
         for operand in outlined.operands:
             if is_shared(operand.type):
-                why = "is each block's shared memory, but made outside of the kernel, on the host"
+                why = "is shared memory of a block, but is allocated outside of the kernel, on the host"
                 hint = "first `tile` and `map` the loop over blocks, then `promote-to-shared` inside it"
                 raise fail("W0361", f"`{value_name(operand)}` {why}", hint)
         return outlined

@@ -146,7 +146,7 @@ class Gathered:
         own = [(value, factor) for value, factor in row if self.by_row.varies(value)]
         made = made_by(own[0][0], "affine.delinearize_index") if len(own) == 1 else None
         if len(own) > 1 or any(factor < 1 for _, factor in terms) or (row and not own) or (made and len(row) > 1):
-            raise self._no_pixels("a subscript is more than a multiple of one digit of its row's number, plus a tap")
+            raise self._no_pixels("a subscript is not a multiple of one digit of its row's number plus a tap")
         count: Size = 1 if not own else None if made is None else dict(digits_of(made))[own[0][0]]
         return _Axis(row, own[0][1] if own else 1, tap, total.constant, count)
 
@@ -276,7 +276,7 @@ class Gathered:
         return self._divided(_factors([bound]), _factors([n for n in counts if n is not None])) == (1, [])
 
     def _no_pixels(self, why: str) -> Exception:
-        return self.refused(f"gathers what neither a box holds nor pixels of images: {why}", ELSE)
+        return self.refused(f"gathers elements that are neither a box nor pixels of images: {why}", ELSE)
 
 
 def _there(copies: dict[ir.Value, ir.Value], terms: Terms, constant: int = 0) -> Linear:

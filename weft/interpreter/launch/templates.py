@@ -16,7 +16,7 @@ from ..mapping.shares import Owned
 from ..memory.names import rename_buffers
 from ..outlining.kernel import Likeness, Outlined, Passed
 
-MOST = 64
+MOST = 1024
 Known = dict[Hashable, Any]
 """A session's cached kernels by the key of their loops, at most `MOST`; only this file reads the
 values."""
@@ -96,7 +96,7 @@ def keep(known: Known, likeness: Likeness, module: ir.Module, made: Materialized
     if None in made.geometry.static_grid() or foreign:
         return
     if len(known) == MOST:
-        known.clear()
+        del known[next(iter(known))]  # the oldest
     known[likeness.key] = KernelTemplate(clone_module(module), likeness, holes, made)
 
 

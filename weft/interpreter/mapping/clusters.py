@@ -71,7 +71,7 @@ def cluster_of(root: ir.Operation, mapped: Sequence[Mapped]) -> BlockClusters | 
     along = mapping.counts[mapping.axes.index("x")]
     group = next((n for n in (mapping.group, mapping.panel) if n is not None and n > 1), None)  # consecutive tiles
     if along == SYMBOLIC:
-        said = f"only a run knows how many blocks `{mapping}` are"
+        said = f"the number of blocks of `{mapping}` is known only at run time"
         raise _refused(
             root, said, f"give a count along x that is a multiple of {size}, such as `blocks(x: {16 * size}) cyclic`"
         )

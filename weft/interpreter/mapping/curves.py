@@ -87,7 +87,7 @@ def check_curve(op: ir.Operation, mapping: Mapping) -> None:
     tiles = math.prod(given if len(mapping.axes) == len(known) else known)
     hint = "give as many blocks as tiles, `blocks(y, x)`; or one axis for all tiles, `blocks(x: 132) cyclic`"
     if mapping.space != "blocks" or op.name != "scf.forall":
-        why = "a curve goes from tile to tile, and blocks take these"
+        why = "a curve is an order of tiles, and only blocks of a parallel loop take tiles in an order"
     elif len(trips) != 2:
         why, hint = (
             f"a curve is of two dimensions, and the loop has {len(trips)}",
@@ -96,10 +96,10 @@ def check_curve(op: ir.Operation, mapping: Mapping) -> None:
     elif len(mapping.axes) > 1 and (mapping.dist is not None or SYMBOLIC in mapping.counts):
         why = "a block has several tiles, along each axis its own"
     elif len(known) < 2:
-        why = "a curve is a table, made for the numbers of rows and columns of tiles, which only a run knows"
+        why = "a curve is a table for given numbers of rows and columns of tiles, and these are known only at run time"
         hint = "write `order grouped(8)`; or give the payload known sizes"
     elif tiles > MOST_CONSTANTS:
-        why = f"a curve through {tiles} tiles is a table of as many numbers; {MOST_CONSTANTS} are the most"
+        why = f"a curve through {tiles} tiles is a table with a number for each tile; it has at most {MOST_CONSTANTS}"
         hint = "`tile` by larger sizes; or write `order grouped(8)`"
     else:
         return

@@ -99,7 +99,7 @@ def _check_pieces(op: ir.Operation, mapping: Mapping) -> None:
     thread executes entirely; and to the tensor memory accelerator: an op that copies."""
     if mapping.space == "tma":
         loop = op.name == "scf.forall"
-        why = "a loop is not a copy" if loop else "boxes are copied as wholes, without a distribution or a vector"
+        why = "a loop is not a copy" if loop else "boxes are copied whole, without a distribution or a vector"
         hint = "map the copy that `promote-to-shared` returns" + ("" if loop else ", with `tma` alone")
         if not loop and mapping.dist is None and mapping.vector == 1:
             return

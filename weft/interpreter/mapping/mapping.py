@@ -266,7 +266,7 @@ def loop_dimensions(forall: ir.Operation) -> tuple[LoopDimension, ...]:
     if stuck is not None:
         raise fail(
             "W0344",
-            f"a step of {stuck} makes no loop: MLIR says nothing of what it does",
+            f"a step of {stuck} makes no loop: MLIR leaves it undefined",
             "write a step of 1 or more in the payload: `step (1)`",
         )
     return tuple(LoopDimension(*dimension) for dimension in zip(lower, upper, step, strict=True))

@@ -53,8 +53,7 @@ def participants(op: ir.Operation, mapping: Mapping, around: Sequence[Mapping], 
     if None in geometry.static_block():
         raise refuse(
             "W0352",
-            "the threads of a block combine what they have reduced, and it has a number of threads known only"
-            " at run time",
+            "the threads of a block combine their partial results, and their number is known only at run time",
             op,
             f"choose counts for `threads` with a product that is a multiple of {WARP}, such as `threads(x: 128) cyclic`",
         )
@@ -126,9 +125,8 @@ def _linear(op: ir.Operation, block: Sequence[int | None], ids: Table[str, ir.Af
         if axis in ids and stride is None:
             raise refuse(
                 "W0352",
-                "lanes combine what they have reduced, and which threads are a warp's is known only at run"
-                " time: "
-                "the block's size along several axes is",
+                "lanes combine their partial results, and the threads of a warp are known only at run time, because"
+                " the block's sizes along several axes are",
                 op,
                 "give counts along all axes of threads but the last, such as `threads(y, x: 32)`",
             )

@@ -31,7 +31,7 @@ def check_launch(root: ir.Operation) -> None:
     if not is_mapped(root):
         raise refuse(
             "W0350",
-            "this loop has no map, so nothing says which processors run it",
+            "this loop has no map: no processors are assigned to its iterations",
             root,
             "`map LOOP to blocks(y, x)` before the launch",
         )
@@ -131,7 +131,7 @@ def check_distributed(root: ir.Operation, geometry: Geometry) -> None:
     made = (
         f"name it after a `bufferize` (`let back = match {first.name}`), and map it; or fuse the fill into the loop"
         f" over blocks, "
-        "promote the accumulator to registers, or take tiles that divide the result: then there is none"
+        "promote the accumulator to registers, or take tiles that divide the result: then there is no such copy"
     )
     own = (
         "`tile` it and map the loop to threads, or map the op: `threads(*) cyclic`, "

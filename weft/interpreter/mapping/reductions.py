@@ -22,12 +22,12 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
     space, reduced = structure(op), handed_out(op)
     whole = "let one processor compute all of it: `threads(x: 1)`"
     if mapping.space not in ("lanes", "threads"):
-        return f"`{mapping.space}` do not combine what they have made", "map it to `lanes` or `threads`, which do"
+        return f"`{mapping.space}` do not combine partial results", "map it to `lanes` or `threads`, which do"
     if mapping.vector > 1 and space.rank - 1 not in reduced:
-        return f"vectors lie along d{space.rank - 1}, and what is reduced does not", "leave `vector` out"
+        return f"vectors lie along d{space.rank - 1}, and the reduced dimensions do not", "leave `vector` out"
     if is_scan(op) and len(mapping.axes) > 1:
         hint = f"`tile` the parallel dimensions, and map the loop; or share it along one axis, `threads(x: 128)`; or {whole}"
-        return f"`{mapping}` are processors in rows and columns, of which one row could share it", hint
+        return f"`{mapping}` are processors along several axes, and a scan is shared along one", hint
     known = math.prod(count for count in mapping.counts if count > 0)
     if is_scan(op) and mapping.space == "threads" and any(count > 0 for count in mapping.counts) and known % WARP:
         return (
@@ -40,7 +40,7 @@ def why_not_shared(op: ir.Operation, mapping: Mapping) -> tuple[str, str] | None
         if isinstance(scan := read_scan(op), str):
             return scan, whole
         if mapping.dist == "block":
-            why = "a thread keeps what it takes at a time, which with `block` is all that it has"
+            why = "a thread keeps its iterations of a round in registers, which with `block` are all that it has"
             return why, "write `cyclic`, or `block-cyclic(n)`"
         found = scan.combiner
     elif (found := combiner(op)) is None:

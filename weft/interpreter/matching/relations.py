@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.mlir import FUNCTIONS, ancestors, ir, is_tensor, made_within, operations, producer, tensor
+from ..ir.mlir import FUNCTIONS, GAP, NotLocalError, ancestors, ir, is_tensor, made_within, operations, producer, tensor
 from ..ir.mlir import maker as owner
 from ..ir.structured import body_of, is_loop, is_read, is_structured, loop_inits, loop_outputs, segments
 from ..memory.effects import is_memref, written
-from ..memory.views import SEEN_THROUGH, root_memref
+from ..memory.views import SEEN_THROUGH, may_be_accessed, root_memref
 from ..padding.masked_loads import is_masked_load
 from .kinds import kind_of
 
@@ -41,8 +41,9 @@ def _moved(op: ir.Operation) -> list[ir.Value]:
 
 
 def _step(reader: ir.Operation, at: ir.Value) -> tuple[list[ir.Operation], list[ir.Value]]:
-    """One step of the search: the ops that make a value as `reader` reads it, or the values from
-    which it is passed on."""
+    """One step of the search: the ops that make the value as `reader` reads it; or, where an op only
+    passes it on (a view, a padding, a loop), the values that it comes from. Raises `NotLocalError`
+    if they may be outside the part that is present."""
     if is_memref(at):
         return list(_writers(reader, at)), []
     made = producer(at)
@@ -50,6 +51,8 @@ def _step(reader: ir.Operation, at: ir.Value) -> tuple[list[ir.Operation], list[
         loop = owner(at)
         outputs = loop_outputs(loop) if is_loop(loop) else []
         return [], [loop_inits(loop)[outputs.index(at)]] if at in outputs else []
+    if made.name == GAP:
+        raise NotLocalError
     if made.name in SEEN_THROUGH or isinstance(made.opview, tensor.PadOp):
         return [], [made.operands[0]]
     return [made], _yielded(made, ir.OpResult(at).result_number) if is_loop(made) else []
@@ -73,8 +76,11 @@ def _writers(op: ir.Operation, buffer: ir.Value) -> Iterator[ir.Operation]:
     for one in operations(function):
         if one == op:
             break
-        if any(root_memref(value) == root for value in written(one) if is_memref(value)):
+        unseen = one.name == GAP and may_be_accessed(one, root)
+        if unseen or any(root_memref(value) == root for value in written(one) if is_memref(value)):
             last = one
+    if last is not None and last.name == GAP:
+        raise NotLocalError
     if last is not None:
         yield last
         yield from (loop for loop in ancestors(last) if is_loop(loop) and loop not in around)

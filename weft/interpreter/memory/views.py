@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from ..hardware.instructions import Shown
 from ..hardware.queries import SHOWN
-from ..ir.mlir import ir, made_by, maker, operations, producer
+from ..ir.mlir import GAP, ir, made_by, maker, operations, producer, users
 from ..ir.structured import is_structured, loop_inits, structure
-from .effects import accesses, is_memref
+from .effects import accesses, is_memref, written
 from .table import ALLOCATIONS, CONTROL, STORED
 
 VIEWS: dict[str, Shown] = {
@@ -63,6 +63,21 @@ def root_memref(value: ir.Value) -> ir.Value:
     while (source := view_source(value)) is not None:
         value = source
     return value
+
+
+def may_be_accessed(gap: ir.Operation, buffer: ir.Value) -> bool:
+    """Whether the ops that a `GAP` replaces may access a buffer: not one that is allocated beside
+    them, and of which neither they nor others before them are given a view."""
+    root = root_memref(buffer)
+    if made_by(root, *ALLOCATIONS) is None:
+        return True
+    views = [root]
+    for view in views:
+        for user in users(view):
+            if user.name == GAP and (user == gap or user.is_before_in_block(gap)):
+                return True
+            views += (result for result in user.results if is_memref(result) and result not in views)
+    return False
 
 
 def is_own_array(value: ir.Value) -> bool:
@@ -156,6 +171,11 @@ def may_share(one: ir.Value, other: ir.Value) -> bool:
         return True
     mine, its = roots(one), roots(other)
     return mine is None or its is None or not mine.isdisjoint(its)
+
+
+def changes(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether an op, or one in it, may write a buffer."""
+    return any(value in way(each) for inner in operations(op) for each in written(inner))
 
 
 def terminator(block: ir.Block) -> ir.Operation:

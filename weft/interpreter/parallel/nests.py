@@ -231,7 +231,7 @@ def _perfectly_nested(nest: Sequence[ir.Operation], *kinds: str) -> tuple[ir.Ope
         if inner is None and op.name in kinds and "weft.map" not in op.attributes:
             inner = op
         elif not is_pure(op):
-            return None, f"{describe(op)} stands between the loops"
+            return None, f"{describe(op)} is between the loops"
     if inner is None:
         return None, "there is no loop inside"
     if inner.results:
@@ -269,9 +269,9 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
             " and ops of memref, affine and vector, make it exact"
         )
     depend = f"{found.pair} of this loop {'may depend' if found.assumed else 'depend'} on each other"
-    message = f"{depend}, and a map would hand them to different processors"
+    message = f"{depend}, and a map would distribute them to different processors"
     if declared is not None:
-        message = f"the payload says that this {declared} is parallel, but {depend}"
+        message = f"the payload declares this {declared} parallel, but {depend}"
     hint = (
         "this loop is a reduction: map a loop around it, and each processor runs it whole; or map it to one,"
         " `threads(x: 1)`"
@@ -281,6 +281,6 @@ def _refused(rewrite: Rewriter, loop: ir.Operation, found: Collision, declared: 
         " to one, `threads(x: 1)`"
     )
     if found.assumed and declared is None and loop.name in SEQUENTIAL:
-        hint += "; or, where no data makes two of them write one element (a permutation does not), state that in the payload: an"
-        hint += " `affine.parallel`, or an `scf.parallel`, is taken at its word"
+        hint += "; or, if the data never makes two iterations write one element (indices that are a permutation), declare it in the"
+        hint += " payload: write the loop as `affine.parallel` or `scf.parallel`"
     return rewrite.error("W0343", message, loop, hint, at="target", notes=notes)

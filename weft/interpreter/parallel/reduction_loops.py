@@ -59,11 +59,11 @@ def as_reduction(rewrite: Rewriter, op: ir.Operation) -> ir.Operation:
         return op
     name, loop = op.name, CarryingLoop.of(without_affine_loops(op))
     if (why := loop.why_not()) is not None:
-        message = f"the iterations of this loop hand numbers to each other, and {why[0]}"
+        message = f"the iterations of this loop pass numbers to each other, and {why[0]}"
         raise rewrite.error("W0343", message, loop.op, why[1], at="target")
     if loop.op.parent.name == "func.func":
         whole(rewrite, loop.op, 1).attributes[ATTRIBUTE] = Mapping("blocks", ("x",), (1,)).attribute()
-        rewrite.remark("it is in no loop: one block has all of it, and the handle names the loop of that iteration")
+        rewrite.remark("no loop is around it: one block executes it, in a loop of one iteration that the handle names")
     made = loop.rewritten()
     made.attributes[WAS] = ir.StringAttr.get(name)
     rewrite.name_buffers()

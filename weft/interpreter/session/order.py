@@ -32,7 +32,7 @@ def in_order(trial: Trial, state: State) -> Iterator[None]:
         first, *rest = error.diagnostics
         those = ", ".join(f"`{statement_text(item)}` (line {item.span.line})" for item in moved)
         keyword = first.statement or "this statement"
-        hint = f"move {those} before this `{keyword}`, which is legal then"
+        hint = f"move {those} before this `{keyword}`: then it is legal"
         raise WeftError(replace(first, hint=hint), *rest) from error
 
 

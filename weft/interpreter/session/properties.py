@@ -10,7 +10,7 @@ from ...dsl.diagnostics import Diagnostic, WeftError
 from ...dsl.expressions import Read
 from ...dsl.scopes import Gone
 from ..focus.carving import Version
-from ..ir.functions import arguments_of_functions, name_of
+from ..ir.functions import name_of
 from ..ir.mlir import ir
 from ..ir.refusing import describe
 from ..ir.structured import shape_of
@@ -46,7 +46,8 @@ def reader(version: Version, env: Environment, dead: Mapping[int, Gone]) -> Read
 def _size_of_argument(version: Version, asked: tree.Property) -> int:
     """The size of the payload's arguments of a name along an axis. Raises `NoValueError`."""
     axis = int(asked.fields[0])
-    shapes = [shape_of(value) for value in arguments_of_functions(version.module) if name_of(value) == asked.name]
+    arguments = [value for f in version.functions for value in f.regions[0].blocks[0].arguments]
+    shapes = [shape_of(value) for value in arguments if name_of(value) == asked.name]
     if not any(axis < len(shape) for shape in shapes):
         raise NoValueError(f"the payload has no argument `{asked.name}` with an axis {axis}")
     sizes = {shape[axis] for shape in shapes if axis < len(shape)}

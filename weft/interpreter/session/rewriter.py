@@ -18,7 +18,7 @@ from ..ir.refusing import WAYS_OUT, describe, upstream_messages
 from ..ir.structured import is_structured
 from ..memory.layouts import STORING
 from ..memory.names import Written, name_buffers, nameless
-from ..proof.coverage.initial_payload import Untouched
+from ..proof.coverage.payload.initial_payload import Untouched
 
 HandleKind = Literal["op", "loop", "launch"]
 

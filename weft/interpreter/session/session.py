@@ -25,7 +25,7 @@ from ..ir.cloning import clone_module, strip_tags
 from ..ir.mlir import NotLocalError, ir, operations
 from ..ir.refusing import upstream_messages
 from ..memory.names import Written, nameless
-from ..proof.coverage.initial_payload import Untouched
+from ..proof.coverage.payload.initial_payload import Untouched
 from .alternatives import enter_block, first, instead, with_refusals
 from .environment import Environment, evaluate_fields
 from .frames import begin, called_from, executed, named

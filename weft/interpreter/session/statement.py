@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cache, partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
@@ -27,6 +27,7 @@ from .rewriter import SizeOf as SizeOf
 
 if TYPE_CHECKING:
     from ..focus.carving import Focus, Version
+    from ..focus.sections import Body, Section
 
 Sizes = tuple["int | EllipsisType | None", ...]
 Results = Mapping[str, Any]
@@ -58,8 +59,12 @@ class Statement:
         tags: list[str] | None = None
         if self.reach == "handles":
             tags = [h.tag for h in handles_of(vars(self)).values() if not h.absent]
-        for focus in version.parts(tags):
+        for focus in version.parts(tags, self.beside):
             yield self, focus
+
+    def beside(self, body: Body, touched: Set[Section]) -> Iterable[Section]:
+        """Sections that a rewrite needs beside those of its handles and their operands."""
+        return ()
 
     def apply(self, rewrite: Rewriter) -> Results:
         """Rewrites the module. Refuses by raising `rewrite.error(...)`; the session then rolls

@@ -59,19 +59,25 @@ def leave(fork: Fork, state: State) -> State:
         message = f"version {fork.number + 1} assumes nothing of sizes, so that no run takes a later one"
         hint = "state its sizes with `assume`; the last version may cover all remaining sizes"
         raise fail("W0463", message, hint, span=block[0].span if block else fork.item.span)
-    known = known_sizes(state.module)
-    if any(_implied(known_sizes(version), known) for version in state.versions):
+    if state.versions and _covered(state):
         return _drop(fork, _remarked(state, "an earlier version covers all such sizes: this one is left out"))
-    if open_at(fork, known):
+    if open_at(fork, state.version):
         return replace(state, frames=frames, forks=(*state.forks, fork))
     if not fork.last:
         state = _remarked(state, "all assumptions of this version hold already: later ones are left out")
     return replace(state, frames=frames)
 
 
-def open_at(fork: Fork, known: KnownSizes) -> bool:
-    """Whether the next block is a further version, given the known sizes of this one."""
-    return not fork.last and not _implied(known, known_sizes(fork.before.module))
+def open_at(fork: Fork, version: Version) -> bool:
+    """Whether the next block is a further version, beside this one."""
+    before, now = fork.before.version.functions, version.functions
+    return not fork.last and before != now and not _implied(known_sizes(now), known_sizes(before))
+
+
+def _covered(state: State) -> bool:
+    """Whether an earlier version is for all sizes of this one."""
+    known = known_sizes(state.version.functions)
+    return any(_implied(known_sizes(_functions(version)), known) for version in state.versions)
 
 
 def _drop(fork: Fork, state: State) -> State:
@@ -162,10 +168,10 @@ KnownSizes = Mapping[tuple[str, int, int], tuple[int, int]]
 (negative: none)."""
 
 
-def known_sizes(module: ir.Module) -> KnownSizes:
+def known_sizes(functions: Sequence[ir.Operation]) -> KnownSizes:
     """The known facts on the sizes of arguments, which are checked before a run."""
     found: dict[tuple[str, int, int], tuple[int, int]] = {}
-    for function in _functions(module):
+    for function in functions:
         for argument in list(function.regions[0].blocks[0].arguments)[: inputs_of(function)]:
             if isinstance(argument.type, ir.RankedTensorType | ir.MemRefType):
                 stated = zip(multiples(argument), at_most(argument), strict=True)

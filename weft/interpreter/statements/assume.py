@@ -6,6 +6,7 @@ from math import lcm
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from ..ir.mlir import NotLocalError
 from ..session.statement import NotMet, Operand, Results, Rewriter, SizeOf, Statement, integer, size_of, statement
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Assume(Statement):
         before: func.func @f(%A: tensor<?x?xf32> {weft.name = "A"}
         after:  weft.multiples = array<i64: 1, 16> … weft.multiples = array<i64: 16, 1>
     """
+
+    reach = "handles"
 
     size: SizeOf = size_of()
     multiple: int | None = integer(optional=True, minimum=1)
@@ -102,7 +105,9 @@ class Assume(Statement):
         for value in values:
             if axis >= len(shape := _shape(value)):
                 raise self._unknown(rewrite, f"`{self.size.spelling.rpartition('.')[0]}` has {len(shape)} axes")
-            if (number := shape[axis]) is None and isinstance(of, str):
+            if (number := shape[axis]) is None and rewrite.taken is not None:
+                raise NotLocalError  # a fact of the function
+            if number is None and isinstance(of, str):
                 found.append((value, axis))
             elif number is None:
                 found.append(self._argument(rewrite, value, axis))

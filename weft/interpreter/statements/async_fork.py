@@ -97,7 +97,7 @@ def _report_overlaps(rewrite: Rewriter, forked: Forked) -> None:
     overlaps cost, and on pairs of operations that were too many to compare."""
     if forked.uncompared:
         rewrite.remark(
-            f"ordered, as too many touch one buffer to compare what they touch of it: {forked.uncompared} pairs"
+            f"ordered without a comparison of their accesses, because too many access one buffer: {forked.uncompared} pairs"
         )
     if forked.distinct:
         listed = ", ".join(f"`{name}`" for name in forked.distinct)

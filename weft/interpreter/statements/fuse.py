@@ -151,8 +151,8 @@ class Fuse(Statement):
         if loop.name == "scf.for" and inside and all(user == loop for user in inside):
             raise rewrite.error(
                 "W0326",
-                f"the loop only starts from what {producer.name} produces, and its iterations read what the one before"
-                f" has made",
+                f"the loop reads what {producer.name} produces only as its initial value: each iteration reads the result"
+                " of the previous one",
                 producer,
                 "`fuse` it into the enclosing loop, which runs over the tiles of the result",
             )
@@ -193,9 +193,8 @@ class Fuse(Statement):
             if reader is not None and len(op.results) > 1 and any(None in shape_of(result) for result in op.results):
                 raise rewrite.error(
                     "W0326",
-                    f"{op.name} has several results, which others read as well or the loop at tiles of another shape;"
-                    f" and how many "
-                    "ragged tiles they have is known only at run time",
+                    f"{op.name} has several results, which other ops read, too, or which the loop reads in tiles of another"
+                    " shape; and the number of their ragged tiles is known only at run time",
                     op,
                     "`tile`, `map` and `launch` it on its own, before the op that reads it is tiled",
                 )
@@ -204,11 +203,10 @@ class Fuse(Statement):
                     "W0326",
                     f"the loop reads {op.name} only element by element, in the body of {describe(reader)}",
                     op,
-                    "`fuse` it into the loop around first, or choose tile sizes that divide; or, before `as-gemm` or"
-                    " `split-k`, `map` "
-                    "and `launch` it on its own. An input that is read at x[9 - i] or x[i + 32 * (1 - p)] has slices if"
-                    " the payload "
-                    "names its parts: `tensor.expand_shape` it, and read each part at a subscript of its own",
+                    "`fuse` it into the enclosing loop first; or choose tile sizes that divide; or `map` and `launch` it on"
+                    " its own, before `as-gemm` or `split-k`. If the reader indexes it as x[9 - i] or"
+                    " x[i + 32 * (1 - p)], `tensor.expand_shape` it in the payload, so that each part has a subscript"
+                    " of its own",
                 )
 
     def _settle(self, rewrite: Rewriter) -> None:

@@ -143,7 +143,7 @@ def obstacle(op: ir.Operation) -> tuple[str, str]:
             )
     if is_on_host(op) and is_structured(op) and not has_apart_windows(op):
         return (
-            "it reads a buffer elsewhere than where it writes it",
+            "it reads a buffer at other elements than those that it writes",
             "write to a buffer of its own in the payload, `memref.alloc`, or `memref.copy` the input first",
         )
     if not is_on_host(op):

@@ -55,7 +55,7 @@ from ..ir.structured import (
 )
 from ..memory.effects import is_memref
 from ..memory.layouts import READING, STORING, as_tensor, store_tensor
-from ..memory.views import root_memref
+from ..memory.views import may_be_accessed, root_memref
 from ..session.rewriter import Rewriter
 from .convertible import (
     ALLOCATIONS,
@@ -208,9 +208,9 @@ def _producers(module: ir.Module, op: ir.Operation, *, starts: bool) -> list[ir.
 def _maker(memory: _Memory, before: list[ir.Operation], buffer: ir.Value) -> ir.Operation | None:
     """The last op before that wrote a buffer, if it can be raised; otherwise None."""
     for op in reversed(before):
-        if op.name == GAP:
+        if op.name == GAP and may_be_accessed(op, buffer):
             raise NotLocalError
-        if memory.touches(memory.done(op), [buffer], changing=True):
+        if op.name != GAP and memory.touches(memory.done(op), [buffer], changing=True):
             raisable = is_structured(op) and on_memrefs(op) and is_convertible(op) and has_known_buffers(op)
             return op if raisable else None
     return None
@@ -268,8 +268,10 @@ class _Debufferizer:
         overwritten completely."""
         first: ir.Operation | None = None
         for op in [*later]:
-            if op.name == GAP:
+            if op.name == GAP and may_be_accessed(op, buffer):
                 raise NotLocalError
+            if op.name == GAP:
+                continue
             if op.name == READING and op.operands[0] == buffer:
                 later.remove(op)
                 replace(op, [self.current[buffer]])

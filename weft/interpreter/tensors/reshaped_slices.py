@@ -107,9 +107,9 @@ def _slice(reader: ir.Operation, reshape: ir.Operation) -> ir.Value:
             shape = "×".join("?" if not isinstance(n, int) else str(n) for n in sizes)
             raise fail(
                 "W0467",
-                f"the loop takes tiles of {shape} of {describe(reshape)}, which are no tiles of its source",
-                "choose tiles of whole rows of the other shape, or of parts that divide one; or `launch` the producer"
-                " on its own",
+                f"the loop takes tiles of {shape} of {describe(reshape)}, which are not tiles of its source",
+                "`tile` by sizes that cut at most one of the axes that the reshape combines: 1 along the axes before it,"
+                " all elements along the axes after it; or `launch` the producer on its own",
             )
         taken += own
     part = part_of(source, [size for _, size in taken], [offset for offset, _ in taken])

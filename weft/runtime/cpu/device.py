@@ -105,6 +105,9 @@ class CpuDevice(Replay):
             raise fail("W0722", f"there are no {size} bytes left for `{name}`") from error
         return CpuMemory(owner.ctypes.data + -owner.ctypes.data % ALIGNMENT, size, owner)
 
+    def part(self, storage: CpuMemory, name: str, dtype: str, count: int, place: int) -> CpuMemory:
+        return CpuMemory(storage.address + place, count * itemsize(dtype), storage.owner)
+
     def adopt(self, address: int, size: int) -> CpuMemory:
         """Wraps memory of `size` bytes that the caller keeps alive while it is used."""
         return CpuMemory(address, size)

@@ -136,6 +136,10 @@ class Device(Protocol):
         """Allocates memory for `count` elements (0 is legal), not initialized. `name` is for
         reports."""
 
+    def part(self, storage: Memory, name: str, dtype: str, count: int, place: int) -> Memory:
+        """Memory for `count` elements in an allocation, from the byte `place` on; other parts may
+        have the same bytes. It is freed as other memory is, before the allocation."""
+
     def free(self, memory: Memory) -> None: ...
 
     def poison(self, memory: Memory, byte: int, stream: Stream) -> None:

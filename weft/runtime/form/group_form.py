@@ -175,16 +175,16 @@ def expected_group_product(op: ir.Operation, code: str) -> ExpectedGroupProduct:
         else f"a sum of {depth} bytes, which are not multiples of"
              f" {warpgroups.SUM_BYTES}" if depth % warpgroups.SUM_BYTES
         else "the operands do not fit" if not warpgroups.fits(op)
-        else f"a right operand of {kind}, row by row; column by column there is"
-             f" one" if by_rows and not taken.transposable
+        else f"a right operand of {kind}, row by row; the instruction takes it"
+             f" column by column" if by_rows and not taken.transposable
         else f"a left operand in registers, of {kind}" if held and not taken.held
         else f"a left operand in registers, of {a.rows} rows; take"
              f" {warpgroups.ROWS}" if held and a.rows != warpgroups.ROWS
         else "a left operand in registers, with products in flight; wait for all of them: 0" if held and pending
-        else f"boxes of {left.box.box[0]} rows on the left, of {left.rows} that there are"
+        else f"boxes of {left.box.box[0]} rows, of a left operand of {left.rows} rows"
         if left is not None and left.rows > left.box.box[0]
-        else f"boxes of {right.box.box[0]} rows on the right, of {in_memory} that there"
-             f" are" if in_memory > right.box.box[0]
+        else f"boxes of {right.box.box[0]} rows, of a right operand of {in_memory}"
+             f" rows" if in_memory > right.box.box[0]
         else None
     )  # fmt: skip
     starts = tuple(after or 0 for _, after in given)
@@ -239,7 +239,7 @@ def _expect_address(op: ir.Operation, code: str) -> None:
     """Checks that the address of a memory barrier is used for an arrival. Raises `code`."""
     ways = {mbarriers.POINTER, mbarriers.OTHER_BLOCK, mbarriers.ARRIVE_THERE, tensor_maps.LOAD_PIXELS}
     if not mbarriers.is_address(op.results[0]) or not {user.name for user in users(op.results[0])} <= ways:
-        raise refuse(code, f"`{op.name}` of something else than a memory barrier, to arrive at", op)
+        raise refuse(code, f"`{op.name}` with an operand that is not a memory barrier", op)
 
 
 def arrives_at(op: ir.Operation, code: str) -> tuple[ir.Operation, ir.Value | None]:

@@ -35,7 +35,7 @@ def _constant(host: Host, op: ir.Operation) -> Sequence[HostValue]:
         return [int(value.value)]
     if isinstance(value, ir.FloatAttr):
         return [float(value.value)]
-    raise refuse("W0731", f"the host does nothing with a constant of type {op.results[0].type}", op)
+    raise refuse("W0731", f"the host supports no constant of type {op.results[0].type}", op)
 
 
 @rule("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -74,7 +74,7 @@ def _assert(host: Host, op: ir.Operation) -> Sequence[HostValue]:
     if isinstance(claim, Claim):
         host.give_size(claim)
     elif not host.number(op.operands[0], op, "the condition"):
-        raise refuse("W0731", "the host program asserts what does not hold", op)
+        raise refuse("W0731", "an assertion of the host program does not hold", op)
     return []
 
 

@@ -37,13 +37,14 @@ from ..plan.plan import (
     Size,
 )
 from ..plan.signature import plan_signature
+from ..plan.storage import placed
 from . import arithmetic  # noqa: F401 - with `kernels` and `memory` it fills the table of rules
 from .functions import argument_names, array_type, entry_function, is_written, out_arguments, versions_of
 from .kernels import boxes_of, required_chip, rounded_to, rounding_of, shared_memory
 from .memory import static_strides
 from .program import Host, HostValue, row_major
 from .size_conditions import stated_agreements
-from .streams import on_streams
+from .streams import on_one_stream, on_streams
 
 STREAMS = "weft.streams"
 """Attribute of a `func.func`: the most streams that a run of the function may use."""
@@ -64,7 +65,7 @@ def make_plan(module: ir.Module, entry: str | None = None) -> Plan:
     first, *others = versions_of(module, entry_function(module, entry))
     stated = stated_agreements(first)
     if not others:
-        return validate(replace(_plan(module, first), agreements=stated), f"the plan of @{symbol(first)}")
+        return validate(placed(replace(_plan(module, first), agreements=stated)), f"the plan of @{symbol(first)}")
     plans: list[Plan] = []
     for number, function in enumerate((first, *others), 1):
         try:
@@ -92,9 +93,11 @@ def _plan(
         most = ir.IntegerAttr(function.attributes[STREAMS]).value if STREAMS in function.attributes else None
         needs = [*host.needs, *(frozenset() for _ in range(len(host.steps) - len(host.needs)))]
         stays = [
-            not isinstance(step, Free) or n in host.ordered for n, step in enumerate(host.steps)
-        ]  # frees without a token may move
+            not isinstance(step, Alloc | Free) or n in host.ordered for n, step in enumerate(host.steps)
+        ]  # those without a token may move
         steps, fewest = on_streams(steps, needs, stays, most)
+    else:
+        steps = on_one_stream(steps)
     plan = plan_of(host, function, steps)
     names = tuple(n for n, out in zip(argument_names(function), out_arguments(function), strict=True) if not out)
     usual = names == tuple(a.name for a in plan_signature(plan).arguments)

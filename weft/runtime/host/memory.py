@@ -31,7 +31,7 @@ def _alloc(host: Host, op: ir.Operation) -> Sequence[HostValue]:
 def _expect_rows(kind: ir.MemRefType, op: ir.Operation) -> None:
     """Checks that memory is row-major: W0733."""
     if not MemrefLayout.of(kind, op).in_rows:
-        raise refuse("W0733", f"{describe(op)} makes {kind}: memory is made row by row", op, NO_LAYOUT)
+        raise refuse("W0733", f"{describe(op)} makes {kind}: memory is allocated row-major", op, NO_LAYOUT)
 
 
 @rule("memref.dealloc", "gpu.dealloc")

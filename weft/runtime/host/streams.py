@@ -17,7 +17,8 @@ from dataclasses import replace
 from heapq import heapreplace
 
 from ..plan.check import MAX_STREAMS
-from ..plan.plan import Alloc, AnyStep, Free, closed, used_buffers
+from ..plan.order import closed
+from ..plan.plan import Alloc, AnyStep, Free, used_buffers
 
 EXACT = 1000
 CLOSED = 20_000
@@ -181,6 +182,13 @@ def waited(needs: Sequence[Collection[int]], streams: Sequence[int]) -> tuple[tu
 Needs = Sequence[frozenset[int]]
 
 
+def on_one_stream(steps: Sequence[AnyStep]) -> list[AnyStep]:
+    """The steps in program order, with each temporary allocated just before its first use, and
+    freed just after its last one."""
+    moves = [isinstance(step, Alloc | Free) for step in steps]
+    return [steps[number] for number in _moved(steps, moves)]
+
+
 def on_streams(
     steps: Sequence[AnyStep], needs: Needs, kept: Sequence[bool], most: int | None
 ) -> tuple[list[AnyStep], int]:
@@ -190,14 +198,22 @@ def on_streams(
     Args:
         steps: in program order.
         needs: by step, those that must be done before.
-        kept: by step, whether it keeps its place. False for a free without a token, which moves
-            directly after the last use.
+        kept: by step, whether it keeps its place. An allocation or a free without a token may move:
+            a free to directly after the last use, an allocation to directly before the first use,
+            and on its stream, if that is ordered before all others.
         most: the most streams.
     """
-    order = _frees_moved(steps, kept)
+    moves = [not kept_ and step_moves for kept_, step_moves in zip(kept, _movable(steps, needs), strict=True)]
+    order = _moved(steps, moves)
     place = {number: i for i, number in enumerate(order)}
     issued = [steps[number] for number in order]
-    before = [{place[n] for n in needs[number]} if kept[number] else set() for number in order]
+    first = _first_uses(steps)
+    before: list[set[int]] = []
+    for i, number in enumerate(order):
+        step, wanted = steps[number], needs[number]
+        if moves[number]:
+            wanted = wanted | needs[first.get(step.buffer, number)] if isinstance(step, Alloc) else frozenset()
+        before.append({place[n] for n in wanted if place[n] < i})  # others are allocations for later steps
     for i, earlier in _uses_before_frees(issued):
         before[i].update(earlier)
     streams, fewest = _streams(issued, before, most)
@@ -205,18 +221,45 @@ def on_streams(
     return [replace(step, stream=s, after=a) for step, s, a in zip(issued, streams, after, strict=True)], fewest
 
 
-def _frees_moved(steps: Sequence[AnyStep], kept: Sequence[bool]) -> list[int]:
+def _first_uses(steps: Sequence[AnyStep]) -> dict[str, int]:
+    """By buffer, the number of the first launch, copy or fill that uses it."""
+    first: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        for name in () if isinstance(step, Alloc | Free) else used_buffers(step):
+            first.setdefault(name, number)
+    return first
+
+
+def _movable(steps: Sequence[AnyStep], needs: Needs) -> list[bool]:
+    """By step, whether it may move: a free, or an allocation with a first use that all others of its
+    buffer are ordered after."""
+    first, apart = _first_uses(steps), set[str]()
+    closing = len(steps) <= CLOSED
+    for number, (step, before) in enumerate(zip(steps, closed(needs), strict=True) if closing else ()):
+        if not isinstance(step, Alloc | Free):
+            apart |= {b for b in used_buffers(step) if first[b] != number and not before >> first[b] & 1}
+    return [isinstance(s, Free) or (isinstance(s, Alloc) and closing and s.buffer not in apart) for s in steps]
+
+
+def _moved(steps: Sequence[AnyStep], moves: Sequence[bool]) -> list[int]:
     """The numbers of the steps in the order in which they are issued."""
-    last: dict[str, int] = {}
+    first = _first_uses(steps)
+    last = {
+        name: number for number, step in enumerate(steps) if not isinstance(step, Free) for name in used_buffers(step)
+    }
+    before: dict[int, list[int]] = {}
+    after: dict[int, list[int]] = {}
     for number, step in enumerate(steps):
-        if not isinstance(step, Free):
-            last.update(dict.fromkeys(used_buffers(step), number))
-    moved: dict[int, list[int]] = {}
-    for number, step in enumerate(steps):
-        if isinstance(step, Free) and not kept[number]:
-            moved.setdefault(last.get(step.buffer, number), []).append(number)
-    stay = [n for n, step in enumerate(steps) if not isinstance(step, Free) or kept[n]]
-    return [each for number in stay for each in (number, *moved.get(number, ()))]
+        if moves[number] and isinstance(step, Alloc):
+            before.setdefault(first.get(step.buffer, number), []).append(number)
+        elif moves[number] and isinstance(step, Free):
+            after.setdefault(last.get(step.buffer, number), []).append(number)
+    found: list[int] = []
+    for number in range(len(steps)):
+        found += before.get(number, ())
+        found += () if moves[number] else (number,)
+        found += after.get(number, ())
+    return found
 
 
 def _uses_before_frees(issued: Sequence[AnyStep]) -> list[tuple[int, list[int]]]:

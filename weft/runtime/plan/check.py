@@ -14,6 +14,7 @@ from math import prod
 from ...dsl.diagnostics import Diagnostic, WeftError, quoted
 from ...interpreter.hardware import limits
 from .dtypes import NUMPY, ROUNDED, itemsize
+from .order import unordered_uses
 from .plan import (
     RELATIONS,
     ROLES,
@@ -39,9 +40,9 @@ from .plan import (
     integers,
     is_contiguous,
     triple,
-    unordered_uses,
     views,
 )
+from .storage import ALIGNMENT, early_reuses
 from .tensor_maps import map_faults
 
 MAX_BYTES = 2**40
@@ -74,6 +75,7 @@ class _Checker:
         self.buffers = {b.name: b for b in plan.buffers}
         self.kernels = {k.name: k for k in plan.kernels}
         self.scalars = {s.name: s.dtype for s in plan.scalars}
+        self.has_places = any(b.place is not None for b in plan.buffers)
 
     def error(self, code: str, place: str, message: str, hint: str | None = None) -> Diagnostic:
         return Diagnostic(code, f"{place}: {message}", notes=(f"in {self.name}",), hint=hint)
@@ -133,6 +135,7 @@ class _Checker:
             yield self.error("W0703", f"{place}.role", f"`{buffer.role}` is not a role; roles are {', '.join(ROLES)}")
         bad = list(self.dtype(buffer.dtype, f"{place}.dtype"))
         yield from bad
+        yield from self.declared_place(buffer, place)
         yield from self.sizes(buffer.shape, f"{place}.shape")
         for i, size in enumerate(buffer.shape if buffer.role in ("input", "inout") else ()):
             if not isinstance(size, int) and size != DimOf(buffer.name, i):
@@ -148,6 +151,17 @@ class _Checker:
             yield self.error("W0703", f"{place}.data", f"{given} bytes where the shape needs {bytes_}")
         if buffer.role != "constant" and buffer.data is not None:
             yield self.error("W0703", f"{place}.data", f"only constants have data, this is {buffer.role}")
+
+    def declared_place(self, buffer: Buffer, place: str) -> Iterator[Diagnostic]:
+        """Checks the bytes of a temporary in their storage: all temporaries have them, or none."""
+        if buffer.role != "temp" and buffer.place is not None:
+            yield self.error("W0703", f"{place}.place", f"only temporaries have a place, this is {buffer.role}")
+        elif buffer.role == "temp" and (buffer.place is None) == self.has_places:
+            yield self.error("W0703", f"{place}.place", "all temporaries have a place, or none")
+        elif buffer.place is not None and not 0 <= buffer.place <= MAX_BYTES:
+            yield self.error("W0703", f"{place}.place", f"{buffer.place} is not in 0 … {MAX_BYTES}")
+        elif buffer.place is not None and buffer.place % ALIGNMENT:
+            yield self.error("W0703", f"{place}.place", f"{buffer.place} is not a multiple of {ALIGNMENT}")
 
     def declared_param(self, param: Param, place: str) -> Iterator[Diagnostic]:
         yield from self.dtype(param.dtype, f"{place}.dtype")
@@ -218,6 +232,9 @@ class _Checker:
             for i, message in unordered_uses(steps):
                 hint = "name it in `after`, or put both on one stream"
                 yield self.error("W0706", f"steps[{i}]", message, hint)
+            for i, first, then in early_reuses(self.plan):
+                message = f"`{then}` takes bytes of `{first}`, and nothing orders all uses of that before"
+                yield self.error("W0769", f"steps[{i}]", message, f"give `{then}` another `place`")
 
     def order(self, step: AnyStep, index: int, place: str) -> Iterator[Diagnostic]:
         if not 0 <= step.stream < MAX_STREAMS:

@@ -62,7 +62,7 @@ OPTIONAL |= {
     "boxes",
     "window",
 }
-OPTIONAL |= {"folds", "folded"}
+OPTIONAL |= {"folds", "folded", "place"}
 """Keys that are omitted when empty."""
 
 GEOMETRY = {"shape", "strides", "offset"}
@@ -129,7 +129,7 @@ def load(text: str, name: str = "plan.json") -> Plan:
     except json.JSONDecodeError as error:
         raise fail("W0700", f"{name}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}") from error
     except (RecursionError, ValueError) as error:
-        raise fail("W0700", f"{name}: this is not JSON a plan could be: {error}") from error
+        raise fail("W0700", f"{name}: this JSON is not a plan: {error}") from error
     return validate(_plan(Cursor(raw, "", name)), name)
 
 
@@ -140,7 +140,7 @@ def load_part(text: str, kind: type[T], name: str) -> T:
             Cursor(json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant), "", name), kind
         )
     except (RecursionError, ValueError) as error:
-        raise fail("W0700", f"{name}: this is not JSON a plan could be: {error}") from error
+        raise fail("W0700", f"{name}: this JSON is not a plan: {error}") from error
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ parts of a memref are dynamic.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from math import prod
 from typing import Literal, get_args
@@ -40,13 +40,20 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 @record
 class Buffer:
-    """Global memory, row-major and contiguous. `data`: the contents of a `constant`, little-endian."""
+    """Global memory, row-major and contiguous.
+
+    Attributes:
+        data: the contents of a `constant`, little-endian.
+        place: of a `temp`, its first byte in the storage that temporaries share; None: known once
+            the sizes are (`storage.py`).
+    """
 
     name: str
     dtype: str
     shape: tuple[Size, ...]
     role: Role
     data: bytes | None = None
+    place: int | None = None
 
 
 @record
@@ -307,52 +314,6 @@ def views(step: AnyStep) -> Iterator[tuple[str, BufferView]]:
 def used_buffers(step: AnyStep) -> set[str]:
     """The buffers that a step uses."""
     return {step.buffer} if isinstance(step, Alloc | Free) else {view.buffer for _, view in views(step)}
-
-
-def direct_needs(steps: Sequence[AnyStep]) -> list[set[int]]:
-    """For each step, the steps that it waits for, and its predecessor on its stream."""
-    last: dict[int, int] = {}
-    found: list[set[int]] = []
-    for i, step in enumerate(steps):
-        found.append({*step.after, *([last[step.stream]] if step.stream in last else [])})
-        last[step.stream] = i
-    return found
-
-
-def closed(needs: Sequence[Collection[int]]) -> Iterator[int]:
-    """For each step, all steps that happen before it, as a bit set. Intermediate sets are freed
-    after their last use."""
-    needed_until = {earlier: i for i, direct in enumerate(needs) for earlier in direct}
-    kept: dict[int, int] = {}
-    for i, direct in enumerate(needs):
-        bits = 0
-        for earlier in set(direct):
-            bits |= kept[earlier] | 1 << earlier
-            if needed_until[earlier] == i:
-                del kept[earlier]
-        if i in needed_until:
-            kept[i] = bits
-        yield bits
-
-
-def unordered_uses(steps: Sequence[AnyStep]) -> Iterator[tuple[int, str]]:
-    """Temporaries with a use that is not ordered after their allocation, or with a free not ordered
-    after a use."""
-    if len({step.stream for step in steps}) < 2:
-        return
-    allocated: dict[str, int] = {}
-    uses: dict[str, int] = {}
-    for i, (step, before) in enumerate(zip(steps, closed(direct_needs(steps)), strict=True)):
-        for name in used_buffers(step):
-            if isinstance(step, Alloc):
-                allocated[name] = i
-                continue
-            if name in allocated and not before >> allocated[name] & 1:
-                yield i, f"`{name}` is allocated at steps[{allocated[name]}], and nothing orders that before"
-            missing = uses.get(name, 0) & ~before if isinstance(step, Free) else 0
-            if missing:
-                yield i, f"`{name}` is used at steps[{missing.bit_length() - 1}], and nothing orders that before"
-            uses[name] = uses.get(name, 0) | 1 << i
 
 
 def integers(sizes: Iterable[object]) -> tuple[int, ...]:

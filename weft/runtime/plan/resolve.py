@@ -26,6 +26,7 @@ from .plan import (
     triple,
     used_buffers,
 )
+from .storage import placed
 
 Shapes = Mapping[str, tuple[int, ...]]
 Scalars = Mapping[str, int | float | bool]
@@ -59,7 +60,9 @@ def resolve(plan: Plan, shapes: Shapes, scalars: Scalars) -> Plan:
                 notes=notes,
             )
     fixed = _replace(plan, shapes, scalars)
-    return validate(dataclasses.replace(fixed, steps=tuple(map(_chosen, fixed.steps))), f"plan of @{plan.entry}")
+    fixed = dataclasses.replace(fixed, steps=tuple(map(_chosen, fixed.steps)))
+    sound = validate(fixed, f"plan of @{plan.entry}")
+    return sound if all(b.place is not None for b in sound.buffers if b.role == "temp") else placed(sound)
 
 
 def _chosen(step: AnyStep) -> AnyStep:

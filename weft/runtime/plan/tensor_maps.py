@@ -55,10 +55,10 @@ def box_faults(boxes: Boxes, dtype: str) -> Iterator[Fault]:
     if boxes.fill not in FILLS or (boxes.fill == "nan" and (not is_float(dtype) or itemsize(dtype) == 1)):
         yield (
             "fill",
-            f"`{boxes.fill}` is not read outside of a tensor of {dtype}: zero is, or of floats of 16 bits or more nan",
+            f"outside of a tensor of {dtype} no `{boxes.fill}` is read, but `zero`, or `nan` for floats of 16 bits or more",
         )
     if boxes.rounded is not None and (boxes.rounded, dtype) != ("tf32", "f32"):
-        yield "rounded", f"numbers of {dtype} are not rounded to `{boxes.rounded}` on the way: those of f32 are to tf32"
+        yield "rounded", f"a copy does not round {dtype} to `{boxes.rounded}`, only f32 to `tf32`"
     if boxes.fetch not in FETCHES:
         yield "fetch", f"{boxes.fetch} is none of {', '.join(map(str, FETCHES))}"
 

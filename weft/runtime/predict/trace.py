@@ -275,7 +275,7 @@ class Execution:
             return 0, True
         number, threads = (read(self.state, text) for text in one.arguments)
         if number is None or threads is None:
-            raise self._refused(f"who meets at `{one.mnemonic}` at {one.address:#x} depends on data")
+            raise self._refused(f"the participants of `{one.mnemonic}` at {one.address:#x} depend on data")
         return threads * NUMBERED + number, True
 
     def _taking(self, one: MachineInstruction) -> np.ndarray:
@@ -290,7 +290,7 @@ class Execution:
         mask = (self.alive if self.lanes is None else self.lanes) & (guard is None or guard)
         found = signal(self.state, one, self.grid.boxes, int(mask.argmax()))
         if guard is None or found is None:
-            raise self._refused(f"what `{one.mnemonic}` at {one.address:#x} does depends on data")
+            raise self._refused(f"the effect of `{one.mnemonic}` at {one.address:#x} depends on data")
         if self.probing and np.any(mask):
             raise _Accessed(mask)
         if found.kind == "wait":
@@ -322,7 +322,7 @@ class Execution:
         """The mask of the threads that take a branch (None: all), and its target."""
         far = one.mnemonic == "CALL" and one.target is not None  # a label of the kernel, too far for a branch
         if one.mnemonic not in ("BRA", "EXIT") and not far:
-            raise self._refused(f"the instruction `{one.mnemonic}` goes where it is not known")
+            raise self._refused(f"the target of the jump `{one.mnemonic}` is not known")
         if one.target is not None and self.program.labels[one.target] == at + 1:
             return False, None  # the next instruction in any case
         taken: Value = self._guard(one)

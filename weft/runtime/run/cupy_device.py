@@ -155,6 +155,9 @@ class CupyDevice(CupyWork):
                     self.synchronize()
                     self._cupy.get_default_memory_pool().free_all_blocks()
 
+    def part(self, storage: Memory, name: str, dtype: str, count: int, place: int) -> Memory:
+        return Sized(storage.pointer + place, count * itemsize(dtype))
+
     def free(self, memory: Memory) -> None:
         if self._streams:
             self._freed.append(memory)

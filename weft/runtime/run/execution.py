@@ -201,6 +201,7 @@ class Program:
             races=result.races,
             faults=None if result.faults is None else tuple(map(str, result.faults)),
             version=ran(plan, result.version),
+            storage=result.storage,
             fewest_streams=plan.fewest_streams,
             compared=plan.compared,
             unchecked=plan.unchecked,
@@ -294,8 +295,11 @@ def expect_memory(plan: Plan) -> None:
     """Checks, before anything is allocated, that the buffers fit in this machine's memory. Raises
     W0490."""
     from ..plan.dtypes import itemsize
+    from ..plan.storage import storage_bytes
 
-    wanted = sum(prod(s for s in b.shape if isinstance(s, int)) * itemsize(b.dtype) for b in plan.buffers)
+    others = [b for b in plan.buffers if b.role != "temp"]
+    wanted = sum(prod(s for s in b.shape if isinstance(s, int)) * itemsize(b.dtype) for b in others)
+    wanted += storage_bytes(plan)
     if (there := physical_memory()) is not None and wanted > there:
         raise fail(
             "W0490",

@@ -6,7 +6,9 @@ and as written, each op in its own types. Outputs are right if they are within t
 of the two, since a schedule may keep the payload's order and types, or accumulate in f32. Other
 outputs, for example if parts are accumulated in halves, are right under two conditions: their error
 is at most as large as the payload's own; and they are right for inputs on which the payload is
-exact (sums of a few small integers), or accurate, where rounding cannot hide a missing term.
+exact (sums of a few small integers), or accurate, where rounding cannot hide a missing term. Outputs
+in f32 are right, too, if they are no farther from the payload in f64 than the payload in f32 is, and
+both are near.
 """
 
 from __future__ import annotations
@@ -33,6 +35,9 @@ BACKGROUNDS = (0.0, -64.0)
 SAMPLES = 4
 """Number of inputs for measuring the payload's own error: the given ones, and permutations of them."""
 WITNESSES = 2
+CHAIN = 16
+"""The most that a chain of ops in f32 may enlarge rounding errors beyond the tolerance: a term that
+is left out shows as a larger error, unless it is smaller than the payload's own."""
 STEP = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "f8E4M3FN": 2.0**-3, "f8E5M2": 2.0**-2}
 """The distance from 1 to the next number of a type: the results of a last division or exponential
 may differ by as much."""
@@ -84,7 +89,21 @@ class Arbiter:
                 return better, f"the payload in f64 (off by {found.max_rel_error:.2g} in its own types)"
             if own is not None:
                 return self._as_far_off(inputs, better, self._beside(own, precise))
+            if found.rounding:
+                return self._no_farther(better, self._beside(expected, precise))
         return None
+
+    @staticmethod
+    def _no_farther(found: Comparison, own: Comparison) -> tuple[Comparison, str] | None:
+        """The comparison with the payload in f64 in which the error may be as large as that of the
+        payload in f32 (`own`), up to `CHAIN` tolerances; None if outputs exceed it."""
+        allowed = [min(o.error or 0.0, CHAIN * (o.tolerance or 0.0)) for o in own.outputs]
+        judged = tuple(map(_allowing, found.outputs, allowed))
+        if not all(output.ok for output in judged):
+            return None
+        return Comparison(
+            judged
+        ), f"the payload in f64, no farther off than it is in its own types ({max(allowed):.2g})"
 
     def _own(self, inputs: Arrays) -> Arrays | None:
         """The payload's outputs, each op in its own types; None if these are the same measure or

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..devices.device import DeviceTarget
     from ..devices.report import Race
     from ..plan.plan import Plan
+    from ..plan.storage import Storage
     from .compare import OutputComparison
     from .runner import KernelRun
 
@@ -75,6 +76,7 @@ class Report:
         printed: the output of `gpu.printf`, launch by launch, thread by thread; None as for races.
         kernels: the launches, in order.
         graphs_created: 1 if the plan was captured and replayed.
+        storage: of the temporaries; None if there are none.
         version: the version that ran, of several; else None.
         fewest_streams: the fewest streams on which all steps run concurrently that tokens do not
             order; None without tokens.
@@ -107,6 +109,7 @@ class Report:
     bank_conflicts: tuple[BankAccess, ...] | None = None
     traffic: tuple[BufferTraffic, ...] | None = None
     printed: str | None = None
+    storage: Storage | None = None
     version: RanVersion | None = None
     fewest_streams: int | None = None
     compared: str | None = None
@@ -127,7 +130,15 @@ class Report:
         error = self.max_rel_error if self.max_rel_error is None or isfinite(self.max_rel_error) else None
         seconds = {phase: round(s, 6) for phase, s in self.seconds.items()}
         version = self.version and vars(self.version)
-        return {**vars(self), "max_rel_error": error, **lists, "version": version, "seconds": seconds}
+        storage = None if self.storage is None else {key: getattr(self.storage, key) for key in _STORAGE.split()}
+        return {
+            **vars(self),
+            "max_rel_error": error,
+            **lists,
+            "storage": storage,
+            "version": version,
+            "seconds": seconds,
+        }
 
 
 def ran(plan: Plan, number: int | None) -> RanVersion | None:
@@ -143,13 +154,17 @@ USES = "label kind place schedule kernels launches"
 _KEYS = {
     "outputs": "name dtype shape error tolerance ok reason",
     "races": "code kind buffer element first second",
-    "kernels": "name grid block shared_bytes unproven",
+    "kernels": "name grid block shared_bytes temporary_bytes unproven",
     "bank_conflicts": "kernel buffer kind op location width executions wavefronts ideal conflicts degree statement pad"
     " padded",
     "traffic": "kernel buffer kind size elements bytes accesses once",
     "ops": USES,
 }
 """The attributes in JSON, by list."""
+
+
+_STORAGE = "size needed apart on_one_stream by_streams"
+"""The attributes of the temporaries' storage in JSON; `kernels` has those of each launch."""
 
 
 def plain(things: Iterable[object] | None, keys: str) -> list[dict[str, Any]] | None:

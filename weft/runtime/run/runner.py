@@ -20,19 +20,26 @@ from ..plan.dtypes import NUMPY, poison_byte
 from ..plan.plan import Buffer, Copy, Fill, KernelEntry, Launch, Plan, integers, triple
 from ..plan.resolve import resolve
 from ..plan.signature import plan_signature
+from ..plan.storage import Storage, storage_of
 from ..trace.timeline import Timed
 from .work import WHOLE_DEVICE, Action, Pool, Work, interleaved
 
 
 @record
 class KernelRun:
-    """One launch of the plan. `shared_bytes`: all shared memory of a block; `unproven`: the
-    kernel's."""
+    """One launch of the plan.
+
+    Args:
+        shared_bytes: all shared memory of a block.
+        temporary_bytes: of the temporaries that are allocated during the launch.
+        unproven: the kernel's.
+    """
 
     name: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
+    temporary_bytes: int = 0
     unproven: str | None = None
 
 
@@ -58,6 +65,7 @@ class RunResult:
         issued: seconds that the host took to issue each additional run.
         graphs_created, graphs_destroyed: counted as they happened.
         version: the number of the version that ran, from 0; None if there is only one.
+        storage: of the temporaries; None if there are none.
     """
 
     device: str
@@ -80,6 +88,7 @@ class RunResult:
     version: int | None = None
     graphs_created: int = 0
     graphs_destroyed: int = 0
+    storage: Storage | None = None
 
 
 def resolved(plan: Plan, inputs: Mapping[str, np.ndarray]) -> tuple[Mapping[str, np.ndarray], Plan]:
@@ -287,16 +296,18 @@ class _Run:
         looked = self.device.target == "sim"
         banks = [(kernel, use) for kernel, r in self.reports if r is not None for use in r.banks or ()]
         traffic = [(kernel, use) for kernel, r in self.reports if r is not None for use in r.traffic or ()]
-        launched = [(step, self.work.kernels[step.kernel]) for step in self.plan.launches]
+        storage = storage_of(self.plan)
+        launched = [
+            KernelRun(s.kernel, triple(s.grid), triple(s.block), _shared(s, kernel), live, kernel.unproven)
+            for s, live in zip(self.plan.launches, storage.live, strict=True)
+            if (kernel := self.work.kernels[s.kernel])
+        ]
         created, destroyed = self.pool.created, self.pool.destroyed
         return RunResult(
             device=self.device.name,
             outputs=outputs,
             seconds=dict(self.seconds),
-            kernels=tuple(
-                KernelRun(s.kernel, triple(s.grid), triple(s.block), _shared(s, kernel), kernel.unproven)
-                for s, kernel in launched
-            ),
+            kernels=tuple(launched),
             races=(*(race for r in found for race in r.races), *self.device.unordered) if looked else None,
             faults=tuple(fault for r in found for fault in r.faults) if looked else None,
             barriers=sum(r.barriers for r in found) if looked else None,
@@ -311,6 +322,7 @@ class _Run:
             version=self.plan.taken,
             graphs_created=created["graphs"],
             graphs_destroyed=destroyed["graphs"],
+            storage=storage if storage.apart else None,
             banks=tuple(banks) if looked and all(r.banks is not None for r in found) else None,
             traffic=tuple(traffic) if looked and all(r.traffic is not None for r in found) else None,
         )

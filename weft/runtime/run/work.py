@@ -20,7 +20,7 @@ import numpy as np
 from ...dsl.diagnostics import fail
 from ...interpreter.hardware import limits
 from ..devices.device import Action, Device, DeviceView, Event, Graph, MappedView, Memory, Number, Passed, Stream
-from ..plan.dtypes import narrow, poison_byte
+from ..plan.dtypes import itemsize, narrow, poison_byte
 from ..plan.plan import (
     Alloc,
     AnyStep,
@@ -38,6 +38,7 @@ from ..plan.plan import (
     integers,
     triple,
 )
+from ..plan.storage import storage_bytes
 
 WHOLE_DEVICE = 0
 """The stream of everything that no step puts on another one."""
@@ -114,6 +115,7 @@ class Work:
 
     Attributes:
         memory: of the buffers that are allocated, by name.
+        storage: what temporaries share, once one is allocated.
         numbers: scalars that the plan leaves open, by name and type.
     """
 
@@ -123,6 +125,7 @@ class Work:
         self.buffers = {b.name: b for b in plan.buffers}
         self.kernels = {k.name: k for k in plan.kernels}
         self.memory: dict[str, Memory] = {}
+        self.storage: Memory | None = None
         self.numbers: dict[tuple[str, str], Number] = {}
         self._check_shared()
 
@@ -148,7 +151,16 @@ class Work:
         A temporary that the plan never frees keeps its memory from an earlier run of the steps.
         """
         if buffer.name not in self.memory:
-            self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, prod(integers(buffer.shape)))
+            count = prod(integers(buffer.shape))
+            if buffer.place is None:
+                self.memory[buffer.name] = self.device.alloc(buffer.name, buffer.dtype, count)
+            else:
+                if self.storage is None:
+                    narrowest = min((b.dtype for b in self.plan.buffers if b.role == "temp"), key=itemsize)
+                    size = storage_bytes(self.plan) // itemsize(narrowest)
+                    self.storage = self.device.alloc("temporaries", narrowest, size)
+                part = self.device.part(self.storage, buffer.name, buffer.dtype, count, buffer.place)
+                self.memory[buffer.name] = part
         if poison is not None:
             self.device.poison(self.memory[buffer.name], poison_byte(buffer.dtype), poison)
 
@@ -158,6 +170,9 @@ class Work:
     def free_all(self) -> None:
         """Frees all memory, also when one free fails."""
         with ExitStack() as stack:
+            if self.storage is not None:
+                stack.callback(self.device.free, self.storage)
+                self.storage = None
             for name in self.memory:
                 stack.callback(self.free, name)
 

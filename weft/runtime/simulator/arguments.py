@@ -93,7 +93,7 @@ def _flags(mask: np.ndarray, array: np.ndarray, flat: np.ndarray, name: str) -> 
     found = _flatten(_owner(mask))
     offset = (mask.ctypes.data - found.ctypes.data, (array.ctypes.data - flat.ctypes.data) // array.itemsize)
     if mask.dtype != np.bool_ or mask.shape != array.shape or found.size != flat.size or offset[0] != offset[1]:
-        raise fail("W0752", f"the mask of what is written of `{name}` is not laid out like the array")
+        raise fail("W0752", f"the mask of written elements of `{name}` has another layout than the array")
     return found
 
 

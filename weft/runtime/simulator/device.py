@@ -4,8 +4,7 @@ before it returns."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -15,23 +14,15 @@ from ...dsl.diagnostics import fail
 from ..cuda.module import kernel_functions, kernel_module
 from ..devices import device
 from ..devices.device import Instant, Passed, Recorded, Replay
-from ..devices.report import LaunchReport, Race, Triple
-from ..plan.dtypes import NUMPY, poison_byte, windowed
+from ..devices.report import LaunchReport, Operation, Race, Triple
 from ..plan.plan import KernelEntry
+from .allocations import Allocation, flat_window
 from .kernel import Budget, Order, SimKernel, seconds_allowed
 from .machine.memory import Global, MemoryWindow
-from .stream_order import Footprint, StreamOrder
+from .stream_order import StreamOrder
 
-
-@dataclass(eq=False)
-class Allocation:
-    """Memory of the simulated device; `written` marks the elements that have been written."""
-
-    name: str
-    dtype: str
-    data: np.ndarray
-    written: np.ndarray
-    freed: bool = False
+Touched = dict[str, np.ndarray]
+"""The elements of an allocation that an operation touches, by kind of access."""
 
 
 class SimDevice(Replay):
@@ -87,7 +78,8 @@ class SimDevice(Replay):
         values, written = [value for value, _ in given], [mask for _, mask in given]
         known = [p.name for p in kernel.params] + [f"arg{number}" for number in range(len(kernel.params), len(args))]
         names = [a.name if isinstance(a, device.DeviceView) else name for a, name in zip(args, known, strict=False)]
-        touched: list[Global] | None = [] if self._ordering else None
+        shared = [a.memory for a in args if isinstance(a, device.DeviceView) and any(a.memory.others)]
+        touched: list[Global] | None = [] if self._ordering or (self.check and shared) else None
         budget = Budget(self.seconds, told=self.told)
         made = found.launch(grid, block, values, self.check, names, written, self.order, budget=budget, touched=touched)
         if not self.check:
@@ -96,50 +88,69 @@ class SimDevice(Replay):
                     argument.memory.written.fill(True)
         if touched is not None:
             called = f"launch of {kernel.name}({', '.join(a.name for a in args if isinstance(a, device.DeviceView))})"
-            self.streams.enter(stream, called, _footprints(args, touched))
+            self._enter(stream, called, _footprints(args, touched))
         self.reports.append((kernel.name, made))
         return made
 
     # ---- memory ----------------------------------------------------------------------------------
 
     def alloc(self, name: str, dtype: str, count: int) -> Allocation:
-        data = np.empty(count, NUMPY[dtype])
-        data.view(np.uint8).fill(poison_byte(dtype))
         self.alive["allocations"] += 1
-        return Allocation(name, dtype, data, np.zeros(count, dtype=bool))
+        return Allocation.made(name, dtype, count)
+
+    def part(self, storage: Allocation, name: str, dtype: str, count: int, place: int) -> Allocation:
+        storage.expect_alive()
+        self.alive["allocations"] += 1
+        return storage.part(name, dtype, count, place)
 
     def free(self, memory: Allocation) -> None:
-        _alive(memory)
-        memory.freed = True
+        memory.free()
         self.streams.forget(memory)
         self.alive["allocations"] -= 1
 
     def poison(self, memory: Allocation, byte: int, stream: device.Stream) -> None:
-        _alive(memory)
+        memory.expect_alive()
         memory.data.view(np.uint8).fill(byte)
         memory.written.fill(False)
+        if memory.storage is not None:
+            whole = MemoryWindow.whole(memory.name, memory.data.shape)
+            touched = {"write": np.ones(memory.data.size, np.bool_)}
+            self._enter(stream, f"allocation of {memory.name}", [(memory, whole, touched)])
 
     def upload(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
-        _alive(memory)
+        memory.expect_alive()
         memory.data[...] = array.reshape(-1).view(memory.data.dtype)
         memory.written.fill(True)
 
     def download(self, memory: Allocation, array: np.ndarray, stream: device.Stream) -> None:
-        _alive(memory)
+        memory.expect_alive()
         array.reshape(-1).view(memory.data.dtype)[...] = memory.data
 
     def copy(self, target: device.DeviceView, source: device.DeviceView, stream: device.Stream) -> None:
         into, into_mask = _window(target)
         array, mask = _window(source)
+        what = f"copy of {source.name} into {target.name}"
+        self._expect_kept(source, mask, Operation(what, self.streams.numbers.get(stream, 0)))
         into[...] = array.copy()
         into_mask[...] = mask.copy()
-        self._enter(stream, f"copy of {source.name} into {target.name}", read=source, write=target)
+        self._access(stream, what, read=source, write=target)
 
     def fill(self, target: device.DeviceView, value: np.generic, stream: device.Stream) -> None:
         into, into_mask = _window(target)
         into[...] = value
         into_mask[...] = True
-        self._enter(stream, f"fill of {target.name}", write=target)
+        self._access(stream, f"fill of {target.name}", write=target)
+
+    def _expect_kept(self, view: device.DeviceView, written: np.ndarray, by: Operation) -> None:
+        """Records a race if a part with the same bytes has replaced an element that is read."""
+        memory: Allocation = view.memory
+        if not self.check or memory.overwriter is None:
+            return
+        lost = flat_window(memory.lost, view) & ~written
+        if lost.any():
+            element = tuple(int(n) for n in np.argwhere(lost)[0])
+            race = Race("RAW", view.name, element, memory.overwriter, by, int(np.count_nonzero(lost)))
+            self.streams.found.race(race)
 
     # ---- what streams and events order -----------------------------------------------------------
 
@@ -153,16 +164,29 @@ class SimDevice(Replay):
     def _ordering(self) -> bool:
         return self.check and self.streams.several
 
-    def _enter(self, stream: device.Stream, what: str, **views: device.DeviceView) -> None:
+    def _access(self, stream: device.Stream, what: str, **views: device.DeviceView) -> None:
         """Records the operation `what` on a stream, with the views that it accesses: `write=` and
         `read=`."""
-        if not self._ordering:
+        if not self._ordering and not any(any(view.memory.others) for view in views.values()):
             return
-        touched: dict[Hashable, Footprint] = {}
+        touched: dict[Allocation, tuple[MemoryWindow, Touched]] = {}
         for does, view in views.items():
-            found = touched.setdefault(view.memory, Footprint(_named(view), {}))
-            _strided(found.touched.setdefault(does, np.zeros(view.memory.data.size, np.bool_)), view)[...] = True
-        self.streams.enter(stream, what, touched)
+            _, found = touched.setdefault(view.memory, (_named(view), {}))
+            flat_window(found.setdefault(does, np.zeros(view.memory.data.size, np.bool_)), view)[...] = True
+        self._enter(stream, what, [(memory, *found) for memory, found in touched.items()])
+
+    def _enter(
+        self, stream: device.Stream, what: str, touched: Sequence[tuple[Allocation, MemoryWindow, Touched]]
+    ) -> None:
+        """Records work, and the elements that it touches."""
+        by = Operation(what, self.streams.numbers.get(stream, 0))
+        for memory, _, elements in touched:
+            for does, changed in elements.items():
+                if does != "read":
+                    memory.overwrite(changed, by)
+        if self._ordering:
+            found = [(memory.key, memory.footprint(window, elements)) for memory, window, elements in touched]
+            self.streams.enter(stream, what, found)
 
     # ---- device work, now or, while a stream captures, whenever the graph is launched ------------
 
@@ -223,37 +247,21 @@ class SimDevice(Replay):
         self.streams.synchronize()
 
 
-def _alive(memory: Allocation) -> None:
-    if memory.freed:
-        raise fail("W0758", f"`{memory.name}` is used after it was freed")
-
-
 def _window(view: device.DeviceView) -> tuple[np.ndarray, np.ndarray]:
     """The elements of a view, and a flag for each that has been written."""
     memory: Allocation = view.memory
-    _alive(memory)
-    return _strided(memory.data, view), _strided(memory.written, view)
-
-
-def _strided(flat: np.ndarray, view: device.DeviceView) -> np.ndarray:
-    steps = [(n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)]
-    first, last = (view.offset + sum(side(step, 0) for step in steps) for side in (min, max))
-    if view.count and not 0 <= first <= last < flat.size:
-        raise fail("W0752", f"a window of `{view.name}` reaches element {first if first < 0 else last} of {flat.size}")
-    strides = tuple(s * flat.itemsize for s in view.strides)
-    return windowed(flat[min(view.offset, flat.size) :], view.shape, strides)
+    memory.expect_alive()
+    return flat_window(memory.data, view), flat_window(memory.written, view)
 
 
 def _named(view: device.DeviceView) -> MemoryWindow:
     return MemoryWindow(view.name, view.offset, view.shape, view.strides)
 
 
-def _footprints(args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]) -> dict[Hashable, Footprint]:
+def _footprints(
+    args: Sequence[device.DeviceView | np.generic], touched: Sequence[Global]
+) -> list[tuple[Allocation, MemoryWindow, Touched]]:
     """The elements that a launch touched, by allocation."""
     views = {a.memory.data.ctypes.data: a for a in args if isinstance(a, device.DeviceView)}
-    found: dict[Hashable, Footprint] = {}
-    for memory in touched:
-        view = views.get(memory.data.ctypes.data)
-        if view is not None and memory.touched:
-            found[view.memory] = Footprint(_named(view), memory.touched)
-    return found
+    found = ((views.get(memory.data.ctypes.data), memory.touched) for memory in touched)
+    return [(view.memory, _named(view), elements) for view, elements in found if view is not None and elements]

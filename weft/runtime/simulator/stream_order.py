@@ -10,7 +10,7 @@ the number of operations. Operations of one stream are in order.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,12 +24,22 @@ Clock = dict[int, int]
 
 @dataclass(eq=False)
 class Footprint:
-    """The elements of one memory that an operation touches, by kind: `read`, `write`, or the name
-    of an atomic update, which commutes with updates of the same name. `window` gives their indices
-    in reports."""
+    """The elements of one memory that an operation touches.
+
+    Args:
+        window: gives the indices of the elements in reports.
+        touched: the elements by kind: `read`, `write`, or the name of an atomic update, which
+            commutes with updates of the same name.
+        size: of the memory.
+        first: the number of the first of these elements in the memory.
+        ratio: elements of the memory that are one of the window.
+    """
 
     window: MemoryWindow
     touched: dict[str, np.ndarray]
+    size: int
+    first: int = 0
+    ratio: int = 1
 
 
 _Times = dict[str, dict[int, np.ndarray]]
@@ -79,12 +89,12 @@ class StreamOrder:
     def forget(self, memory: Hashable) -> None:
         self.memories.pop(memory, None)
 
-    def enter(self, stream: Hashable, what: str, touched: dict[Hashable, Footprint]) -> None:
+    def enter(self, stream: Hashable, what: str, touched: Sequence[tuple[Hashable, Footprint]]) -> None:
         """Records the operation `what` on `stream`, and the memory that it touches."""
         number = self.numbers[stream]
         self.done[number].append(what)
         now = len(self.done[number])
-        for memory, footprint in touched.items():
+        for memory, footprint in touched:
             times = self.memories.setdefault(memory, {"read": {}})
             for does, elements in footprint.touched.items():
                 for did, others in times.items():
@@ -93,7 +103,10 @@ class StreamOrder:
                         self._meets(others, number, kind, elements, footprint)
             for does, elements in footprint.touched.items():
                 if elements.any():
-                    times.setdefault(does, {}).setdefault(number, np.zeros(elements.size, np.int32))[elements] = now
+                    of_stream = times.setdefault(does, {})
+                    if number not in of_stream:
+                        of_stream[number] = np.zeros(footprint.size, np.int32)
+                    of_stream[number][footprint.first :][: elements.size][elements] = now
 
     def _meets(
         self, others: dict[int, np.ndarray], number: int, kind: RaceKind, elements: np.ndarray, footprint: Footprint
@@ -102,11 +115,12 @@ class StreamOrder:
         for other, times in others.items():
             if other == number or not self.done[other]:
                 continue
-            open_ = elements & (times > known.get(other, 0))
+            own = times[footprint.first :][: elements.size]
+            open_ = elements & (own > known.get(other, 0))
             if not open_.any():
                 continue
             at = int(open_.argmax())
-            first = Operation(self.done[other][int(times[at]) - 1], other)
+            first = Operation(self.done[other][int(own[at]) - 1], other)
             second = Operation(self.done[number][-1], number)
-            element = footprint.window.element(at) or (at,)
+            element = footprint.window.element(at // footprint.ratio) or (at // footprint.ratio,)
             self.found.race(Race(kind, footprint.window.name, element, first, second, int(np.count_nonzero(open_))))

@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "too few": ({"tiles": "blocks(x: 3) cyclic", "cluster": 4}, "W0407", "3 blocks along x", "a count of 4"),
     "groups": ({"tiles": "blocks(y, x) order grouped(3)"}, "W0407", "are not whole clusters", "`order grouped(2)`"),
     "chunks": ({"tiles": "blocks(x: 4) block"}, "W0407", "gives each block tiles side by side", "cyclic"),
-    "open counts": ({"tiles": "blocks(x: ?) cyclic"}, "W0407", "only a run knows how many blocks", "a count"),
+    "open counts": ({"tiles": "blocks(x: ?) cyclic"}, "W0407", "the number of blocks of", "a count"),
     "other axes": ({"tiles": "blocks(z, y)"}, "W0407", "`blocks(z, y)` has no blocks along x", "blocks(y, x)"),
     "no producer": ({"pipeline": "pipeline k stages 2 async"}, "W0407", "share no tile", "producer"),
     "parts": ({"cluster": 3}, "W0407", "of a cluster of 3 share no tile", "as many blocks as a tile has parts"),

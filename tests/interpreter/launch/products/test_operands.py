@@ -204,7 +204,7 @@ def test_what_finishes_sums_is_cut_as_they_are(tmp_path: Path) -> None:
     expect_right(FINISHING.replace("PIECES", PIECES), FINISHED, tmp_path)
     otherwise = "let (halves, half) = tile out [8, 8]\n map halves to registers"  # the same elements, in another order
     expect_right(FINISHING.replace("PIECES", otherwise), FINISHED, tmp_path)
-    with pytest.raises(WeftError, match=r"W0380: the 32x32 buffer cannot live in each thread's registers") as refused:
+    with pytest.raises(WeftError, match=r"W0380: the 32x32 buffer cannot be in the registers of each thread") as refused:
         expect_right(FINISHING.replace("PIECES", PIECES).replace("half [1, 2]", "half [2, 1]"), FINISHED, tmp_path)
     said = str(refused.value)
     assert "32 to `lanes`, of 1x2 elements" in said and "32 to `lanes`, of 2x1 elements" in said

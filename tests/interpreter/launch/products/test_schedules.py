@@ -96,9 +96,9 @@ REFUSED = {
         Case(kind="i8", along=True, bn=40, bk=128, shape="[64, 40, 32]"), "W0379", "[64, n, 32] for n = 8, 16, 24, 32, 48, …, 256"),
     "rows of integers": (
         Case(kind="i8", along=True, bk=128, own=128, shape="[64, 128, 32]"), "W0379", "128 rows of i8 are more than one"),
-    "rows that are columns": (Case(kind="i8", bk=128, shape="[64, 128, 32]"), "W0369", "rows of a right operand of i8 are rows"),
-    "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction wants its columns there"),
-    "rows of bytes": (Case(kind="f8E5M2", bk=128, shape="[64, 128, 32]"), "W0369", "rows of a right operand of f8E5M2 are rows"),
+    "rows that are columns": (Case(kind="i8", bk=128, shape="[64, 128, 32]"), "W0369", "operand of i8 is stored row by row"),
+    "rows of tf32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as tf32"), "W0369", "the instruction takes it column by column"),
+    "rows of bytes": (Case(kind="f8E5M2", bk=128, shape="[64, 128, 32]"), "W0369", "operand of f8E5M2 is stored row by row"),
     "another k of bytes": (Case(kind="f8E4M3FN", along=True, bk=128, shape="[64, 128, 16]"), "W0379", "there are [64, n, 32]"),
     "two parts of f32": (Case(kind="f32", bk=32, shape="[64, 128, 8] as 3xtf32"), "W0379", "a warp group multiplies f32 as tf32"),
     "rows": (Case(own=32), "W0379", "whole 64 rows"),
@@ -120,7 +120,7 @@ REFUSED = {
     "overlap of one stage": (Case(pipeline="pipeline k stages 1 producer overlap"), "W0373", "two stages or more"),
     "overlap of integers": (
         Case(kind="i8", along=True, bk=128, k=256, shape="[64, 128, 32]", pipeline="pipeline k stages 2 producer overlap"),
-        "W0369", "nothing is in flight",
+        "W0369", "no product of the loop stays in flight",
     ),
     "fewer registers than an instruction takes": (
         Case(k=512, pipeline="pipeline k stages 2 producer", most=24), "W0373", "a thread may have 24"),
@@ -135,7 +135,7 @@ REFUSED = {
         Case(tiles="", pipeline="pipeline k stages 2 producer", barriers="insert-barriers"), "W0361",
         "a loop around it makes them, which no map distributes",
     ),
-    "a distribution": (Case(copy="tma cyclic"), "W0349", "copied as wholes"),
+    "a distribution": (Case(copy="tma cyclic"), "W0349", "copied whole"),
 }
 
 

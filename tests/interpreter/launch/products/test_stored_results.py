@@ -245,7 +245,7 @@ REFUSED = {
         Layer(n=512, bn=256, width=32, out="f32", swizzle="swizzle 32", turns=turns(8), pipeline=RING.format(3)),
         "W0355", "at most"),
     "a loop of sums": (Layer(bn=128, turns="pipeline of_groups stages 2 async"), "W0374", "parallel"),
-    "a distribution": (Layer(take="tma cyclic"), "W0349", "copied as wholes"),
+    "a distribution": (Layer(take="tma cyclic"), "W0349", "copied whole"),
 }
 
 

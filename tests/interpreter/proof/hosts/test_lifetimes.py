@@ -445,7 +445,7 @@ def test_tiles_of_the_iterations_of_a_loop() -> None:
     assert found(module(tiles(8, "16"))) == []
     (said,) = found(module(tiles(17, "16")))
     assert (said.code, said.message) == ("W0629", "two operations on `A` are not ordered (assumed): WAW")
-    why = next(note for note in said.notes if "it is not states that these parts of it share no element" in note)
+    why = next(note for note in said.notes if "it is not known that these parts of it share no element" in note)
     assert why.endswith("make it exact")
     (said,) = found(module(tiles(16, "0")))
     assert said.message.startswith("two operations on `A` are not ordered")

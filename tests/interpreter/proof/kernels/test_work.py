@@ -17,8 +17,8 @@ from work import lines_run, seconds_computed
 
 import weft
 from weft.interpreter.ir.mlir import parse
-from weft.interpreter.proof.coverage.initial_payload import Untouched
-from weft.interpreter.proof.coverage.payloads import PayloadOps
+from weft.interpreter.proof.coverage.payload.initial_payload import Untouched
+from weft.interpreter.proof.coverage.payload.payloads import PayloadOps
 from weft.interpreter.proof.kernels.model import KernelModel
 from weft.interpreter.proof.races.barriers import choose_barriers
 from weft.interpreter.proof.races.conflicts import conflicts, conflicts_between_blocks

@@ -74,4 +74,4 @@ def test_a_loop_over_sums_only_starts_from_its_fill(tmp_path: Path) -> None:
         tmp_path, PAYLOAD.format(before=before, behind=behind, read=read),
         "let z = match linalg.fill\nlet mm = match linalg.matmul\nlet (k, step) = tile mm [_, _, 5]\nfuse z into k",
     )  # fmt: skip
-    assert codes(said) == ["W0326"] and "only starts from" in said
+    assert codes(said) == ["W0326"] and "only as its initial value" in said

@@ -104,8 +104,8 @@ def test_a_producer_behind_reshapes(case: str, tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[list[list[int]], list[Groups], list[int | str], str]] = {
-    "a part of several heads": ([[16, 24], [16, 3, 8]], [[[0], [1, 2]]], [4, 3, 4], "no tiles of its source"),
-    "parts that divide no row": ([[4, 6, 8], [24, 8]], [[[0, 1], [2]]], [8, "_"], "no tiles of its source"),
+    "a part of several heads": ([[16, 24], [16, 3, 8]], [[[0], [1, 2]]], [4, 3, 4], "not tiles of its source"),
+    "parts that divide no row": ([[4, 6, 8], [24, 8]], [[[0, 1], [2]]], [8, "_"], "not tiles of its source"),
     "ragged inside of rows": ([[16, 24], [16, 3, 8]], [[[0], [1, 2]]], [4, 1, 5], "element by element"),
 }
 

@@ -3,14 +3,14 @@
     memref.alloc() : memref<64x32xf32>   →   memref.alloca() : memref<2x4x2x1x2xf32>     in each thread: 16 · i, 8 · j, 8 · h, tile
 
 An op that accesses a tile accesses its part of the array. If the map of an op distributes the part,
-rounds of the map walk along an axis of the array; if an instruction of tensor cores takes the part,
-the instruction's registers do.
+each round of the map accesses another index along an axis of the array; if an instruction of tensor
+cores takes the part, each of its registers does.
 
-No layout is needed if all ops that walk a tile have the same map, and walk it in the order in which
-the map distributes elements: each thread reads the elements that it has written, and its array has
-an element for each of its iterations. Every thread runs the same number of rounds, with a guard
-around surplus ones. So all subscripts are constants once the loops are unrolled, and the array is
-in registers.
+No layout is needed if all ops that access a tile have the same map, and access it in the order in
+which the map distributes elements: each thread reads the elements that it has written, and its
+array has an element for each of its iterations. Every thread runs the same number of rounds, with a
+guard around surplus ones. So all subscripts are constants once the loops are unrolled, and the
+array is in registers.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Rounds:
 
     Args:
         part: of the thread-private array.
-        walked: for each axis of the part that rounds walk, the axis of the map; None: the array has
-            an element for each iteration.
+        walked: for each axis of the part that rounds index, the axis of the map; None: the array
+            has an element for each iteration.
     """
 
     op: ir.Operation
@@ -286,8 +286,8 @@ class _Part:
     """The part of the array that an access reaches: its offset and size along each axis of pieces.
 
     Args:
-        starts: for each piece, the loops that walk along it, each with a factor.
-        walked: for each axis that rounds of the op's map walk, the axis of the map.
+        starts: for each piece, the loops with variables that index it, each with a factor.
+        walked: for each axis that rounds of the op's map index, the axis of the map.
         registers: the axes of a fragment's registers along the sum, and along rows; -1 where there
             is none.
     """
@@ -340,7 +340,7 @@ class _ArrayLayout:
             for variable, dimension in zip(body_of(loop).arguments, loop_dimensions(loop), strict=True):
                 mine = [d for d in access.own if d.of in access.counters and access.counters[d.of].variable == variable]
                 if len(mine) > 1:
-                    raise Unowned("a loop over registers walks along several axes of it")
+                    raise Unowned("a loop over registers indexes several axes of it")
                 if (mine and mine[0].count > 1) or (access.by_instruction and dimension.static_trips == 1):
                     pieces += mine or [Digit("0", 1, OWN, 1, 1)]
         return cls(tuple(pieces), access.tile)

@@ -90,7 +90,7 @@ class TileAccess:
         shape: of the part.
         outer: the offset of the part, by axis ("0", "1", …), in digits of processors and of
             `counters`.
-        inner: the subscripts inside the part, as the op walks it, in digits of processors,
+        inner: the subscripts inside the part, as the op accesses it, in digits of processors,
             `ROUNDS`, `REGISTERS` and `ELEMENTS`.
         by: the processors that execute it; all processors that share a reduction have its results.
         read: the load in the op's body, if the access is one; None for an operand.
@@ -324,7 +324,7 @@ def _of_fragment(op: ir.Operation, walked: Sequence[int | None], shape: Sequence
 
 
 def _inner(op: ir.Operation, walked: Sequence[int | None], shape: Sequence[int]) -> Iterator[Digit]:
-    """The digits in which an op itself walks an operand. Raises `Unowned`."""
+    """The digits in which an op itself accesses an operand. Raises `Unowned`."""
     space, mapping, handed = structure(op), mapping_of(op), handed_out(op)
     over, numbers = list[int](), list[Digit]()
     if mapping is not None and mapping.distributes:

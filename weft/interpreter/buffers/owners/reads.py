@@ -28,8 +28,8 @@ class BodyRead:
     """A load in the body of an op.
 
     Args:
-        walked: for each axis of the buffer, the dimension of the op that walks it; None for an axis
-            without one.
+        walked: for each axis of the buffer, the dimension of the op that indexes it; None for an
+            axis without one.
         starts: the offset along each axis, as linear forms.
         shape: the number of elements along each axis.
     """
@@ -80,7 +80,7 @@ def _rewrite(op: ir.Operation, reads: Sequence[BodyRead]) -> None:
     operands = list(op.operands)
     with ahead_of(op):
         parts, walks = list[ir.Value](), list[ir.AffineMap]()
-        for read in reads:  # the part that all iterations together load, and the order in which they walk it
+        for read in reads:  # the part that all iterations together load, and the order in which they access it
             source, *subscripts = read.load.operands
             starts, kind = [_at_zero(value, op) for value in subscripts], ir.MemRefType(source.type).element_type
             parts.append(

@@ -171,7 +171,7 @@ class GroupProduct(Product):
         if not self.taken.held:
             of = ", ".join(kind for kind, taken in OPERANDS.items() if taken.held)
             raise self.refused(
-                f"left operands of warp groups that are in registers are of {of}, and not of {self.product.kind}",
+                f"a left operand of a warp group in registers is of {of}, and not of {self.product.kind}",
                 "`promote-to-shared` it with a swizzle, and `map` the copy `to tma`",
             )
         if height != ROWS:
@@ -199,17 +199,16 @@ class GroupProduct(Product):
         panel, rest = divide(column, panels.box.box[-1])
         if rest != Linear.of() or (across and row != Linear.of()) or (not across and column != Linear.of()):
             raise self.refused(
-                "a warp group begins its sum within the tile that is staged",
-                "the sum of its product is as long as that tile: `mma` makes several instructions of it",
+                "the sum of a warp group begins inside the staged tile",
+                "`tile` the sum only once, by the length of the staged tile: `mma` makes several instructions of it",
             )
         kind, space = element_type(tile), ir.MemRefType(tile.type).memory_space
         if self.product.kind == "tf32":
             kind = ir.FloatTF32Type.get()
         if operand and across and not self.taken.transposable:
             raise self.refused(
-                f"rows of a right operand of {self.product.kind} are rows of the matrix in memory, and the instruction"
-                f" wants "
-                "its columns there",
+                f"a right operand of {self.product.kind} is stored row by row, and the instruction takes it column by"
+                " column",
                 "`pack` the product before the kernel: a separate launch copies the operand as n x k",
             )
         if panels.box.swizzle != 128:

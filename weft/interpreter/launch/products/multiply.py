@@ -28,7 +28,7 @@ def use_tensor_cores(function: ir.Operation, hardware: Hardware, filled: Table[i
     if (alone := next((op for op in operations(function, "scf.for") if OVERLAP in op.attributes), None)) is not None:
         raise refuse(
             "W0369",
-            "nothing is in flight in a loop with products that are to overlap",
+            "`overlap`: no product of the loop stays in flight",
             alone,
             "leave `overlap` out: it is for products on `warpgroups` directly in the loop, except those of i8, of numbers"
             " in parts, "

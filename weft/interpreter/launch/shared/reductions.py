@@ -50,8 +50,8 @@ class SharedReduction:
         mapping: its map, to lanes or to threads.
         hardware: the kernel's processors.
         around: the maps of the loops around it.
-        alive: in rounds that all threads execute, the conditions under which the iteration is the
-            thread's own.
+        alive: in rounds that all threads execute, the conditions under which a thread has an
+            iteration in the round.
         again: whether it is repeated without a barrier of the block in between.
 
     Errors: W0352 if the threads do not combine their parts in rows of threads.

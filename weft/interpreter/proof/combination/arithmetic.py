@@ -136,7 +136,8 @@ class Arithmetic:
                 both = one is not None and other is not None and found.undecided
                 if both and made is not None and made.source is not None and not self.results[made.source].scan:
                     why = Doubt(
-                        "of two threads' values that are equal, it is not the smaller index that counts", sure=True
+                        "of two equal values of different threads, the one with the smaller index is not chosen",
+                        sure=True,
                     )
                     made = made.spoiled(self.block.every, why)
                 for pair in found.beside if made is not None else ():

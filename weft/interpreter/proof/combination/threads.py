@@ -138,7 +138,7 @@ class Block:
                     rest = rest + Linear({term: factor}, 0).replaced(lambda symbol: back[symbol])
                 else:
                     raise Unfollowed(
-                        "the participants are stated by a number of both a participant and who gets the result"
+                        "the participants are stated by a term of both a participant's ids and the receiving thread's"
                     )
             keys, asked = self.numbers(own), self.numbers(rest)
             if keys is None or asked is None:

@@ -141,7 +141,7 @@ class Result:
             if row & ~block.every not in (before_bit(block), rounds_bit(block)):
                 what = "twice" if row & ~block.every else "not"
                 return self.fail(
-                    f"thread {block.ids[t]} combines what there was before {what}", f"its result is used in {op}"
+                    f"thread {block.ids[t]} combines the initial value {what}", f"its result is used in {op}"
                 )
             self.made |= self.stated[t]
         self.by |= value.by

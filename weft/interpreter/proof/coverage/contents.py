@@ -3,7 +3,7 @@ each place, and the writes to the host's buffers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...indices.linear import (
@@ -14,12 +14,10 @@ from ...indices.linear import (
     Formula,
     Linear,
     Symbol,
-    at_least,
     both,
     either,
     equal,
     involved,
-    less,
 )
 from ...indices.values import Values
 from ...ir.mlir import ir
@@ -27,6 +25,7 @@ from ..kernels.root_buffers import RootBuffer
 from ..kernels.views import Views
 from ..solver import Unknown, is_zero, point_where
 from .exactly_once import Store, covers
+from .host_pieces import Content, labels_of
 from .labels import (
     Label,
     Read,
@@ -36,14 +35,17 @@ from .labels import (
     in_other_rows,
     in_range_of,
     in_terms,
+    origin,
     remainder_of,
     run_of,
     unflattened,
     where_bounds_leave_it,
     with_digits,
+    within,
 )
 from .launch_contents import Left
-from .payloads import Coordinates, Element, Key, PayloadOp, PayloadOps
+from .payload.elements import Coordinates, Element, Key
+from .payload.payloads import PayloadOp, PayloadOps
 
 Cells = tuple[tuple[Symbol | Linear, ...], tuple[int, ...], set[Symbol], Callable[[Linear], Linear]]
 """The cells of a label and their turns; the symbols it depends on, and forms in terms of these."""
@@ -93,13 +95,16 @@ class Contents:
         self.views = Views(self.values)
         self._before: dict[RootBuffer, int] = {}
 
-    def argument(self, value: ir.Value, key: Key | None, held: Left | None = None, *, depth: int = 0) -> None:
-        """Records a buffer that is passed to the kernel.
+    def argument(
+        self, value: ir.Value, key: Key | None, held: Left | None = None, pieces: Content | None = None, *, depth: int = 0
+    ) -> None:  # fmt: skip
+        """A buffer that is passed to the kernel.
 
         Args:
             depth: the number of loops over tiles around its allocation.
             key: the tensor of the payload that it holds, element by element; None if it holds none.
             held: the contents left by an earlier launch.
+            pieces: those left by several, and by copies.
         """
         root = self.views.root(value, foreign=True)
         self.depth[root] = depth
@@ -107,6 +112,9 @@ class Contents:
         if key is not None:
             self.given[root] = key
             self.labels[root] = (Label(key, cells, (0,) * len(cells), tuple(map(Linear.of, cells))),)
+        if pieces is not None:
+            found = labels_of(pieces, root.name, tuple(map(self.cell, root.shape)), self.payload.elements)
+            self.labels[root] = found or self.labels.get(root, ())
         if held is None:
             return
         if held.key is None:
@@ -277,7 +285,7 @@ class Contents:
         self._compare(root, coordinates, what)
         made = self._inverted(root, coordinates, what, updated=updated)
         staged = any(made.turns) or any(isinstance(c, Linear) for c in made.cells)
-        others = {piece(_origin(root)).key for piece in self.pieces(root)} - {what.key}
+        others = {piece(origin(root)).key for piece in self.pieces(root)} - {what.key}
         kept = [
             label
             for label in self.labels.get(root, ())
@@ -291,14 +299,14 @@ class Contents:
         the payload's result."""
         if not root.foreign:
             sizes = [Linear.of(n) for n in root.shape if n is not None]
-            return _inside(coordinates, sizes) if len(sizes) == len(coordinates) else FALSE
+            return within(coordinates, sizes) if len(sizes) == len(coordinates) else FALSE
         of = None if root in self.given or what.key is None else self.payload.at(what.key[1])
         own = None if of is None else next((one for one in of.writes if one.key == what.key), None)
         if of is None or own is None:
             return FALSE
         extents = {Linear.of(s): n for s, n in zip(of.dims, of.extents, strict=True) if n is not None}
         ends = [n for form in own.at if (n := extents.get(form)) is not None]
-        return _inside(what.at, ends).negate() if len(ends) == len(own.at) == len(what.at) else FALSE
+        return within(what.at, ends).negate() if len(ends) == len(own.at) == len(what.at) else FALSE
 
     def _compare(self, root: RootBuffer, coordinates: Coordinates, what: Read) -> None:
         """Compares the place of a written element with that in the payload's result, and records in
@@ -322,7 +330,7 @@ class Contents:
         """The pieces of the payload function's result that a buffer holds; empty for other
         buffers."""
         kind, name, number = self.given.get(root, ("", "", 0))
-        return self.payload.pieces(name, number) if kind == "returned" else []
+        return self.payload.elements.pieces(name, number) if kind == "returned" else []
 
     def use(self, rows: Formula, when: Sequence[Formula] = ()) -> None:
         """Records the use of an element that holds a result only where `rows` is true."""
@@ -423,7 +431,7 @@ class Contents:
         place."""
         for root in self.given:
             kept = [label for label in self.labels.get(root, ()) if label.key == key and not label.parts]
-            if not kept and any(piece(_origin(root)).key == key for piece in self.pieces(root)):
+            if not kept and any(piece(origin(root)).key == key for piece in self.pieces(root)):
                 return True
         return False
 
@@ -438,12 +446,3 @@ class Contents:
     def since(self, root: RootBuffer, labels: Sequence[Label]) -> tuple[Symbol, ...]:
         """The loops in each iteration of which the sum in a buffer is initialized again."""
         return labels[-1].since if labels else tuple(self.loops[: self.depth.get(root, 0)])
-
-
-def _origin(root: RootBuffer) -> Coordinates:
-    return tuple(Linear.of(0) for _ in root.shape)
-
-
-def _inside(at: Coordinates, ends: Iterable[Linear]) -> Formula:
-    """Whether each coordinate is at least 0 and below its end."""
-    return both(*(part for form, end in zip(at, ends, strict=True) for part in (at_least(form, 0), less(form, end))))

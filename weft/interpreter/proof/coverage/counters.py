@@ -66,10 +66,8 @@ def ends_of(values: Values, n: Linear) -> list[Linear]:
 
 
 def _counted_digits(values: Values, variable: ir.Value, counter: Symbol, form: Linear) -> Linear | None:
-    """A counter as digits, by the constants that divide its variable in index arithmetic; None if
-    it is not divided, or its range is unknown."""
-    if counter.high is None:
-        return None
+    """A counter as digits, by the divisors of its variable in later index arithmetic: loops that
+    were coalesced."""
     forms, radices = {variable: form}, dict[Symbol, set[int]]()
     for value in (waiting := [variable]):
         for user in users(value):

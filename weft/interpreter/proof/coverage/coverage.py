@@ -10,26 +10,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from ....dsl.records import record
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, both, involved
+from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, both
 from ...ir.functions import own_name
 from ...ir.mlir import ancestors, ir, made_by, operations, ops_of, producer
 from ...ir.structured import body_of, element_type, is_read, segments
+from ...memory.views import changes
 from ...outlining.kernel import Outlined
 from ...reductions.identities import IDEMPOTENT, combination, identity
 from ..solver import Unknown, is_zero
-from .bodies import CASTS, value_of
-from .contents import Contents
-from .exactly_once import Unclear, covers, expect_once, expect_order, reads_outside
-from .initial_payload import Untouched, size
+from .exactly_once import Unclear, expect_once, expect_order, reads_outside
+from .host_pieces import HostPieces
 from .labels import Read
-from .launch_contents import Left, found_in, writes, written_after
+from .launch_contents import Left, found_in, to_leave, written_after
 from .nests import NestExecuted
-from .payloads import BEFORE, UNDIVIDED, Coordinates, Element, Key, PayloadOp, PayloadOps
+from .payload.bodies import CASTS, value_of
+from .payload.elements import Coordinates, Element, Key
+from .payload.initial_payload import Untouched, size
+from .payload.payloads import BEFORE, UNDIVIDED, PayloadOp, PayloadOps
 from .points import Executes, computes_as, pads_otherwise, solved, unread
-from .results import NOT_RETURNED, returned, unwritten
+from .results import NOT_RETURNED, as_wanted, left_in, returned, unwritten
 from .walk import Walk
 
 
@@ -89,7 +92,8 @@ def coverage(
         judged += [_nest(nest, walk) for nest in (*walk.nests.executed(), *walk.nests.reduced())]
         judged += [Coverage("assumed", PayloadOp.unknown(op), _STRANGE) for op in walk.strangers]
         judged += [
-            Coverage("assumed", of, "it does not read, or compute, what it does in the payload") for of in walk.strays
+            Coverage("assumed", of, "it reads other elements than in the payload, or computes something else")
+            for of in walk.strays
         ]
         judged = _whole(judged, walk)
         judged = _returned(
@@ -99,9 +103,11 @@ def coverage(
         left: dict[ir.Value, Left | None] = {}
         for argument, operand in zip(kernel.entry.arguments, kernel.operands, strict=True):
             if isinstance(argument.type, ir.MemRefType):
-                made = _left(walk.held, argument)
+                made = left_in(walk.held, argument)
                 known = made is None or not made.parts or (made.key is not None and made.key[1] in right)
-                left[operand] = made if known else None
+                left[operand] = (
+                    as_wanted(made, argument, to_leave(loop, operand, untouched), walk.held) if known else None
+                )
         return judged, left
 
 
@@ -126,7 +132,7 @@ def _returned(
 
     def is_last(argument: ir.Value, piece: PayloadOp | None) -> bool:
         (view,) = walk.held.views.of(argument)
-        made = view.root in walk.held.written or writes(loop, operands[argument])
+        made = view.root in walk.held.written or changes(loop, operands[argument])
         if piece is not None:
             return made and any(str(op.location) == piece.location for op in operations(loop))
         return made and not written_after(operands[argument], next(iter(walk.payload.around.tiles), loop), untouched)
@@ -162,32 +168,41 @@ def _bind(
         return cells, walk.values.affine_map(left.at, [*found[1], *(around.sizes[size] for size in left.sizes)])
 
     held = found_in(operand, next(iter(around.tiles), loop), walk.payload.untouched, around.sizes, place)
+    pieces = (
+        None
+        if held is not None
+        else HostPieces(walk.payload, [*ancestors(loop)][-2]).of(operand, next(iter(around.tiles), loop))
+    )
     sizes = [size(walk.values, operand, axis) for axis in range(argument.type.rank)]
     key: Key | None = None
     if host is not None and host.name == "func.func":
         name, number = own_name(host), ir.BlockArgument(operand).arg_number
         given = [] if name not in functions else list(body_of(functions[name]).arguments)
         key = ("argument", name, number) if number < len(given) else ("returned", name, number - len(given))
-        returned = None if number < len(given) else walk.payload.returned(name, number - len(given))
+        returned = None if number < len(given) else walk.payload.elements.returned(name, number - len(given))
         if returned is not None and returned.type.has_rank and returned.type.rank == len(sizes):
             sizes = [size(walk.values, returned, axis) for axis in range(len(sizes))]
     for axis, n in enumerate(sizes):
         walk.values.state_extent(argument, axis, n)
     inside = [] if host is not None else ancestors(operand.owner.operation)
-    walk.held.argument(argument, key, held, depth=sum(each in around.tiles for each in inside))
+    walk.held.argument(argument, key, held, pieces, depth=sum(each in around.tiles for each in inside))
 
 
 def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     (execution, *more), of = executions, executions[0].of
     if more:
         return Coverage("assumed", of, f"{len(executions)} ops of the kernel execute it")
-    point = solved(execution, walk.payload)
+    point = execution.equals or solved(execution, walk.payload)
     if point is None:
-        return Coverage("assumed", of, "what is read does not tell which iteration it is")
-    if unread(execution) and of.writes[0].key[0] != UNDIVIDED and not of.of_parts:
+        return Coverage("assumed", of, "the elements that it reads do not determine the iteration")
+    if execution.equals is not None:
+        execution = replace(execution, of=replace(of, reads=()), reads=())
+    elif unread(execution) and of.writes[0].key[0] != UNDIVIDED and not of.of_parts:
         return Coverage("assumed", of, "it is not known to read what it reads in the payload")
-    if not computes_as(execution, walk.payload):
+    elif not computes_as(execution, walk.payload):
         return Coverage("assumed", of, "its body computes something else")
+    elif walk.payload.is_of_pieces(of):
+        return Coverage("assumed", of, "it is not known to read the pieces that it reads in the payload")
     if any(element.key in walk.held.overwritten for element in of.writes):
         return Coverage("assumed", of, "one part of its sum is written over another")
     if any(walk.held.loses(element.key) for element in of.writes):
@@ -199,9 +214,11 @@ def _judged(executions: Sequence[Executes], walk: Walk) -> Coverage:
     def wrong() -> str | None:
         expect_order(execution, point)
         found = expect_once(execution, point, extents, walk.values) or _wrong_start(execution, point, extents, walk)
-        if not found and pads_otherwise(execution, point, walk.payload):
-            raise Unclear("it reads elements where the payload has a constant")
-        return found or _wrong_padding(execution, point, extents, walk) or _wrong_result(of, walk)
+        if execution.equals is None:
+            if not found and pads_otherwise(execution, point, walk.payload):
+                raise Unclear("it reads elements where the payload has a constant")
+            found = found or _wrong_padding(execution, point, extents, walk)
+        return found or _wrong_result(of, walk)
 
     return _concluded(of, extents, "parts" if of.of_parts else "products" if _multiplies(execution) else "terms", wrong)
 
@@ -282,7 +299,7 @@ def _expect_own_start(
         Unclear: the forms do not show it.
     """
     of, key = execution.of, read.key
-    returned = walk.payload.result(*key[1:]) if key is not None and key[0] == "returned" else None
+    returned = walk.payload.elements.result(*key[1:]) if key is not None and key[0] == "returned" else None
     found = None if key is None else Element(key, read.at) if returned is None else returned(read.at)
     own = of.begins[number] if number < len(of.begins) else None
     if found is None or own is None or found.key != own.key:
@@ -383,28 +400,3 @@ def _wrong_result(of: PayloadOp, walk: Walk) -> str | None:
     if (apart := walk.held.moved[of.location]) is None:
         raise Unclear("where its results are written is not known to be their place")
     return f"its results are written {apart} elements from where the payload has them"
-
-
-def _left(held: Contents, value: ir.Value) -> Left | None:
-    """The contents that the kernel leaves in a buffer passed to it, for each element; None where
-    unknown."""
-    (view,) = held.views.of(value)
-    root, labels = view.root, held.labels.get(view.root, ())
-    if root not in held.written:
-        return Left(None, None)
-    (label,) = labels if len(labels) == 1 else (None,)
-    if label is None or label.when != TRUE or any(isinstance(cell, Linear) for cell in label.cells):
-        return None
-    cells = [cell for cell in label.cells if isinstance(cell, Symbol)]
-    if any(s not in cells for s in involved(*label.parts)) or any(label.turns):
-        return None
-    sizes = [held.values.extent(value, axis) for axis in range(len(root.shape))]
-    if not any(covers(s.at, s.symbols, s.guards, sizes, held.values) for s in held.stores.get(root, ())):
-        return None
-    if label.key is None:
-        return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
-    used = involved(*label.at)
-    alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
-    # on an axis with one element, the coordinate is a cell that nothing else depends on
-    at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]
-    return Left.stated(label.key, at, cells, held.payload.around.sizes, parts=bool(label.parts), each=label.each)

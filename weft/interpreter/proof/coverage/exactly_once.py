@@ -24,7 +24,8 @@ from ...indices.linear import TRUE, Floor, Formula, Linear, Symbol, at_least, bo
 from ..kernels.model import digits_of
 from ..solver import Unknown, point_where
 from .labels import Read, collect_radices, is_within
-from .payloads import Coordinates, PayloadOp
+from .payload.elements import Coordinates
+from .payload.payloads import PayloadOp
 from .points import Executes, Iterations
 
 
@@ -89,7 +90,7 @@ def expect_once(
     counts: list[Linear] = []
     told = [s for form, _, _ in joint for s in counters_of(form)]
     if len(told) != len(set(told)):
-        raise Unclear("a loop around it tells two of its dimensions")
+        raise Unclear("a loop around it determines two of its dimensions")
     for form, _, _ in joint:
         count, below = _count(form, guards, algebra)
         counts.append(count)
@@ -107,8 +108,8 @@ def expect_once(
         beyond = either(less(form, Linear.of(0)), at_least(form, n))
         if kind and not _is_inside(form, n) and (more := point_where([*guards, *results, beyond])) is not None:
             if of.chooses:
-                raise Unclear("its own conditions decide what counts")
-            return f"iteration {_at(forms, more)} counts, of a reduction over {_named(n)}"
+                raise Unclear("its own conditions determine the iterations that are executed")
+            return f"iteration {_at(forms, more)} is executed, beyond a reduction over {_named(n)}"
     for (form, extent, kind), count in zip(joint, counts, strict=True):
         known = extent.is_constant and count.is_constant
         short = form.constant > 0 or (known and count.constant < extent.constant)
@@ -118,7 +119,7 @@ def expect_once(
             return f"of {_named(extent)} iterations of a reduction only {_named(count)} are executed, from {form.constant} on"
         if not known and count is not _ENDLESS and point_where([less(count, extent), at_least(extent, 1)]):
             what = "a reduction" if kind else "a dimension"
-            raise Unclear(f"{what} over a size that is known at run time only may be executed in part")
+            raise Unclear(f"{what} with a size known only at run time may be executed only in part")
     return None
 
 

@@ -19,9 +19,9 @@ from ...indices.linear import NOTHING, TRUE, Floor, Formula, Linear, Symbol, at_
 from ...indices.values import Values
 from ...ir.mlir import ir
 from ..kernels.root_buffers import RootBuffer
-from .bodies import value_of
-from .initial_payload import digits
-from .payloads import Coordinates, Key
+from .payload.bodies import value_of
+from .payload.elements import Coordinates, Key
+from .payload.initial_payload import digits
 
 
 @record
@@ -424,3 +424,12 @@ def run_of(form: Linear, cell: Linear, outer: Set[Symbol]) -> list[Formula] | No
 def conjuncts_of(formula: Formula) -> tuple[Formula, ...]:
     """The conjuncts of a formula."""
     return formula.parts if formula.kind == "and" else (formula,)
+
+
+def origin(root: RootBuffer) -> Coordinates:
+    return tuple(Linear.of(0) for _ in root.shape)
+
+
+def within(at: Coordinates, ends: Iterable[Linear]) -> Formula:
+    """Whether each coordinate is at least 0 and below its end."""
+    return both(*(part for form, end in zip(at, ends, strict=True) for part in (at_least(form, 0), less(form, end))))

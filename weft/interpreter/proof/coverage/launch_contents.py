@@ -19,16 +19,16 @@ from ....dsl.records import record
 from ...indices.algebra import PRODUCT, QUOTIENT, REMAINDER
 from ...indices.arithmetic import affine_expression
 from ...indices.linear import Linear, Symbol, involved
-from ...ir.cloning import LEAVES
+from ...ir.cloning import LEAVES, LEAVES_IN_ARGUMENTS
 from ...ir.copying import fill_constant, fill_value
 from ...ir.functions import arguments, own_name
-from ...ir.mlir import GAP, ancestors, ir, maker, operations, ops_of, producer
+from ...ir.mlir import GAP, ancestors, ir, maker, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses, written
-from ...memory.views import is_view, last_writer, root_memref, way
-from .hosts import Size
-from .initial_payload import Untouched
-from .payloads import Key
+from ...memory.views import is_view, last_writer, root_memref
+from .payload.elements import Key
+from .payload.hosts import Size
+from .payload.initial_payload import Untouched
 
 
 @record
@@ -146,12 +146,23 @@ def found_in(
     for op, view in sorted(before, key=cmp_to_key(_later)):
         found = _copied(op, value, untouched, sizes, place) if view == value else None
         if view in whole - {value} and op.name != GAP and LEAVES not in op.attributes:
-            found = _to_leave(op, value, untouched)
+            found = to_leave(op, value, untouched)
         for text in _texts(op, view, untouched) if found is None else [found.text()]:
             left = None if text is None else Left.read(text)
             if left is None or left.at is not None or left.constant is not None:
                 return left if view == value or found is not None else None
     return None
+
+
+UNCHANGED = Left(None, None).text()
+
+
+def in_argument(gap: ir.Operation, argument: ir.Value) -> list[object]:
+    """What is stated of a gap: the contents that the ops in its place leave in an argument of the function."""
+    if LEAVES_IN_ARGUMENTS not in gap.attributes:
+        return []
+    stated = json.loads(ir.StringAttr(gap.attributes[LEAVES_IN_ARGUMENTS]).value)
+    return stated.get(str(ir.BlockArgument(argument).arg_number), [])
 
 
 def _later(one: tuple[ir.Operation, ir.Value], other: tuple[ir.Operation, ir.Value]) -> int:
@@ -173,31 +184,48 @@ def missed(launched: ir.Operation, left: Mapping[ir.Value, Left | None], untouch
     """
     found: list[str] = []
     for value, made in left.items():
-        users = {use.owner.operation for use in value.uses if use.owner.operation.block == launched.block}
-        later = any(LEAVES in op.attributes and launched.is_before_in_block(op) for op in users)
-        wanted = _to_leave(launched, value, untouched) if later else None
-        if wanted is not None and wanted.key is not None and made != wanted:
+        wanted = to_leave(launched, value, untouched)
+        if wanted is not None and wanted.key is not None and made != wanted and _is_used_after(value, launched):
             found.append(wanted.key[1])
     return found
 
 
-def _to_leave(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left | None:
+def _is_used_after(value: ir.Value, launched: ir.Operation) -> bool:
+    """Whether a launch, or a copy, after a loop uses a buffer, or a view of it."""
+    source = root_memref(value)
+    after = (op for op in ops_of(launched.block) if op.name == GAP and launched.is_before_in_block(op))
+    if producer(source) is None and any(in_argument(gap, source) for gap in after):
+        return True
+    for view in (views := [source]):
+        for user in (use.owner.operation for use in view.uses):
+            if is_view(user):
+                views.append(user.results[0])
+            elif user.block == launched.block and launched.is_before_in_block(user):
+                stated = json.loads(ir.StringAttr(user.attributes[LEAVES]).value) if LEAVES in user.attributes else []
+                if user.name == "memref.copy" or (
+                    stated and (user.name != GAP or stated[[*user.operands].index(view)])
+                ):
+                    return True
+    return False
+
+
+def to_leave(op: ir.Operation, value: ir.Value, untouched: Untouched) -> Left | None:
     """The contents that an op of the host, not yet launched, is to leave in a buffer: the result of
     the last op of the payload that writes it."""
     writer = last_writer(op, value)
-    return None if writer is None else _result(*writer, value, untouched)
+    return None if writer is None else result_of(*writer, ir.ShapedType(value.type).shape, untouched)
 
 
-def _result(location: str, number: int, value: ir.Value, untouched: Untouched) -> Left | None:
-    """The contents of a buffer that holds the result of an op of the payload, element by element.
-    The buffer may be larger than the result, by what a ragged tile reads beyond its end."""
-    of, shape = untouched.places.get(location), ir.ShapedType(value.type).shape
+def result_of(location: str, number: int, shape: Sequence[int], untouched: Untouched) -> Left | None:
+    """The result of an op of the payload, element by element in a buffer of its shape, or of a
+    larger one: with what a ragged tile reads beyond it."""
+    of = untouched.places.get(location)
     if of is None or number >= len(of.results):
         return None
     own = ir.ShapedType(of.results[number].type).shape
     if len(own) != len(shape) or any(n != size and not 0 <= n < size for n, size in zip(own, shape, strict=True)):
         return None
-    with value.type.context:
+    with of.context:
         if fill_value(of) is not None:
             constant = fill_constant(of)
             return None if constant is None else Left(None, ir.AffineMap.get(0, 0, []), constant=constant)
@@ -234,15 +262,14 @@ def _copied(
     return None if found is None else Left.stated(key, found[1], found[0], sizes, parts=False, each=0)
 
 
-def writes(loop: ir.Operation, value: ir.Value) -> bool:
-    """Whether an op in a loop of the host may write a buffer."""
-    return any(value in way(each) for op in operations(loop) for each in written(op))
-
-
 def written_after(value: ir.Value, root: ir.Operation, untouched: Untouched) -> bool:
     """Whether an op of the host after a loop may write a buffer; true for a loop that is not at the
     top level of a function."""
     block = root.block
+    if producer(value) is None and block.owner.operation.name == "func.func":
+        after = (op for op in ops_of(block) if op.name == GAP and root.is_before_in_block(op))
+        if any(text != UNCHANGED for gap in after for text in in_argument(gap, value)):
+            return True
     for view in (views := [value]):
         for use in view.uses:
             user = use.owner.operation
@@ -257,7 +284,7 @@ def written_after(value: ir.Value, root: ir.Operation, untouched: Untouched) -> 
 
 def _may_write(user: ir.Operation, view: ir.Value, untouched: Untouched) -> bool:
     if user.name == GAP or LEAVES in user.attributes:
-        return any(text is None or Left.read(text) != Left(None, None) for text in _texts(user, view, untouched))
+        return any(text is None or text != UNCHANGED for text in _texts(user, view, untouched))
     return view in written(user) or (len(user.regions) > 0 and not is_structured(user))
 
 
@@ -267,11 +294,13 @@ def _texts(op: ir.Operation, value: ir.Value, untouched: Untouched) -> list[str 
     stated = json.loads(ir.StringAttr(op.attributes[LEAVES]).value) if LEAVES in op.attributes else None
     if op.name == GAP:
         found = [] if stated is None else stated[[*op.operands, *op.results].index(value)]
-        results = (_result(text[0], text[1], value, untouched) if isinstance(text, list) else text for text in found)
-        return [one.text() if isinstance(one, Left) else one for one in results]
+        results = (
+            result_of(text[0], text[1], text[2], untouched) if isinstance(text, list) else text for text in found
+        )
+        return [one.text() if isinstance(one, Left) else one if isinstance(one, str) else None for one in results]
     if stated is not None:
         return [stated[arguments(op).index(value)]]
-    if (to_leave := _to_leave(op, value, untouched)) is not None:
-        return [to_leave.text()]
+    if (left := to_leave(op, value, untouched)) is not None:
+        return [left.text()]
     known = None if is_view(op) or (len(op.regions) and not is_structured(op)) else accesses(op)
     return [None] if known is None or any(one.changes and one.value == value for one in known) else []

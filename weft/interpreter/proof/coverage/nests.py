@@ -27,15 +27,15 @@ from ...loops.forall import carrying_nest, without_affine_loops
 from ...memory.effects import combiner
 from ...memory.layouts import mixed
 from ...memory.table import ATOMIC
-from ...memory.views import root_memref, way
+from ...memory.views import changes, root_memref, way
 from ..kernels.root_buffers import RootBuffer
-from .bodies import CarriedBody, inside, is_of_data, value_of
 from .contents import Contents
 from .exactly_once import counters_of, iterates
-from .initial_payload import NESTED, extents_of
 from .labels import Read
-from .launch_contents import writes
-from .payloads import Coordinates, Key, PayloadOp, PayloadOps
+from .payload.bodies import CarriedBody, inside, is_of_data, value_of
+from .payload.elements import Coordinates, Key
+from .payload.initial_payload import NESTED, extents_of
+from .payload.payloads import PayloadOp, PayloadOps
 from .points import Executes, LoopExecuted, solution
 
 Loops = Sequence[tuple[ir.Operation, tuple[Linear, ...]]]
@@ -141,7 +141,7 @@ class Nests:
         self._around(of)
         wanted = [values.linear(v) for v in list(of.operands)[number + 1 :]]
         place = self.held.place(*cell)
-        read, element = self.held.at(*cell), self.payload.element_of(of.operands[number])(tuple(wanted))
+        read, element = self.held.at(*cell), self.payload.elements.of(of.operands[number])(tuple(wanted))
         if number == 0 and read is not None:
             self.held.use(read.rows)
         itself = place is not None and self.held.given.get(place[0]) == element.key  # whatever was stored there
@@ -236,7 +236,7 @@ class Nests:
             point = None if step is None else self._point(step)
             several = sum(other.nest[0] == loop for other in self.reductions)
             if several > 1 or point is None:
-                few = "what it reads does not tell which iteration it is"
+                few = "the elements that it reads do not determine the iteration"
                 yield NestExecuted(nest, unclear=f"{several} ops of the kernel execute it" if several > 1 else few)
             else:
                 table = dict(zip(nest.dims, point, strict=True))
@@ -280,7 +280,7 @@ class Nests:
             )  # fmt: skip
             point = None if more else self._point(step)
             if point is None:
-                few = "what it reads and writes does not tell which iteration it is"
+                few = "the elements that it reads and writes do not determine the iteration"
                 yield NestExecuted(nest, unclear=f"{len(steps)} accesses of the kernel execute it" if more else few)
             elif (others := self._other_starts(step, of)) is not None:
                 yield NestExecuted(nest, unclear=others)
@@ -302,7 +302,7 @@ class Nests:
         if root not in self._constant:
             function = next(each for each in ancestors(load) if each.name == "func.func")
             passed = isinstance(root.owner, ir.Block) and root.owner.owner.operation == function
-            self._constant[root] = passed and not writes(function, root)
+            self._constant[root] = passed and not changes(function, root)
         return self._constant[root]
 
     @staticmethod
@@ -331,7 +331,7 @@ class Nests:
         return self._at(str(op.location)) if op.name.partition(".")[2] in NESTED else None
 
     def _at(self, location: str) -> ir.Operation | None:
-        """The payload's access, branch or loop with carried numbers at a location."""
+        """The op of the payload at a location: an access, a branch, or a loop that carries numbers."""
         found = self.payload.untouched.nested.get(location)
         if found is None:
             return None

@@ -12,9 +12,10 @@ from ...ir.mlir import ancestors, ir, made_by, operations, users
 from ...ir.structured import body_of, is_read, is_structured, loop_inits, segments, structure
 from ..kernels.root_buffers import RootBuffer
 from ..solver import Unknown, is_zero, point_where
-from .bodies import CarriedBody, choices, computes, inside, read_in_order, value_of
 from .labels import Label, Read, conjuncts_of, is_within, numbers_of
-from .payloads import BEFORE, Coordinates, Element, Key, PayloadOp, PayloadOps
+from .payload.bodies import CarriedBody, choices, computes, inside, read_in_order, value_of
+from .payload.elements import PIECES, Coordinates, Element, Key
+from .payload.payloads import BEFORE, PayloadOp, PayloadOps
 
 
 @record(eq=False)
@@ -46,13 +47,14 @@ class Executes(Iterations):
     Args:
         op: of the kernel.
         started: by output, the contents of the buffer before.
-        rows: the condition under which an iteration contributes to a result, if the op also
-            executes iterations beyond the results.
+        rows: the condition for existing results, where it is executed for others, too.
+        equals: the iteration of which it computes the result, as compared by expressions (`equality`).
     """
 
     op: ir.Operation
     started: tuple[Label | None, ...]
     rows: Formula = TRUE
+    equals: Coordinates | None = None
 
     @property
     def values(self) -> list[ir.Value]:
@@ -168,6 +170,34 @@ def solved(
     return None if known is None else tuple(known[d] for d in of.dims)
 
 
+def same(
+    execution: Executes,
+    previous: Sequence[tuple[Element, Read | None]],
+    others: Sequence[tuple[Linear, Linear]],
+    payload: PayloadOps,
+) -> Coordinates | None:
+    """The iteration of the payload's op that an execution is, if it reads the same elements, and computes
+    the same of them; None where these are to be compared case by case: of padding, and of pieces."""
+    point, of = solved(execution, payload, others), execution.of
+    if point is None or payload.is_of_pieces(of):
+        return None
+    if of.reductions:
+        padded = any(each is not None and each.when != TRUE for each in of.reads)
+        return None if padded or unread(execution) or not computes_as(execution, payload) else point
+    padded = pads_otherwise(execution, point, payload)
+    return point if not padded and is_same(execution, previous, payload) else None
+
+
+def is_lost(execution: Executes, payload: PayloadOps, others: Sequence[tuple[Linear, Linear]]) -> bool:
+    """Whether an execution that is not known to be an iteration seems to be none, or reads pieces."""
+    point = solved(execution, payload, others)
+    reads = (read.key for read in execution.reads if read is not None)
+    if payload.is_of_pieces(execution.of) or any(key is not None and key[0] == PIECES for key in reads):
+        return True
+    padded = point is not None and pads_otherwise(execution, point, payload)
+    return padded or strays(execution, point, payload, others)
+
+
 def strays(
     execution: Executes, point: Coordinates | None, payload: PayloadOps, others: Iterable[tuple[Linear, Linear]]
 ) -> bool:
@@ -176,7 +206,7 @@ def strays(
     if point is not None:
         return not unread(execution) and not computes_as(execution, payload)
     equations = [*_equations(execution, payload), *others]
-    return _determined(equations, execution.of.dims) is not None
+    return determined(equations, execution.of.dims) is not None
 
 
 def is_term(location: str, payload: PayloadOps) -> bool:
@@ -262,7 +292,7 @@ def places(
             *involved(*(wanted for wanted, _ in pairs))}  # fmt: skip
     for write, cell in zip(of.writes, execution.cells, strict=False):
         kind, name, number = ("", "", 0) if cell is None or of.indexed else given.get(cell[0], ("", "", 0))
-        its = payload.pieces(name, number) if kind == "returned" and cell is not None else []
+        its = payload.elements.pieces(name, number) if kind == "returned" and cell is not None else []
         for own in (piece(cell[1]) for piece in its if cell is not None):
             if own.key == write.key:
                 at = zip(write.at, own.at, strict=True)
@@ -273,21 +303,20 @@ def places(
 def solution(
     equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol], executed: Sequence[Formula] = ()
 ) -> dict[Symbol, Linear] | None:
-    """Solves equations for dimensions: each left side is a form of dimensions, each right side a
-    form of other symbols. None if the equations do not determine all dimensions, or contradict each
-    other in an executed iteration."""
-    known = _determined(equations, dims)
+    """Dimensions as forms, from equations of forms of dimensions with other forms; None where these
+    do not determine all, or contradict each other for an executed iteration."""
+    known = determined(equations, dims)
     if known is None:
         return None
     solved = (left.put(redefined(known, left.symbols())) - right for left, right in equations)
     return known if all(is_zero(rest, executed) for rest in solved) else None
 
 
-def _determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
-    """The dimensions, each derived from one of the equations; None if the equations do not
-    determine all of them."""
+def determined(equations: Sequence[tuple[Linear, Linear]], dims: Sequence[Symbol]) -> dict[Symbol, Linear] | None:
+    """Dimensions that each follow from one of the equations; None where these do not determine all."""
     known = {symbol: Linear.of(0) for symbol in dims if symbol.high == 0}
-    equations = [*equations, *numbers_of(equations).items()]
+    equations = [(left - left.constant, right - left.constant) for left, right in equations]
+    equations += numbers_of(equations).items()
     while True:
         found = [each for pair in equations for each in _told(*pair, dims, known)]
         found = found or [each for pair in equations for each in _digits_told(*pair, dims, known)]

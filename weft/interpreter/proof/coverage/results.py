@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, permutations
 
-from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, both, either
+from ...indices.linear import FALSE, TRUE, Formula, Linear, Symbol, at_least, both, either, involved, less
 from ...ir.mlir import ir, made_by
 from ...ir.structured import body_of, segments, yielded
+from ...reductions.identities import update
 from ..kernels.root_buffers import RootBuffer
 from ..solver import is_zero, point_where
-from .bodies import arithmetic, is_of_data, through_casts, value_of
 from .contents import Contents
-from .exactly_once import Store, executes_all, iterates
+from .equality import are_same
+from .exactly_once import Store, covers, executes_all, iterates
 from .labels import Read, conjuncts_of
-from .payloads import UNDIVIDED, Key, PayloadOp, PayloadOps
+from .launch_contents import Left
+from .payload.bodies import arithmetic, is_of_data, through_casts, value_of
+from .payload.elements import PIECES, Element, Key
+from .payload.payloads import UNDIVIDED, PayloadOp, PayloadOps
 from .points import solution
 
 NOT_RETURNED = "its results are not known to be what a function returns"
@@ -38,8 +42,21 @@ def returned(
             computes the piece.
     """
     for root in held.given:
-        its = [piece(tuple(Linear.of(held.cell()) for _ in root.shape)) for piece in held.pieces(root)]
+        at = tuple(map(Linear.of, map(held.cell, root.shape)))
+        its = [piece(at) for piece in held.pieces(root)]
         labels = held.labels.get(root, ())
+        if (
+            len(its) == len(labels) == 1
+            and labels[0].key != its[0].key
+            and not labels[0].parts
+            and is_last(root.value, None)
+        ):
+            there = labels[0].read(at) if labels[0].key is not None else None
+            element = labels[0].outside if labels[0].is_everywhere else None
+            if there is not None and there.key is not None and there.rows == TRUE:
+                element = Element(there.key, there.at, there.when, there.outside)
+            if are_same(element, its[0], _inside(at, root.value, held), held.payload):
+                continue
         others = [label for label in labels if label.key not in {own.key for own in its}]
         for own in its:
             of = held.payload.at(own.key[1]) if own.key[0] == "result" else None
@@ -56,6 +73,11 @@ def returned(
                 yield of, None if held.moved[of.location] is None else "its results are not written at their places"
             else:
                 yield of, ""
+
+
+def _inside(at: Sequence[Linear], buffer: ir.Value, held: Contents) -> list[Formula]:
+    sizes = (held.values.extent(buffer, axis) for axis in range(len(at)))
+    return [part for form, n in zip(at, sizes, strict=True) for part in (at_least(form, 0), less(form, n))]
 
 
 def unwritten(held: Contents) -> list[PayloadOp]:
@@ -100,6 +122,52 @@ def _where_it_differs(
     return iterates([of.extents[d] for d in of.reductions]) if same else TRUE
 
 
+def as_wanted(made: Left | None, argument: ir.Value, wanted: Left | None, held: Contents) -> Left | None:
+    """The contents that a kernel leaves, by the payload's op that is to make them, where the kernel reads
+    them elsewhere; of pieces, only these have a name outside of the launch."""
+    if made is None or made.parts or made.at is None or made == wanted:
+        return made
+    if wanted is not None and not wanted.parts and (wanted.key is not None or wanted.constant is not None):
+        (view,) = held.views.of(argument)
+        cells = [Linear.of(held.cell(n)) for n in view.root.shape]
+        one, other = (_content(left, cells, held) for left in (made, wanted))
+        if are_same(one, other, _inside(cells, argument, held), held.payload):
+            return wanted
+    return None if made.key is not None and made.key[0] == PIECES else made
+
+
+def _content(left: Left, cells: Sequence[Linear], held: Contents) -> Element | ir.Attribute | None:
+    if left.key is None or left.at is None:
+        return left.constant
+    known = [held.payload.around.sizes[size] for size in left.sizes]
+    return Element(left.key, tuple(held.values.affine_map(left.at, [*cells, *known])))
+
+
+def left_in(held: Contents, value: ir.Value) -> Left | None:
+    """The contents left in a buffer that is passed to the kernel, for each of its elements; None
+    where unknown."""
+    (view,) = held.views.of(value)
+    root, labels = view.root, held.labels.get(view.root, ())
+    if root not in held.written:
+        return Left(None, None)
+    (label,) = labels if len(labels) == 1 else (None,)
+    if label is None or label.when != TRUE or any(isinstance(cell, Linear) for cell in label.cells):
+        return None
+    cells = [cell for cell in label.cells if isinstance(cell, Symbol)]
+    if any(s not in cells for s in involved(*label.parts)) or any(label.turns):
+        return None
+    sizes = [held.values.extent(value, axis) for axis in range(len(root.shape))]
+    if not any(covers(s.at, s.symbols, s.guards, sizes, held.values) for s in held.stores.get(root, ())):
+        return None
+    if label.key is None:
+        return Left(None, ir.AffineMap.get(0, 0, []), constant=label.outside)
+    used = involved(*label.at)
+    alone = iter([cell for cell, n in zip(cells, root.shape, strict=True) if n == 1 and cell not in used])
+    # on an axis with one element, the coordinate is a cell that nothing else depends on
+    at = [Linear.of(next(alone, 0)) if form == Linear.of(0) else form for form in label.at]
+    return Left.stated(label.key, at, cells, held.payload.around.sizes, parts=bool(label.parts), each=label.each)
+
+
 def divided(
     op: ir.Operation, number: int, reads: Sequence[Read | None], guards: Sequence[Formula], payload: PayloadOps
 ) -> Read | None:
@@ -129,6 +197,24 @@ def divided(
     own = conjuncts_of(summed.rows)
     rows = both(summed.rows, *(part for part in conjuncts_of(by.rows) if part not in own))
     return replace(summed, key=("result", *summed.key[1:]), rows=rows)
+
+
+ADDING = ("arith.addf", "arith.addi")
+
+
+def merges(op: ir.Operation, number: int, read: Read, payload: PayloadOps) -> bool:
+    """Whether an op combines a result, or a part of one, with the previous contents, in the way of the
+    payload's terms."""
+    accumulator = body_of(op).arguments[segments(op)[0] + number]
+    found = update(op, number, uses=len(list(accumulator.uses)))
+    if found is None or read.key is None or through_casts(found.term) not in list(body_of(op).arguments):
+        return False
+    if read.key[0] not in ("result", UNDIVIDED):
+        return found.combiner in ADDING
+    of = payload.at(read.key[1])
+    if of is None or read.key[1:] != of.writes[0].key[1:]:
+        return False
+    return found.combiner in ADDING or (of.combiner is not None and found.combiner == of.combiner)
 
 
 def corrects(op: ir.Operation, number: int, key: Key, payload: PayloadOps) -> bool:

@@ -31,7 +31,7 @@ from ...mapping.shares import Owned
 from ..solver import Unknown, point_where
 from .exactly_once import Unclear, expect_once
 from .labels import conjuncts_of
-from .payloads import PayloadOp
+from .payload.payloads import PayloadOp
 from .points import Iterations
 
 
@@ -148,7 +148,7 @@ def _counted(
     places = np.stack([np.broadcast_to(_number(form, where), executed.shape)[executed] for form in at])
     beyond = (places < 0) | (places >= np.array(sizes)[:, None])
     if beyond.any():
-        return f"iteration {tuple(places[:, beyond.any(axis=0)][:, 0].tolist())} counts, which is not one"
+        return f"iteration {tuple(places[:, beyond.any(axis=0)][:, 0].tolist())} is executed, and the payload has no such iteration"
     times = np.bincount(np.ravel_multi_index(tuple(places), sizes), minlength=prod(sizes))
     if (times == 1).all():
         return ""

@@ -15,35 +15,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ...hardware.queries import VALUELESS
 from ...indices.linear import FALSE, NOTHING, TRUE, Formula, Linear, Symbol, both, involved, less
 from ...indices.values import Values
 from ...ir.cloning import index_dimension
 from ...ir.copying import fill_constant, fill_value
-from ...ir.mlir import children, ir, made_by, ops_of, producer
+from ...ir.mlir import children, ir, made_by, ops_of
 from ...ir.structured import Structure, body_of, is_read, is_structured, segments, structure, yielded
 from ...memory.effects import is_memref
 from ...memory.layouts import mixed
 from ...memory.views import is_view
-from ...reductions.identities import update
 from ..kernels.root_buffers import RootBuffer
-from .bodies import chosen, conjuncts, hands_on, inside, is_of_data, through_casts, value_of
 from .contents import Contents
 from .counters import counted, ends_of
-from .initial_payload import extents_of
+from .equality import iteration
 from .labels import Label, Read, conjuncts_of
 from .nests import Nests
-from .payloads import (
-    BEFORE,
-    PARTS,
-    UNDIVIDED,
-    Coordinates,
-    PayloadOp,
-    PayloadOps,
-)
-from .points import Executes, is_same, pads_otherwise, places, previous_contents, solved, strays, unread
-from .results import corrects, divided
+from .payload.bodies import chosen, hands_on, inside, masks_of, through_casts, value_of
+from .payload.elements import PIECES, Coordinates
+from .payload.initial_payload import extents_of
+from .payload.payloads import BEFORE, PARTS, PayloadOp, PayloadOps
+from .points import Executes, is_lost, places, previous_contents, same, solved, unread
+from .results import ADDING, corrects, divided, merges
 
 
 @dataclass
@@ -193,10 +188,11 @@ class Walk:
             updated = any(is_read(op, n) for n in outputs) and "reduction" in space.iterators
             if self._recording and updated and self.payload.op(op) is None:
                 self.strangers.setdefault(op)
-            for number, (cell, labels) in enumerate(zip(cells, before, strict=True)):
-                self._plain(op, number, cell, labels, [*reads, *inner], space)
+            if not self._moved(op, space, dims, [*reads, *inner], cells, before):
+                for number, (cell, labels) in enumerate(zip(cells, before, strict=True)):
+                    self._plain(op, number, cell, labels, [*reads, *inner], space)
             return
-        masks = self._masked(op, space)
+        masks = masks_of(self.values, op)
         since = [
             self.held.since(cell[0], labels) for cell, labels in zip(cells, before, strict=True) if cell is not None
         ]
@@ -209,15 +205,13 @@ class Walk:
             execution = replace(execution, of=(of := self.payload.undivided(of)))
         previous = () if of.reductions else previous_contents(execution, before)
         there = () if of.reductions else [*places(execution, previous, self.held.given, self.payload)]
-        point = solved(execution, self.payload, there)
-        if not of.reductions and (
-            strays(execution, point, self.payload, there)
-            or (point is not None and pads_otherwise(execution, point, self.payload))
-        ):
-            point = None
-            self.strays |= {of: None} if self._recording else {}
-        if not of.reductions and (point is None or not is_same(execution, previous, self.payload)):
-            point = None
+        point = same(execution, previous, there, self.payload)
+        if point is None and (equals := iteration(execution, before, self.payload, there)) is not None:
+            execution = replace(execution, equals=(point := equals))
+        elif point is None and not of.reductions and self._recording and is_lost(execution, self.payload, there):
+            self.strays[of] = None
+        if point is None and of.reductions:
+            point = solved(execution, self.payload)
         rows = self._rows(execution, point, before)
         if self._recording and of.reductions:
             always = both(*(part for part in rows[0] if all(part in each for each in rows)))
@@ -233,13 +227,42 @@ class Walk:
                 updated = bool(of.reductions) and is_read(op, space.inputs + number)
                 self.held.write(cell, what, dims, updated=updated)
 
+    def _moved(
+        self, op: ir.Operation, space: Structure, dims: Sequence[Symbol], reads: Sequence[Read | None],
+        cells: Sequence[tuple[RootBuffer, Coordinates] | None], before: Sequence[Sequence[Label]],
+    ) -> bool:  # fmt: skip
+        """Records the results of an op that only moves elements in the payload, where the kernel computes
+        these, or reads them from pieces; whether it is one."""
+        plain = all(each is not None and (each.key is None or each.key[0] != PIECES) for each in reads)
+        of = None if fill_value(op) is not None else self.payload.op(op)
+        if (
+            of is None
+            or not of.copies
+            or of.reductions
+            or (plain and all(map(partial(hands_on, op), range(space.outputs))))
+        ):
+            return False
+        symbols, guards = (*self._loops, *dims), tuple(self._guards)
+        execution = Executes(of, symbols, guards, tuple(reads), tuple(cells), (), op, (None,) * len(cells))
+        point = iteration(execution, before, self.payload, [])
+        if point is None:
+            return False
+        table = dict(zip(of.dims, point, strict=True))
+        for number, cell in enumerate(cells):
+            at = tuple(form.put(table) for form in of.writes[number].at)
+            found = self.payload.result_element(of, number, at)
+            if cell is not None:
+                self.held.write(cell, Read(found.key, found.at, found.when, found.outside), dims)
+        return True
+
     def _rows(
         self, execution: Executes, point: Coordinates | None, before: Sequence[Sequence[Label]]
     ) -> list[list[Formula]]:
         """For each output, the conjuncts of the condition that an element of it holds a result: in
         the last, ragged tile, rows beyond the end hold none."""
         of, op = execution.of, execution.op
-        reads = [read for read in execution.reads if read is not None and read.key is not None]
+        given = execution.reads if execution.equals is None else ()
+        reads = [read for read in given if read is not None and read.key is not None]
         its = () if point is None else execution.padded(point)
         masks = dict.fromkeys(part for read in reads for part in conjuncts_of(read.when) if (read.key, part) not in its)
         others = {part: read.when for read in reads for part in conjuncts_of(read.rows)}
@@ -295,20 +318,6 @@ class Walk:
         parts, each = execution.parted(point, number), execution.each(point)
         return Read(of.writes[number].key, at, TRUE, None, parts, since, each, rows)
 
-    def _merges(self, op: ir.Operation, number: int, read: Read) -> bool:
-        """Whether an op combines a result, or a part of a result, with the previous contents, by
-        the combiner of the payload's terms."""
-        accumulator = body_of(op).arguments[structure(op).inputs + number]
-        found = update(op, number, uses=len(list(accumulator.uses)))
-        if found is None or read.key is None or through_casts(found.term) not in list(body_of(op).arguments):
-            return False
-        if read.key[0] not in ("result", UNDIVIDED):
-            return found.combiner in _ADDING
-        of = self.payload.at(read.key[1])
-        if of is None or read.key[1:] != of.writes[0].key[1:]:
-            return False
-        return found.combiner in _ADDING or (of.combiner is not None and found.combiner == of.combiner)
-
     def _corrects(self, op: ir.Operation, number: int, space: Structure, labels: Sequence[Label]) -> bool:
         """Whether an op multiplies a sum by the factor that corrects it (see `corrects`)."""
         product, arguments = made_by(yielded(op)[number], "arith.mulf"), list(body_of(op).arguments)
@@ -321,21 +330,6 @@ class Walk:
         views = [self.held.views.of(op.operands[arguments.index(factor)]) for factor in inputs]
         made = [self._makers.get(view.root) for (view,) in views if len(views) == 1]
         return any(each is not None and corrects(*each, key, self.payload) for each in made)
-
-    def _masked(self, op: ir.Operation, space: Structure) -> list[Formula]:
-        """The conditions on indices under which a masked update changes results: only such
-        iterations count. Conditions on data, which are the payload's own, exclude none."""
-        out: list[Formula] = []
-        for value, before in zip(yielded(op), list(body_of(op).arguments)[space.inputs :], strict=True):
-            if (made := producer(value)) is None:
-                continue
-            kept = made.operands[2:3] if made.name == "arith.select" else []
-            if made.name == "scf.if" and len(made.regions) == 2:
-                kept = [ops_of(made.regions[1].blocks[0])[-1].operands[list(made.results).index(value)]]
-            if before in kept:
-                parts = (part for part in conjuncts(made.operands[0]) if not is_of_data(part, body_of(op)))
-                out += map(self.values.condition, parts)
-        return out
 
     def _executed(
         self, op: ir.Operation, space: Structure, reads: Sequence[Read | None], inner: Sequence[Read | None]
@@ -350,7 +344,11 @@ class Walk:
         known = [read for read in reads if read is not None and read.key is not None]
         if any(read is not None and read.key is not None and read.key[0] == PARTS for read in (*reads, *inner)):
             return self.held.parts.get(of.location)
-        if len(known) == 1 and known[0].key == of.writes[0].key and (of.copies or self._merges(op, 0, known[0])):
+        if (
+            len(known) == 1
+            and known[0].key == of.writes[0].key
+            and (of.copies or merges(op, 0, known[0], self.payload))
+        ):
             return None
         if len(of.writes) != space.outputs or of.copies != all(hands_on(op, n) for n in range(space.outputs)):
             return None
@@ -385,7 +383,7 @@ class Walk:
         return self._chosen(body_of(op).arguments[number], found, body_of(op))
 
     def _loaded(self, load: ir.Operation, body: ir.Block) -> Read | None:
-        found = self.held.at(load.operands[0], [self.values.linear(v) for v in list(load.operands)[1:]])
+        found = self.held.at(load.operands[0], [self.payload.place(v, body) for v in list(load.operands)[1:]])
         return self._chosen(load.results[0], found, body)
 
     def _chosen(self, value: ir.Value, found: Read | None, body: ir.Block) -> Read | None:
@@ -410,7 +408,7 @@ class Walk:
             op, space.inputs + number
         ):  # the previous contents keep their identity; a constant becomes that of the added value
             adds = len(known) == 1 and (
-                self._merges(op, number, known[0]) or made_by(yielded(op)[number], *_ADDING) is not None
+                merges(op, number, known[0], self.payload) or made_by(yielded(op)[number], *ADDING) is not None
             )
             if adds and labels and labels[-1].key == known[0].key:  # each term once
                 return None if (cell[0], op) in self._adding else self.held.forget(cell[0])
@@ -445,5 +443,3 @@ _HARMLESS = frozenset({
     *VALUELESS, "scf.yield", "scf.forall.in_parallel", "memref.dealloc", "memref.dim", "linalg.index", "memref.load",
     "ub.poison", "memref.assume_alignment",
 })  # fmt: skip
-
-_ADDING = ("arith.addf", "arith.addi")

@@ -150,7 +150,7 @@ class _Reporter:
         if fault.assumed and not (self.opaque(first.op) or self.opaque(second.op)):
             parts = fault.done.buffer == fault.wanted.buffer and (fault.done.window.part or fault.wanted.window.part)
             what, exact = _APART if parts else _DIFFERENT
-            notes.append(f"assumed, not proven: it is not states that {what}; {exact} make it exact")
+            notes.append(f"assumed, not proven: it is not known that {what}; {exact} make it exact")
         if fault.kind == "used after free":
             return self._diagnostic("W0631", f"`{buffer}` is used after it was freed{may}", second.op, *notes,
                               hint=f"move `{first.op.name}` after its last use" if second.op.name != "func.return" else

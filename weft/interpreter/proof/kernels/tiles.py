@@ -119,7 +119,7 @@ def not_followed(op: ir.Operation) -> str | None:
     if op.name in PRODUCTS and may_pend(op) and not flies(op):
         return "products whose sums may be used in flight (`waitGroup` is not 0, and no wait for all is between)"
     if op.name in PRODUCTS and any(after is None for _, after in operands(op)):
-        return "products that begin elsewhere than their descriptors say, or at some 32 bytes of a row"
+        return "products that do not begin where their descriptors point, or at an unknown offset in a row"
     if op.name in PRODUCTS and not fits(op):
         return "products with descriptors of other sizes than their sums"
     return None

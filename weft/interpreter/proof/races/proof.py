@@ -252,7 +252,7 @@ class Findings:
             wider = wider if self.source is not None else "`insert-barriers` adds a barrier that orders it"
             hint = f"the fence of {conflict.unfenced} leaves out {conflict.space} memory: {wider}"
         elif conflict.in_between is not None:
-            hint = f"{conflict.in_between} orders the threads of each warp alone: put a `gpu.barrier` there"
+            hint = f"{conflict.in_between} orders only the threads of a warp: put a `gpu.barrier` there"
         hint += EXACT if conflict.assumed and self.source is None else ""
         return Diagnostic("W0601", message, span(self.source, conflict.second_op), notes=notes, hint=hint)
 
@@ -269,7 +269,7 @@ class Findings:
 
 
 BELIEVED = (
-    "assumed race-free, not proven: its parallel loops are trusted that no iteration touches what another writes;"
+    "assumed race-free, not proven: its loops are declared parallel, and taken as such without a proof;"
     " indices that do not depend on data, sizes known before a run, and tiles that divide them make it exact"
 )
 TAKEN = "`unproven` after the loop of `launch`, or `--unproven`, takes the kernel as it is"

@@ -33,7 +33,7 @@ from .judgement import SignalTrials, judge_signals
 
 @record
 class OrderedChoice:
-    """A choice, and the faults that remain with any choice."""
+    """Chosen barriers, and the faults that no choice of barriers removes."""
 
     choice: ChosenBarriers
     faults: tuple[SignalFault, ...]

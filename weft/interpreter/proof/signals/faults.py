@@ -210,8 +210,8 @@ class SignalJudge:
                     "W0663", f"{what} may count in the phase before its own: {signal.op}", signal.op,
                     (later[1], self._phase_of(signal, later[0]), "nothing orders it after the end of the previous"
                                                                  " phase"),
-                    "`nvgpu.mbarrier.try_wait.parity` for the previous phase before it, in this thread or in one that"
-                    " it waits for",
+                    "before it, wait for the previous phase by `nvgpu.mbarrier.try_wait.parity`, in this thread or in one"
+                    " that it waits for",
                 )  # fmt: skip
 
     def _all_before(self, signal: Signal) -> bool:

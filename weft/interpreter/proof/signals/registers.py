@@ -75,7 +75,9 @@ def _late(changes: list[RegisterChange], instances: Instances) -> Iterator[Signa
     for given in (change for change in changes if not change.more):
         for wait in (signal for signal in model.signals if signal.kind == "wait"):
             if not instances.is_empty(instances.before(point_of(wait), _point(given))):
-                message = f"registers are given away behind a wait, which others may have to have them for (assumed): {given.op}"
+                message = (
+                    f"registers are released after a wait for threads that may need them first (assumed): {given.op}"
+                )
                 yield SignalFault("W0670", message, given.op, (f"after {wait.op}",), FIRST, assumed=True)
                 return
         for barrier in (each for each in model.barriers if not each.narrow):
@@ -83,8 +85,10 @@ def _late(changes: list[RegisterChange], instances: Instances) -> Iterator[Signa
             for asked in (change for change in changes if change.more):
                 ways = instances.before(_point(asked), at), instances.before(at, _point(given))
                 if not any(map(instances.is_empty, ways)):
-                    message = f"a warp group waits for registers that are given away behind a barrier of the block: {asked.op}"
-                    told = f"it comes to {barrier.op} later, and behind that is {given.op}"
+                    message = (
+                        f"a warp group waits for registers that are released after a barrier of the block: {asked.op}"
+                    )
+                    told = f"it reaches {barrier.op} later, and {given.op} is after that"
                     yield SignalFault("W0670", message, asked.op, (told,), FIRST)
                     return
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ....dsl.records import record
 from ...ir.cloning import clone_body
-from ...ir.mlir import ahead_of, ir, made_by, operations, producer, users
+from ...ir.mlir import GAP, NotLocalError, ahead_of, ir, made_by, operations, producer, users
 from ...ir.reshapes import collapsed, expanded
 from ...ir.sizes import sizes_of
 from ...ir.structured import Structure, body_of, dimension_of, generic, is_structured, move_marks, shape_of, structure
@@ -57,8 +57,7 @@ def staying(product: ir.Operation) -> str | None:
     none."""
     value = product.results[0]
     while True:
-        readers = set(users(value))
-        reader = readers.pop() if len(readers) == 1 else None
+        reader = _single_reader(value)
         if reader is None or not reader.results:
             return None
         if reader.name == "tensor.expand_shape":
@@ -71,8 +70,7 @@ def staying(product: ir.Operation) -> str | None:
 
 def _only_reader(value: ir.Value) -> ir.Operation | None:
     """The single reader of `value`, if it is elementwise and has the same shape; otherwise None."""
-    readers = set(users(value))
-    op = readers.pop() if len(readers) == 1 else None
+    op = _single_reader(value)
     if made_by(value, "tensor.expand_shape") is None or op is None or not is_structured(op) or len(op.results) != 1:
         return None
     space = structure(op)
@@ -81,6 +79,15 @@ def _only_reader(value: ir.Value) -> ir.Operation | None:
     if not elementwise or space.maps[-1] != identity or shape_of(op.results[0]) != shape_of(value):
         return None
     return None if any(operations(op, "linalg.index", "tensor.extract")) else op
+
+
+def _single_reader(value: ir.Value) -> ir.Operation | None:
+    """The only op that reads `value`; None if there are several. Raises `NotLocalError` if one is
+    outside the part of the module that is present."""
+    readers = set(users(value))
+    if any(reader.name == GAP for reader in readers):
+        raise NotLocalError
+    return readers.pop() if len(readers) == 1 else None
 
 
 def _reads(

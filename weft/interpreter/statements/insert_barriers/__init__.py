@@ -29,12 +29,14 @@ class _Chosen:
         believed: merely assumed conflicts were dropped, because the loops are trusted to be
             independent.
         proven: the kernel is race-free with these barriers.
+        combines: it has reductions that threads share.
         faults: the faults of its memory barriers.
     """
 
     choice: ChosenBarriers
     believed: bool
     proven: bool
+    combines: bool
     faults: tuple[SignalFault, ...] = ()
 
     @property
@@ -106,15 +108,15 @@ class InsertBarriers(Statement):
                 self._expect_order(rewrite, chosen)
             elif chosen.proven:
                 found[key] = chosen
-            combined = list(verdict_lines(trial.model.combined)) if chosen.proven else []
+            combined = trial.model.combined if chosen.combines else ()  # the model takes long
             same = _gives_same_kernel(trial, root, chosen.choice, existing)
             rewrite.remark(_settle(root, chosen.choice, existing, proven=not chosen.believed))
-            for line in combined:
+            for line in verdict_lines(combined) if chosen.proven else ():
                 rewrite.remark(line)
             with rewrite.module.context, root.location:
                 settled = outline(rewrite.module, root)
             # a verdict that rests on assumptions is not stored: whoever needs it repeats the analysis and its report
-            stated = chosen.proven and not chosen.believed and not assumed(trial.model.combined)
+            stated = chosen.proven and not chosen.believed and not assumed(combined)
             if same:
                 made = replace(trial.info.made, found={proof.Judgement: proof.Judgement(())} if stated else {})
                 keep(rewrite.known, settled.likeness, trial.alone(), made)
@@ -148,14 +150,14 @@ class InsertBarriers(Statement):
         if model.is_asynchronous:
             found = choose_for_signals(model, frozenset(existing))
             proven = found.proven and not between and not wrong
-            return _Chosen(found.choice, len(between) < len(across), proven, found.faults)
+            return _Chosen(found.choice, len(between) < len(across), proven, bool(model.combined), found.faults)
         choice = choose_barriers(model, existing=frozenset(existing))
         believed = alone and bool(choice.chosen or choice.unseparated) and all(c.assumed for c in conflicts(model, ()))
         if believed:
             choice = ChosenBarriers((), {}, {})
         believed = believed or len(between) < len(across)
         proven = not between and not wrong and not choice.unseparated and not unwritten_reads(model)
-        return _Chosen(choice, believed, proven)
+        return _Chosen(choice, believed, proven, bool(model.combined))
 
     def _with_warps(
         self, rewrite: Rewriter, number: int, root: ir.Operation, existing: set[int], trial: Trial
@@ -210,8 +212,8 @@ _HINTS = {
     "W0602": "`map` the loop so that all accesses to one element are in one block",
     "W0604": "`map` the op so that each element has one owner, or `tile` it so that a barrier fits between",
     "W0666": "put `nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>}` between the stores and a barrier",
-    "W0667": "wait for each load by `nvgpu.mbarrier.try_wait.parity` before what it loads is accessed, and load again"
-    " after a wait for the threads that access it",
+    "W0667": "wait for each load by `nvgpu.mbarrier.try_wait.parity` before its elements are accessed, and load"
+    " again only after a wait for the threads that access them",
     "W0606": "write `nvgpu.device_async_wait` with a smaller `numGroups`, begin the copies later, or use one more"
     " buffer",
 }

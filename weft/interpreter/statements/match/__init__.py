@@ -4,13 +4,13 @@ properties, and returns handles to them."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import TYPE_CHECKING
 
 from ....dsl.diagnostics import count, did_you_mean
 from ....dsl.records import record
 from ....dsl.tree import LOOP_KINDS
-from ...ir.mlir import ir, operations
+from ...ir.mlir import NotLocalError, ir, operations
 from ...ir.refusing import describe
 from ...ir.unknown_names import misnamed_op
 from ...session.environment import Condition
@@ -31,6 +31,7 @@ from ...session.statement import (
 
 if TYPE_CHECKING:
     from ...focus.carving import Focus, Version
+    from ...focus.sections import Body, Section
     from .search import Requirement
 
 
@@ -51,11 +52,15 @@ class _Match(Statement):
 
     def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
         """The section of a single structured op, if the search has no conditions: the number of
-        equal ops before it is then known without a search."""
-        if self._related:
+        equal ops before it is then known without a search. The part around an op, if the search is
+        for what makes its operands."""
+        if self.consumer_of is not None or (self.producer_of is not None and self.scope is not None):
             return
         if isinstance(self.scope, Handle):
             yield from super().parts(version)
+            return
+        if self.producer_of is not None:  # what it names is outside the ops that the part is around
+            yield from ((one, dataclasses.replace(focus, touched=frozenset())) for one, focus in super().parts(version))
             return
         plain = self.attribute is None and self.requirement is None and self.scope is None
         name = self._names[0] if len(self._names) == 1 and len(self.op or ()) == 1 else ""
@@ -68,6 +73,11 @@ class _Match(Statement):
             if not more and not content.others and index < count and (self.index is not None or count == 1):
                 section, before = body.nth(name, index)
                 yield dataclasses.replace(self, index=before), carve_section(version.sections, body, section)
+
+    def beside(self, body: Body, touched: Set[Section]) -> Iterable[Section]:
+        from ...focus.carving import writers
+
+        return writers(body, touched) if self.producer_of is not None else ()
 
     @property
     def _names(self) -> list[str]:
@@ -205,6 +215,10 @@ class _Match(Statement):
         """A hint with the name or the label that is probably meant, if no op has the written one."""
         from ...matching.labels import labels_of
 
+        if not any(word.startswith('"') or misnamed_op(word, "match") for word in self.op or ()):
+            return None
+        if rewrite.taken is not None and not isinstance(self.scope, Handle):
+            raise NotLocalError
         ops = list(operations(self._root(rewrite)))
         for word in self.op or ():
             if word.startswith('"'):
@@ -328,7 +342,8 @@ class MatchAll(_Match):
     """
 
     def parts(self, version: Version) -> Iterator[tuple[Statement, Focus]]:
-        return super().parts(version) if isinstance(self.scope, Handle) else iter(())
+        near = self.producer_of is not None or isinstance(self.scope, Handle)
+        return super().parts(version) if near else iter(())
 
     def apply(self, rewrite: Rewriter) -> Results:
         ops = self.found(rewrite)

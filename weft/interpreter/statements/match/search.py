@@ -4,6 +4,7 @@ fulfil."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import Any
 
 from ....dsl import tree
@@ -43,19 +44,20 @@ def of_words(module: ir.Module, words: Sequence[str]) -> Requirement:
     """The requirement that the op has one of these names, kinds or labels."""
 
     def differs(op: ir.Operation) -> str | None:
-        if any(fits(module, op, word) for word in words):
+        kind = cache(partial(kind_of, op))  # one for all words, since it takes the op apart
+        if any(fits(module, op, word, kind) for word in words):
             return None
         if is_loop(op) and (kinds := [word for word in words if word in LOOP_KINDS]):
             return loops.differs(module, op, kinds[0])
         if all(word.startswith('"') for word in words):
             labels = labels_of(op)
             return f"its label is {', '.join(labels)}" if labels else "no label"
-        return kind_of(op) or op.name
+        return kind() or op.name
 
     return differs
 
 
-def fits(module: ir.Module, op: ir.Operation, word: str) -> bool:
+def fits(module: ir.Module, op: ir.Operation, word: str, kind: Callable[[], str | None]) -> bool:
     """Whether an op of a module has this name, kind or label."""
     if word in LOOP_KINDS:
         return is_loop(op) and loops.differs(module, op, word) is None
@@ -63,7 +65,7 @@ def fits(module: ir.Module, op: ir.Operation, word: str) -> bool:
         return word[1:-1] in labels_of(op)
     if word not in KINDS:
         return op.name == word
-    return word == "any" or kind_of(op) == word
+    return word == "any" or kind() == word
 
 
 def of_consumer(rewrite: Rewriter, related: Handle | Operand) -> Requirement:

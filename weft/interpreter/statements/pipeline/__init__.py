@@ -106,7 +106,7 @@ class Pipeline(Statement):
                 hint="write `producer registers 24`",
             )
         if self.overlap and (not self.by_producer or self.stages == 1):
-            stages = "takes two stages or more: a tile is left once the next one is there"
+            stages = "takes two stages or more: products of one tile are in flight while the next tile is multiplied"
             why = stages if self.by_producer else "is of tiles that a producer brings"
             way_out = "write `stages 4 producer overlap`, or leave it out"
             raise rewrite.error("W0373", f"`overlap` {why}", at="overlap", hint=way_out)

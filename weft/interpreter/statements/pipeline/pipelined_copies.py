@@ -73,7 +73,7 @@ def find_copies(loop: ir.Operation) -> Pipelined:
     if not copies:
         raise refuse(
             "W0375",
-            "nothing in this loop fills a shared buffer, so there is nothing to do ahead",
+            "nothing in this loop fills a shared buffer, so no copy can run ahead",
             loop,
             "`promote-to-shared` the operands of the op inside, and `map` the copies",
         )
@@ -170,7 +170,7 @@ def _check_shape(op: ir.Operation, alloc: ir.Operation) -> None:
     if None in space.extents or space.maps[-1] != ir.AffineMap.get_identity(space.rank):
         raise refuse(
             "W0376",
-            f"the op that fills {buffer_key(alloc)} does not walk a tile of static shape, element by element",
+            f"the op that fills {buffer_key(alloc)} does not write a tile of static shape, element by element in its order",
             op,
             "`tile` with static sizes, and let `promote-to-shared` make the copy",
         )
@@ -202,7 +202,7 @@ def _needs(loop: ir.Operation, op: ir.Operation, views: set[ir.Operation]) -> li
         if made is None or made in wanted or made in views or made not in body:
             continue
         if not is_pure(made) and (made.regions or written(made) or accesses(made) is None):
-            raise refuse("W0376", "what the copy takes is computed in the loop, by an op with effects", made)
+            raise refuse("W0376", "the source of the copy is computed in the loop by an op with effects", made)
         wanted.add(made)
         waiting += list(made.operands)
     return [inner for inner in body if inner in wanted]
@@ -225,7 +225,7 @@ def _check_users(loop: ir.Operation, copy: StagedCopy, order: dict[ir.Operation,
         if order[place] < order[copy.op]:
             raise refuse(
                 "W0377",
-                f"{buffer_key(copy.alloc)} is read before it is filled: what the iteration before has copied",
+                f"{buffer_key(copy.alloc)} is read before it is filled: the reader needs the tile of the previous iteration",
                 user,
             )
 

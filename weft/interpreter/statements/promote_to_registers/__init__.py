@@ -125,7 +125,7 @@ class PromoteToRegisters(Statement):
             instead = f"promote its running result, {results}; or " if results else ""
             raise rewrite.error(
                 "W0383",
-                f"`{self.operand.name}` has the elements of a scan, each written by one iteration: nothing of it stays",
+                f"`{self.operand.name}` has the elements of a scan, each written by one iteration: none is accumulated",
                 op,
                 f"{instead}delete this `promote-to-registers`: each element is stored as soon as it is computed",
                 at="operand",

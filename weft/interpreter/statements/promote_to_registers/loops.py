@@ -158,13 +158,13 @@ def _threads_inside(loop: ir.Operation, name: str, users: Sequence[ir.Operation]
         raise fail(
             "W0385",
             f"{describe(between[0])} is between the loops that determine the owner thread",
-            "nest the loops over `threads`, with sequential loops alone between them",
+            "nest the loops over `threads`, with only sequential loops between them",
         )
     for one in nest:
         if not all(is_fixed(bound, loop) for bound in one.operands):
             raise fail(
                 "W0383",
-                f"how many iterations {describe(one)} has changes within the loop, and with it the owners",
+                f"the number of iterations of {describe(one)} changes within the loop, and so do the owners",
                 "name an inner loop that one thread runs: `promote-to-registers … across LOOP`",
             )
         if any(dimension.most_trips is None for dimension in loop_dimensions(one)):

@@ -107,7 +107,7 @@ class SplitK(Statement):
     def _parts_text(self, cut: Split) -> str:
         if not (isinstance(cut.extent, int) and isinstance(cut.length, int)):
             rounded = f", rounded up to a multiple of {self.factor}" if self.factor else ""
-            return f"{cut.parts} parts, each of as many summands{rounded}, as far as there are any"
+            return f"{cut.parts} parts of equal length{rounded}; the last ones may be shorter or empty"
         last = cut.extent - (cut.parts - 1) * cut.length
         ends = "" if not cut.ragged else f", the last of {last}"
         fewer = "" if cut.parts == self.parts else f" (not {self.parts}: the others would be empty)"

@@ -104,7 +104,9 @@ def read(op: ir.Operation, parts: int, multiple: int, *, cyclic: bool = False) -
     number = parts
     if isinstance(extent, int) and isinstance(length, int):
         if parts > extent:
-            raise fail("W0453", f"{extent} summands make no {parts} parts", f"write at most `{extent}` parts")
+            raise fail(
+                "W0453", f"{extent} summands cannot be cut into {parts} parts", f"write at most `{extent}` parts"
+            )
         number = parts if cyclic else -(-extent // length)
     cut = Split(op, space, summed[0], extent, number, length, cyclic)
     if number < 2:

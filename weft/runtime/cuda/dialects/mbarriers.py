@@ -180,7 +180,9 @@ def tile(kernel: KernelWriter, memref: ir.Value, alignment: int, op: ir.Operatio
     known = linear(view.buffer, view.buffer_indices(first)).range
     if not is_shared(memref.type) or known is None or known.multiple * view.element.size % alignment:
         message = f"`{op.name}`: its tile in shared memory is not shown to begin at a multiple of {alignment} bytes"
-        raise refuse("W0503", message, op, hint="offsets of its subview are multiples of constants: `i * 64`")
+        raise refuse(
+            "W0503", message, op, hint="make each offset of its `memref.subview` a multiple of a constant: `i * 64`"
+        )
     return f"&{kernel.place(view, first).text}"
 
 

@@ -113,7 +113,7 @@ class Multiprocessor:
                     self._turn(scheduler, now)
         if not all(warp.ended for warp in self.warps):
             raise fail(
-                "W0782", "the time of a kernel is not predicted: warps wait at a memory barrier for ever", hint=SIMULATE
+                "W0782", "the time of a kernel is not predicted: warps wait at a memory barrier forever", hint=SIMULATE
             )
         for scheduler in self.schedulers:
             self._lost(scheduler, self.end)

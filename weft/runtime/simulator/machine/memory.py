@@ -21,7 +21,8 @@ MISALIGNED = "a vector access must start at a multiple of its size (at most 16 b
 
 @record
 class MemoryWindow:
-    """The numbering of a buffer's elements: name, shape and strides of an argument or allocation."""
+    """The name, offset, shape and strides of an argument or allocation: they map indices to numbers
+    of elements in memory."""
 
     name: str
     offset: int

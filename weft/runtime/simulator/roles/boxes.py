@@ -95,7 +95,7 @@ class TensorBoxes:
         places = zip(window.lower, axes, ends, window.steps, strict=True)
         if any(not low <= at < end or (at - low) % step for low, at, end, step in places):
             reach = f"from {list(window.lower)} to below {ends}, {list(window.steps)} apart"
-            return f"pixels from {axes} on, which is none of the window {reach}"
+            return f"pixels from {axes} on, which is outside of the window {reach}"
         far = [n for n in offsets if not 0 <= n < 1 << OFFSETS[self.shape.rank]]
         return (
             f"pixels that are {far[0]} away, where at most {(1 << OFFSETS[self.shape.rank]) - 1} an offset can state"

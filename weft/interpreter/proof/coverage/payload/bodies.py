@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field
 
-from ....dsl.records import record
-from ...indices.linear import TRUE, Formula, Linear, Symbol, both
-from ...indices.values import Values
-from ...ir.affine_maps import dimensions_of
-from ...ir.mlir import attributes, ir, made_by, operations, ops_of, producer, users
-from ...ir.structured import body_of, is_structured, loop_outputs, segments, structure, yielded
+from .....dsl.records import record
+from ....indices.linear import TRUE, Formula, Linear, Symbol, both
+from ....indices.values import Values
+from ....ir.affine_maps import dimensions_of
+from ....ir.mlir import attributes, ir, made_by, operations, ops_of, producer, users
+from ....ir.structured import body_of, is_structured, loop_outputs, segments, structure, yielded
+from ....reductions.identities import COMMUTATIVE
 
 
 def conjuncts(condition: ir.Value) -> list[ir.Value]:
@@ -80,6 +81,21 @@ def choices(values: Values, value: ir.Value, body: ir.Block) -> Iterator[tuple[F
         condition = values.condition(taken.operands[0])
         yield condition if arm == 0 else condition.negate(), other
         value = taken.results[0]
+
+
+def masks_of(values: Values, op: ir.Operation) -> list[Formula]:
+    """The iterations that count of a masked update: in others the results are unchanged. Iterations
+    that the payload's own conditions on data leave unchanged do count."""
+    out: list[Formula] = []
+    for value, before in zip(yielded(op), list(body_of(op).arguments)[segments(op)[0] :], strict=True):
+        if (made := producer(value)) is None:
+            continue
+        kept = made.operands[2:3] if made.name == "arith.select" else []
+        if made.name == "scf.if" and len(made.regions) == 2:
+            kept = [ops_of(made.regions[1].blocks[0])[-1].operands[list(made.results).index(value)]]
+        if before in kept:
+            out += (values.condition(part) for part in conjuncts(made.operands[0]) if not is_of_data(part, body_of(op)))
+    return out
 
 
 _OF_NUMBERS = ("addf", "addi", "subf", "subi", "mulf", "muli", "divf", "divsi", "divui", "negf", "maximumf", "minimumf", "maxnumf",
@@ -172,7 +188,7 @@ def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dic
         if None in parts or len(made.regions):
             return None
         predicate = str(made.attributes["predicate"]) if "predicate" in made.attributes else ""
-        ordered = parts if made.name not in _COMMUTATIVE else sorted(part for part in parts if part is not None)
+        ordered = parts if made.name not in COMMUTATIVE else sorted(part for part in parts if part is not None)
         return number((made.name, predicate, *ordered))
 
     results = [of(value) for value in yielded(op)]
@@ -180,11 +196,6 @@ def arithmetic(op: ir.Operation, leaves: Mapping[ir.Value, Hashable], known: dic
 
 
 Arithmetic = tuple[int | None, ...] | None
-_COMMUTATIVE = frozenset(
-    f"arith.{name}"
-    for name in ("addf", "addi", "mulf", "muli", "maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "maxui", "minsi",
-                 "minui", "andi", "ori", "xori")
-)  # fmt: skip
 
 
 def chooses(op: ir.Operation) -> bool:

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import field
 from itertools import takewhile
 
-from ....dsl.records import record
-from ...indices.linear import Formula, Linear, at_least, both, less
-from ...indices.values import Values
-from ...ir.affine_maps import dimension_of
-from ...ir.copying import fill_constant, fill_value
-from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir, maker, operations, ops_of, producer
-from ...ir.sizes import Axis, equal_sizes, form_of, size_origin
-from ...ir.structured import Structure, subscripts
-from ...memory.effects import accesses
-from ...memory.layouts import kept_dimensions, mixed
-from ...memory.views import way
+from .....dsl.records import record
+from ....indices.linear import Formula, Linear, at_least, both, less
+from ....indices.values import Values
+from ....ir.affine_maps import dimension_of
+from ....ir.copying import fill_constant, fill_value
+from ....ir.functions import symbol
+from ....ir.mlir import ancestors, ir, maker, operations, ops_of, producer
+from ....ir.sizes import Axis, equal_sizes, form_of, size_origin
+from ....ir.structured import Structure, body_of, subscripts
+from ....memory.effects import accesses
+from ....memory.layouts import kept_dimensions, mixed
+from ....memory.views import way
 
 
 @record
@@ -40,7 +40,16 @@ class Untouched:
     nested: dict[str, ir.Operation | None]
     lowered: dict[ir.Operation, tuple[ir.Operation, dict[str, ir.Operation]]] = field(default_factory=dict, repr=False)
     _numbers: dict[ir.Operation, dict[ir.Value, int]] = field(default_factory=dict, repr=False)
+    _varying: dict[ir.Operation, list[int]] = field(default_factory=dict, repr=False)
     _sizes: dict[ir.Operation, list[dict[Axis | int | ir.Value, None]]] = field(default_factory=dict, repr=False)
+
+    def varying(self, function: ir.Operation) -> list[int]:
+        """The numbers of a function's arguments with facts at run time: all but arrays of static sizes."""
+        if function not in self._varying:
+            kinds = [argument.type for argument in body_of(function).arguments]
+            static = [isinstance(k, ir.ShapedType) and k.has_rank and k.has_static_shape for k in kinds]
+            self._varying[function] = [n for n, one in enumerate(static) if not one]
+        return self._varying[function]
 
     @classmethod
     def of(cls, module: ir.Module) -> Untouched:
@@ -135,7 +144,11 @@ def size(values: Values, value: ir.Value, axis: int) -> Linear:
         kept = kept_dimensions(list(ir.DenseI64ArrayAttr(made.attributes["static_sizes"])), found[0].type)
         return values.number(sizes[kept[found[1]]])
     form = form_of(*found)  # of a padding, the source's size
-    return Linear.of(form) if isinstance(form, int) else values.extent(form.tensor, form.axis) + form.plus
+    if isinstance(form, int):
+        return Linear.of(form)
+    is_derived = (form.tensor, form.axis) != found
+    own = size(values, form.tensor, form.axis) if is_derived else values.extent(form.tensor, form.axis)
+    return own + form.plus
 
 
 def joined(values: Values, at: Sequence[Linear], sizes: Sequence[Linear]) -> Linear:

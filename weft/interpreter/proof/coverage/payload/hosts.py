@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...indices.linear import NOTHING, Formula, Linear, involved
-from ...indices.values import Values
-from ...ir.functions import own_name
-from ...ir.mlir import ancestors, ir, ops_of
-from ...ir.structured import body_of
-from ...memory.table import ALLOCATIONS
-from ...memory.views import is_view
+from ....indices.linear import NOTHING, Formula, Linear, involved
+from ....indices.values import Values
+from ....ir.functions import own_name
+from ....ir.mlir import ancestors, ir, ops_of
+from ....ir.structured import body_of
+from ....memory.table import ALLOCATIONS
+from ....memory.views import is_view
 from .initial_payload import Untouched
 
 Size = tuple[str, int, int]
@@ -49,11 +49,12 @@ class HostLoops:
         *loops, function = [each for each in ancestors(launched) if each.name != "builtin.module"]
         sizes: dict[Size, Linear] = {}
         if (payload := untouched.functions.get(name := own_name(function))) is not None:
-            pairs = list(zip(body_of(function).arguments, body_of(payload).arguments, strict=False))
+            own, given = body_of(function).arguments, body_of(payload).arguments
+            pairs = [(n, (own[n], given[n])) for n in untouched.varying(payload) if n < len(own)]
             for share in (_share, _share_computed):
-                for pair in pairs:
+                for _, pair in pairs:
                     share(*pair, untouched, values)
-            open_axes = ((n, axis, its) for n, pair in enumerate(pairs) for axis, its in _open_axes(*pair))
+            open_axes = ((n, axis, its) for n, pair in pairs for axis, its in _open_axes(*pair))
             sizes = {(name, n, axis): values.extent(its, axis) for n, axis, its in open_axes}
         if not loops or any(loop.name not in ("scf.for", "affine.for") for loop in loops):
             return cls(values, sizes)

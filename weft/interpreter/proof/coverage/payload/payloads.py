@@ -9,22 +9,18 @@ k]` and `B[k, j]` determine (i, j, k).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ....dsl.records import record
-from ...indices.algebra import LaunchShape
-from ...indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, at_least, both, equal, involved, less
-from ...indices.values import Values
-from ...ir.cloning import index_dimension
-from ...ir.copying import fill_value
-from ...ir.functions import symbol
-from ...ir.mlir import ancestors, ir, made_by, maker, ops_of, producer, tensor
-from ...ir.reshapes import groups_of
-from ...ir.sizes import pad_widths
-from ...ir.structured import body_of, is_structured, segments, structure, yielded
-from ...memory.layouts import kept_dimensions, mixed
-from ...reductions.identities import update
+from .....dsl.records import record
+from ....indices.algebra import LaunchShape
+from ....indices.linear import NOTHING, TRUE, Formula, Linear, Symbol, involved
+from ....indices.values import Values
+from ....ir.cloning import index_dimension
+from ....ir.copying import fill_value
+from ....ir.mlir import ancestors, ir, made_by
+from ....ir.structured import body_of, is_structured, segments, structure, yielded
+from ....reductions.identities import update
 from .bodies import (
     Arithmetic,
     arithmetic,
@@ -38,13 +34,10 @@ from .bodies import (
     repeats,
     through_casts,
 )
+from .elements import Coordinates, Element, Elements, Key
 from .hosts import HostLoops
-from .initial_payload import Untouched, digits, extents_of, fits_of, joined, size, start_of
+from .initial_payload import Untouched, extents_of, fits_of, start_of
 
-Key = tuple[str, str, int]
-"""A tensor or buffer of the payload: an argument of a function, or a result of the op at a
-location, by number."""
-Coordinates = tuple[Linear, ...]
 PARTS = "parts"
 """The kind of key of a buffer with parts of a result."""
 BEFORE = "before"
@@ -53,17 +46,6 @@ UNDIVIDED = "undivided"
 """The kind of key of a sum of which each term has yet to be divided by the same element."""
 MERGED_BY = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
 """The combiner of parts, where it is not that of terms."""
-
-
-@record
-class Element:
-    """An element of a tensor of the payload where `when` holds; elsewhere padding, the constant
-    `outside`."""
-
-    key: Key
-    at: Coordinates
-    when: Formula = TRUE
-    outside: ir.Attribute | None = None
 
 
 @record(eq=False)
@@ -85,15 +67,16 @@ class PayloadOp:
         computes: how often each op name occurs in the arithmetic of its body.
         arithmetic: its results as expressions of what it reads.
         chooses: its body has conditions of its own.
-        indexed: its results also depend on the iteration's index (`linalg.index`).
-        combiner: the combiner of its terms. None for an update of another form; and for several
-            results, unless the first is the total and all others are running results.
-        divisor: the tensor by which it divides another one, if it does nothing else.
-        order: the numbers of `reads` in the order of its arithmetic, without inputs of which only
-            the sizes matter, such as the window of a pooling.
-        of_parts: it combines the parts of an op that was split, and is no op of the payload.
-        fits: the condition on `dims` that subscripts such as `2*i + k` are inside their operands.
-            Upstream's verifier ensures this for static sizes; other sizes are checked before a run.
+        indexed: its results depend on the iteration itself, too.
+        combiner: the combiner of its terms; None for an update of another form, and if the first
+            result is no total, or a further one is no running result.
+        divisor: it divides an element by one of this tensor, and computes nothing else.
+        given: the values of its body that are `reads`, each with its element, wherever the body uses it.
+        order: the numbers of `reads` in the order of its arithmetic, without inputs that only have
+            sizes, such as the window of a pooling.
+        of_parts: it is no op of the payload: it combines the parts into which an op was split.
+        fits: the condition on `dims` that subscripts such as `2*i + k` are inside of their operands,
+            which is required of static sizes by the verifier, and checked of others before a run.
     """
 
     location: str
@@ -117,6 +100,7 @@ class PayloadOp:
     fills: bool = False
     repeats: bool = False
     arithmetic: Arithmetic = None
+    given: Mapping[ir.Value, Element | None] = field(default_factory=dict)
 
     @classmethod
     def unknown(cls, op: ir.Operation) -> PayloadOp:
@@ -138,6 +122,8 @@ class PayloadOps:
         ops: the ops read so far, by location; None if several ops have the location, or the op is
             in a loop that is not around the launch.
         around: the loops around the launch.
+        elements: those of its tensors.
+        of_data: the values of indices that depend on data.
     """
 
     values: Values
@@ -145,9 +131,13 @@ class PayloadOps:
     ops: dict[str, PayloadOp | None] = field(default_factory=dict)
     around: HostLoops = field(init=False)
     expressions: dict[Hashable, int] = field(default_factory=dict, repr=False)
+    of_data: dict[Symbol, ir.Value] = field(default_factory=dict, repr=False)
     _totals: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
     _undivided: dict[str, PayloadOp] = field(default_factory=dict, repr=False)
-    _elements: dict[ir.Value, Callable[[Coordinates], Element]] = field(default_factory=dict, repr=False)
+    _of_data: dict[ir.Value, Symbol] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.elements = Elements(self.values, self.untouched)
 
     @classmethod
     def of(cls, untouched: Untouched, launched: ir.Operation) -> PayloadOps:
@@ -155,32 +145,6 @@ class PayloadOps:
         made = cls(Values(LaunchShape(), lambda _: NOTHING), untouched)
         made.around = HostLoops.around(launched, untouched, made.values)
         return made
-
-    def returned(self, function: str, number: int) -> ir.Value | None:
-        """A tensor that a function returns."""
-        if function not in self.untouched.functions:
-            return None
-        returned = list(self.untouched.functions[function].regions[0].blocks[0].operations[-1].operation.operands)
-        return returned[number] if number < len(returned) and isinstance(returned[number].type, ir.ShapedType) else None
-
-    def result(self, function: str, number: int) -> Callable[[Coordinates], Element] | None:
-        """A function's result, as elements of the payload."""
-        returned = self.returned(function, number)
-        return None if returned is None else self.element_of(returned)
-
-    def pieces(self, function: str, number: int) -> list[Callable[[Coordinates], Element]]:
-        """The pieces of a function's result: tensors that `tensor.insert_slice` inserts into it,
-        the last one first, then the tensor that they are inserted into. Each is a function from any
-        coordinates of the result to the piece's element."""
-        found: list[Callable[[Coordinates], Element]] = []
-        value = self.returned(function, number)
-        while (op := None if value is None else producer(value)) and isinstance(op.opview, tensor.InsertSliceOp):
-            if (piece := self._inserted(op)) is None:
-                break
-            found.append(piece)
-            value = op.operands[1]
-        empty = value is None or (op is not None and isinstance(op.opview, tensor.EmptyOp))
-        return found if empty else [*found, self.element_of(value)]
 
     def op(self, executed: ir.Operation) -> PayloadOp | None:
         """The op of the payload that an op of a kernel executes, by its location; None where none
@@ -201,6 +165,16 @@ class PayloadOps:
                 self._op(found) if found is not None and known and not self.around.inside(loops[::-1]) else None
             )
         return self.ops[location]
+
+    def result_element(self, of: PayloadOp, number: int, at: Coordinates) -> Element:
+        """An element of a result, or the one that it repeats."""
+        op = self.untouched.places[of.location]
+        assert op is not None
+        return self.elements.of(op.results[number])(at) if len(op.results) else Element(of.writes[number].key, at)
+
+    def is_of_pieces(self, of: PayloadOp) -> bool:
+        """Whether an op reads a tensor that is put together of several."""
+        return any(each is not None and self.elements.pieces_at(each.key, each.at) for each in of.given.values())
 
     def made_of(self, element: Element, most: int = 8) -> list[Element]:
         """The elements from which an element is computed by at most `most` successive ops without
@@ -251,7 +225,7 @@ class PayloadOps:
         maps = [tuple(values.affine_map(indexing, forms)) for indexing in space.maps]
         shaped = [isinstance(operand.type, ir.ShapedType) for operand in op.operands]
         elements = [
-            self.element_of(operand)(at) if is_shaped else None
+            self.elements.of(operand)(at) if is_shaped else None
             for operand, at, is_shaped in zip(op.operands, maps, shaped, strict=True)
         ]
         results = [Element(("result", str(op.location), n), at) for n, at in enumerate(maps[space.inputs :])]
@@ -264,7 +238,7 @@ class PayloadOps:
         loads = [*inside(body, "tensor.extract"), *inside(body, "memref.load")]
         reads = [*elements[: space.inputs], *(self._loaded(load, body) for load in loads)]
         given = [*list(body.arguments)[: space.inputs], *(load.results[0] for load in loads)]
-        pairs = zip(reads, given, strict=True)
+        pairs, raw = zip(reads, given, strict=True), dict(zip(given, reads, strict=True))
         reads = [e and Element(e.key, e.at, *chosen(values, v, body, e.when, e.outside)) for e, v in pairs]
         return PayloadOp(
             str(op.location), op.name, reductions, dims, tuple(extents), tuple(reads), tuple(writes),
@@ -273,8 +247,8 @@ class PayloadOps:
             None if combined is None else combined.combiner,
             _divisor(op, elements), tuple(given.index(v) for v in read_in_order(op) if v in given),
             begins=tuple(elements[space.inputs :]), fits=fits_of(values, op, space, maps),
-            indexed=any(True for _ in inside(body_of(op), "linalg.index")), repeats=repeats(op), fills=fill_value(op) is not None,
-            arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
+            given=raw, indexed=any(True for _ in inside(body, "linalg.index")), repeats=repeats(op),
+            fills=fill_value(op) is not None, arithmetic=self.arithmetic(op, given, [None if e is None else e.key for e in reads]),
         )  # fmt: skip
 
     def arithmetic(self, op: ir.Operation, given: Sequence[ir.Value], keys: Sequence[Key | None]) -> Arithmetic:
@@ -286,8 +260,16 @@ class PayloadOps:
     def _loaded(self, load: ir.Operation, body: ir.Block) -> Element:
         """The element that a body loads; a coordinate that depends on data is any number."""
         of, *at = load.operands
-        unknown = Linear.of(self.values.fresh("opaque", NOTHING))
-        return self.element_of(of)(tuple(unknown if is_of_data(v, body) else self.values.linear(v) for v in at))
+        return self.elements.of(of)(tuple(self.place(v, body) for v in at))
+
+    def place(self, value: ir.Value, body: ir.Block) -> Linear:
+        """An index in a body: any number, if it depends on data."""
+        if not is_of_data(value, body):
+            return self.values.linear(value)
+        if value not in self._of_data:
+            self._of_data[value] = unknown = self.values.fresh("opaque", NOTHING)
+            self.of_data[unknown] = value
+        return Linear.of(self._of_data[value])
 
     def total_of(self, of: PayloadOp) -> PayloadOp:
         """The reduction without its running results."""
@@ -334,108 +316,6 @@ class PayloadOps:
             Counter([combiner]), False, combiner, order=(0,), of_parts=True,
             begins=() if begins is None else (Element(begins.key, tuple(form.put(table) for form in begins.at)),),
         )  # fmt: skip
-
-    def element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
-        """The elements of a value, by coordinates."""
-        if value not in self._elements:
-            self._elements[value] = self._element_of(value)
-        return self._elements[value]
-
-    def _element_of(self, value: ir.Value) -> Callable[[Coordinates], Element]:
-        op = producer(value)
-        if op is None:
-            around = maker(value)
-            if around.name == "func.func":
-                key: Key = ("argument", symbol(around), ir.BlockArgument(value).arg_number)
-                return lambda at: Element(key, at)
-            return lambda at: Element(self._unread(value), at)
-        if repeats(op):
-            source, indexing = self.element_of(op.operands[0]), structure(op).maps[0]
-            return lambda at: source(tuple(self.values.affine_map(indexing, list(at))))
-        if is_structured(op) and isinstance(value.type, ir.RankedTensorType):
-            key = ("result", str(op.location), list(op.results).index(value))
-            return lambda at: Element(key, at)
-        if op.name in ("tensor.cast", "memref.cast"):
-            return self.element_of(op.operands[0])
-        if op.name in ("tensor.extract_slice", "memref.subview"):
-            return self._slice(op)
-        if op.name.partition(".")[2] in ("collapse_shape", "expand_shape"):
-            return self._reshape(op)
-        if isinstance(op.opview, tensor.PadOp):
-            return self._padded(op)
-        return lambda at: Element(self._unread(value), at)
-
-    def _unread(self, value: ir.Value) -> Key:
-        """A new tensor that represents a value of unknown definition."""
-        op = producer(value)
-        return "value", "" if op is None else f"{op.name} {op.location}", self.untouched.number(value)
-
-    def _slice(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
-        rows = mixed(op, "static_offsets", "static_sizes", "static_strides")
-        offsets, _, steps = ([self.values.number(n) for n in row] for row in rows)
-        sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.results[0].type
-        kept = kept_dimensions(sizes, kind) if len(kind.shape) < len(sizes) else list(range(len(sizes)))
-        source = self.element_of(op.operands[0])
-
-        def element(at: Coordinates) -> Element:
-            whole = [*offsets]
-            for place, dimension in zip(at, kept, strict=True):
-                whole[dimension] = whole[dimension] + self.values.product(place, steps[dimension])
-            return source(tuple(whole))
-
-        return element
-
-    def _inserted(self, op: ir.Operation) -> Callable[[Coordinates], Element] | None:
-        """An inserted tensor's elements, by the result's coordinates; None if there are gaps."""
-        rows = mixed(op, "static_offsets", "static_sizes", "static_strides", first=2)
-        offsets, _, steps = ([self.values.number(n) for n in row] for row in rows)
-        sizes, kind = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])), op.operands[0].type
-        kept = kept_dimensions(sizes, kind) if len(kind.shape) < len(sizes) else list(range(len(sizes)))
-        source = self.element_of(op.operands[0])
-
-        def element(at: Coordinates) -> Element:
-            inner = [place - offset for place, offset in zip(at, offsets, strict=True)]
-            found = source(tuple(inner[d] for d in kept))
-            here = (equal(form, Linear.of(0)) for d, form in enumerate(inner) if d not in kept)
-            return Element(found.key, found.at, both(found.when, *here), found.outside)
-
-        return element if all(step == Linear.of(1) for step in steps) else None
-
-    def _reshape(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
-        source, groups, values = self.element_of(op.operands[0]), groups_of(op), self.values
-        longer = op.operands[0] if op.name.endswith("collapse_shape") else op.results[0]
-        sizes = [size(values, longer, axis) for axis in range(len(longer.type.shape))]
-
-        def collapsed(at: Coordinates) -> Coordinates:
-            return tuple(joined(values, [at[d] for d in group], [sizes[d] for d in group]) for group in groups)
-
-        def expanded(at: Coordinates) -> Coordinates:
-            pairs = zip(at, groups, strict=True)
-            return tuple(digit for n, group in pairs for digit in digits(values, n, [sizes[d] for d in group]))
-
-        change = expanded if op.name.endswith("collapse_shape") else collapsed
-        return lambda at: source(change(at))
-
-    def _padded(self, op: ir.Operation) -> Callable[[Coordinates], Element]:
-        source, low = self.element_of(op.operands[0]), pad_widths(op, "low")
-        constant = made_by(ops_of(op.regions[0].blocks[0])[-1].operands[0], "arith.constant")
-        value = None if constant is None else constant.attributes["value"]
-        sizes = [size(self.values, op.operands[0], axis) for axis in range(len(low))]
-
-        def element(at: Coordinates) -> Element:
-            if None in low:
-                return Element(self._unread(op.results[0]), at)
-            inner = tuple(place - (n or 0) for place, n in zip(at, low, strict=True))
-            found = source(inner)
-            inside = (
-                part for place, n in zip(inner, sizes, strict=True) for part in (at_least(place, 0), less(place, n))
-            )
-            own = found.outside  # of one padded before, with the same constant
-            same = found.when == TRUE or (own is not None and value is not None and own == value)
-            outside = value if same else None
-            return Element(found.key, found.at, both(found.when, *inside), outside)
-
-        return element
 
 
 def _divisor(op: ir.Operation, elements: Sequence[Element | None]) -> Key | None:
