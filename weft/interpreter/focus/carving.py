@@ -21,7 +21,7 @@ from ...dsl.records import record
 from ..ir.cloning import clone_module, empty_module
 from ..ir.functions import symbol
 from ..ir.mlir import GAP, LOOPS, TENSORS, NotLocalError, attributes, ir, operations, ops_of
-from ..ir.structured import is_structured, structure
+from ..ir.structured import is_structured
 from ..memory.views import VIEWS
 from .leaves import state_leaves
 from .modules import ContentChange, Sectioned, take_apart
@@ -178,18 +178,6 @@ def writers(body: Body, touched: Set[Section]) -> Iterator[Section]:
                 last = next((user for user in accesses if user.name not in VIEWS), None)
                 if last is not None and is_structured(last.op):
                     yield last
-
-
-def readers(body: Body, touched: Set[Section]) -> Iterator[Section]:
-    """The readers of the tensors that touched sections make; where it is one elementwise op, those
-    of its result, too."""
-    waiting = list(touched)
-    while waiting:
-        found = [user for number in waiting.pop().outputs for user in body.users(number)]
-        found = [user for user in found if user is not body.sections[-1]]
-        yield from found
-        if len(found) == 1 and is_structured(found[0].op) and "reduction" not in structure(found[0].op).iterators:
-            waiting += found
 
 
 def carve_around(version: Sectioned, body: Body, section: Section) -> Focus | None:

@@ -220,7 +220,7 @@ def result_of(location: str, number: int, shape: Sequence[int], untouched: Untou
     """The result of an op of the payload, element by element in a buffer of its shape, or of a
     larger one: with what a ragged tile reads beyond it."""
     of = untouched.places.get(location)
-    if of is None or number >= len(of.results):
+    if of is None or not 0 <= number < len(of.results):  # an op in memory has none
         return None
     own = ir.ShapedType(of.results[number].type).shape
     if len(own) != len(shape) or any(n != size and not 0 <= n < size for n, size in zip(own, shape, strict=True)):

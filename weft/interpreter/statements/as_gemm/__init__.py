@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ...ir.copying import fill_value
 from ...ir.mlir import ahead_of, ir, producer
 from ...ir.structured import is_structured
 from ...session.statement import Handle, Results, Rewriter, Statement, consumed, integers, statement
 from ...tensors import levels
-
-if TYPE_CHECKING:
-    from ...focus.sections import Body, Section
 
 
 @statement("as-gemm", returns=("gemm",))
@@ -51,15 +47,8 @@ class AsGemm(Statement):
         after:  linalg.generic … tensor.extract … linalg.matmul … tensor.expand_shape
     """
 
-    reach = "handles"
-
     target: Handle = consumed()
     padding: tuple[int, ...] | None = integers(optional=True, minimum=0)
-
-    def beside(self, body: Body, touched: Set[Section]) -> Iterable[Section]:
-        from ...focus.carving import readers, writers
-
-        return [*readers(body, touched), *writers(body, touched)]
 
     def apply(self, rewrite: Rewriter) -> Results:
         from ...padding.provenance import makers, remove_dead

@@ -119,4 +119,4 @@ def test_statements_on_a_layer_cost_the_same_in_a_longer_program(monkeypatch: py
             else:
                 made.step()
         lines.append(total)
-    assert lines[1] < 1.05 * lines[0], lines
+    assert lines[1] < 1.15 * lines[0], lines
