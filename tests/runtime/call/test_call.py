@@ -54,7 +54,7 @@ def test_numpy() -> None:
     assert type(c) is np.ndarray and np.allclose(c, a @ b, atol=1e-4)
     assert repr(weft.apply("shared", settings=SMALL)) == "<weft.Applied shared: 15 steps on matmul.mlir>"
     assert "Kernel shared: @matmul(A: 24x12xf32, B: 12x20xf32) -> (C: 24x20xf32)" in repr(kernel())
-    assert kernel().report["target"] == "cpu" and kernel().report["steps"][0]["statement"].startswith("let gemm")
+    assert kernel().report["target"] == "cpu" and kernel().report["steps"][0]["statement"].startswith("gemm: handle = match")
     assert "gpu.launch_func" in str(kernel().module)
     timing = kernel().bench(a, b, repeat=3)
     assert len(timing.seconds) == 3 and 0 < timing.best <= timing.median
