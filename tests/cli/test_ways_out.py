@@ -54,7 +54,7 @@ def test_an_epilogue_that_is_mapped_as_an_op(piece: str) -> None:
 }}
 """
     said = refused(schedule, EPILOGUE, "W0380")
-    assert re.search(r"registers of each thread: the op at \S+:5:8 takes tiles of it, in a loop$", said.message)  # the product's place
+    assert re.search(r"registers of each thread: the op at \S+:5:8 takes tiles of it, in a loop$", said.message)
     hint = said.hint
     assert hint is not None and f"`tile` linalg.exp at {hint.split(' at ')[1].split(' by ')[0]} by [{piece}]" in hint
     led = f"let (cut, part) = tile t [{piece}]\n  map cut to threads(y, x)"
