@@ -8,7 +8,7 @@ that of the payload's op, or of an op in its body.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from .interpreter.ir.functions import symbol
 from .interpreter.ir.mlir import ir, is_tensor, operations, tensor, users
@@ -21,7 +21,6 @@ from .interpreter.memory.views import SEEN_THROUGH
 from .interpreter.session.state import Step
 from .pipeline import Planned
 from .runtime.host.functions import entry_function
-from .runtime.plan.plan import Launch
 from .runtime.run.report import OpUse
 
 
@@ -30,13 +29,14 @@ def op_table(made: Planned) -> tuple[OpUse, ...]:
     structured ops, loops, pads and insertions, except those inside other rows."""
     done, plan = made.applied, made.plan
     names = {kernel.symbol.rpartition("::")[2]: kernel.name for kernel in reversed(plan.kernels)}
-    launches = Counter(step.kernel for step in plan.steps if isinstance(step, Launch))
+    launches = Counter(step.kernel for step in plan.launches)
     places: dict[str, set[str]] = {}
+    mapped = _mapped(done.session.steps)
     schedules: dict[str, str] = {}
     for launch in operations(done.module.operation, "gpu.launch_func"):
         kernel = names.get(ir.SymbolRefAttr(launch.attributes["kernel"]).value[-1], "")
         if kernel in launches and kernel not in schedules:
-            schedules[kernel] = _schedule_of(str(launch.location), done.session.steps, done.recipe.name)
+            schedules[kernel] = _schedule_of(mapped.get(str(launch.location), ()), done.recipe.name)
     for function in operations(done.module.operation, "gpu.func"):
         kernel = names.get(symbol(function) or "")
         if kernel is not None and kernel in launches:
@@ -101,9 +101,20 @@ def _places(place: ir.Location) -> Iterator[str]:
         yield location_text(place)
 
 
-def _schedule_of(place: str, steps: Sequence[Step], main: str) -> str:
-    """The schedules with a `map` statement about an op at a place, each after its callers; not
-    those that they invoke."""
-    found = {step.calls: None for step in steps if step.keyword == "map" and place in map(str, step.about)}
+Calls = tuple[str, ...]
+"""The schedules entered around a statement, outermost first."""
+
+
+def _mapped(steps: Sequence[Step]) -> dict[str, dict[Calls, None]]:
+    """For each place, the calls around the `map` statements about an op there."""
+    found: dict[str, dict[Calls, None]] = {}
+    for step in steps:
+        for place in step.about if step.keyword == "map" else ():
+            found.setdefault(str(place), {})[step.calls] = None
+    return found
+
+
+def _schedule_of(found: Collection[Calls], main: str) -> str:
+    """These schedules, each after its callers, in words; not those that they invoke."""
     outer = [calls for calls in found if not any(calls[: len(other)] == other != calls for other in found)]
     return ", ".join(" › ".join((main, *calls)) for calls in outer) or main

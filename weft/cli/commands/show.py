@@ -58,8 +58,6 @@ def show_map(chosen: Choice, handles: tuple[str, ...], thread: int | None, banks
 @json_option
 def show_ops(chosen: Choice, entry: str | None, every: bool, output: Path | None, as_json: bool) -> None:
     """Show, for each op of the payload, the schedule that mapped it, and the kernels and launches that execute it."""
-    import json
-
     from rich.console import Console
 
     from ...op_table import op_table
@@ -71,7 +69,7 @@ def show_ops(chosen: Choice, entry: str | None, every: bool, output: Path | None
 
     ops = op_table(planned(applied_with_progress(chosen, "show-ops", output, ".svg"), entry))
     if as_json:
-        emit(json.dumps(plain(ops, USES)))
+        emit(plain(ops, USES) or [])
     else:
         console = Console(highlight=False)
         for line in lines_of(ops, every):
