@@ -23,7 +23,7 @@ WORKER = Path(__file__).parent / "random_statements.py"
 EACH = 5
 
 
-@pytest.mark.parametrize("first", range(0, 400 if "WEFT_SOAK" in os.environ else 5, EACH))
+@pytest.mark.parametrize("first", range(0, 400, EACH) if "WEFT_SOAK" in os.environ else [0, 100])  # 101 read the module's block
 def test_random_statements(first: int) -> None:
     command = [sys.executable, str(WORKER), str(first), str(first + EACH)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)

@@ -17,7 +17,7 @@ from ..ir.cloning import replace_operands
 from ..ir.copying import copies_to_linalg, copy_to, fill_value
 from ..ir.element_sizes import bytes_of
 from ..ir.functions import name_of, set_name
-from ..ir.mlir import ahead_of, ancestors, i64, ir, linalg, memref, operations, producer, users
+from ..ir.mlir import ahead_of, i64, in_block, ir, linalg, memref, operations, producer, users
 from ..ir.refusing import Name, Remark, refuse
 from ..ir.structured import ATOMIC, WRITEBACK, is_structured, segments
 from ..mapping.mapping import (
@@ -147,8 +147,7 @@ def _between(fill: ir.Operation, op: ir.Operation, result: ir.Value) -> list[ir.
     for user in all_users(root_memref(result)):
         if is_view(user):
             continue
-        inside = (one for one in (user, *ancestors(user)) if one.parent is not None)  # the module is in no block
-        around = next((one for one in inside if one.block == op.block), None)
+        around = in_block(user, op.block)
         if around is not None and fill.is_before_in_block(around) and around.is_before_in_block(op):
             if result not in user.operands:
                 return None

@@ -378,6 +378,12 @@ def ancestors(op: ir.Operation | ir.OpView) -> Iterator[ir.Operation]:
         yield op
 
 
+def in_block(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
+    """The op, or the ancestor of it, that is in a block, as upstream's `findAncestorOpInBlock`; None if
+    there is none. The module is in no block, and reading its block crashes."""
+    return next((one for one in (op, *ancestors(op)) if one.parent is not None and one.block == block), None)
+
+
 def has_parent(op: ir.Operation, *names: str) -> bool:
     """Whether the parent of `op` has one of these names."""
     return any(around.name in names for around in list(ancestors(op))[:1])

@@ -23,6 +23,7 @@ from ..ir.mlir import (
     attributes,
     children,
     i64,
+    in_block,
     ir,
     made_by,
     operations,
@@ -294,7 +295,7 @@ def _reads_after(op: ir.Operation, store: ir.Operation) -> bool:
         return False
     kind = op.results[0].type
     whole = op.name == "memref.load" or list(ir.VectorType(kind).shape) == ir.MemRefType(op.operands[0].type).shape[-1:]
-    here = next((one for one in (op, *ancestors(op)) if one.block == store.block), None)
+    here = in_block(op, store.block)
     return whole and here is not None and store.is_before_in_block(here)
 
 

@@ -15,7 +15,7 @@ from ...indices.linear import TRUE, Formula, Linear, Symbol, at_least, both, equ
 from ...indices.values import Values
 from ...ir.cloning import LEAVES, LEAVES_IN_ARGUMENTS
 from ...ir.functions import arguments, own_name
-from ...ir.mlir import GAP, ancestors, ir, ops_of, producer
+from ...ir.mlir import GAP, in_block, ir, ops_of, producer
 from ...memory.view_steps import Step, step_of
 from ...memory.views import changes, is_view, last_writer
 from ..solver import Unknown, point_where
@@ -67,7 +67,7 @@ class HostPieces:
         views: list[tuple[ir.Value, list[Step] | None]] = [(buffer, [])]
         for view, steps in views:
             for user in dict.fromkeys(use.owner.operation for use in view.uses):
-                top = next((op for op in (user, *ancestors(user)) if op.block == block), None)
+                top = in_block(user, block)
                 if top is None:
                     return None
                 if is_view(user) and user.block == block:

@@ -22,7 +22,7 @@ from ...indices.linear import Linear, Symbol, involved
 from ...ir.cloning import LEAVES, LEAVES_IN_ARGUMENTS
 from ...ir.copying import fill_constant, fill_value
 from ...ir.functions import arguments, own_name
-from ...ir.mlir import GAP, ancestors, ir, maker, ops_of, producer
+from ...ir.mlir import GAP, ancestors, in_block, ir, maker, ops_of, producer
 from ...ir.structured import is_structured
 from ...memory.effects import accesses, written
 from ...memory.views import is_view, last_writer, root_memref
@@ -134,7 +134,7 @@ def found_in(
     """The buffer, and views of all of it in other shapes."""
     for view in (views := [value]):
         for use in view.uses:
-            user = next((op for op in (use.owner.operation, *ancestors(use.owner)) if op.block == block), None)
+            user = in_block(use.owner.operation, block)
             if user is None:
                 return None
             if is_view(user):
@@ -273,7 +273,7 @@ def written_after(value: ir.Value, root: ir.Operation, untouched: Untouched) -> 
     for view in (views := [value]):
         for use in view.uses:
             user = use.owner.operation
-            if (top := next((op for op in (user, *ancestors(user)) if op.block == block), None)) is None:
+            if (top := in_block(user, block)) is None:
                 return True
             if is_view(user):
                 views.append(user.results[0])
